@@ -2,11 +2,11 @@
 
     python -m tools check-questions STORE... [--per-image 10] [--seed 0] [--processes 1]
 
-Asks questions about all images, reads them back from JSON, executes them again, and looks for each step of each
-question for an image in which leaving it out changes the answer. Then it changes each executor in 20 places, one at a
-time, and counts the changes after which the other one disagrees about a question. Expressions are read back from
-their words, and all shorter descriptions are tried. Exit code 1 if a question is wrong or degenerate, a change is not
-exposed, or an expression fails or is not the shortest.
+Asks questions about all images, reads them back from JSON, executes them again, also without each of their steps, and
+looks for an image in which leaving out the step changes the answer. Then it changes each executor in 20 places, one at
+a time, and counts the changes after which the other one disagrees about a program, or about whether it may be asked.
+Expressions are read back from their words, and all shorter descriptions are tried. Exit code 1 if executors disagree,
+a question is degenerate, a change is not exposed, or an expression fails or is not the shortest.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import random
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import combinations, islice
+from itertools import combinations, groupby, islice
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
@@ -42,7 +42,9 @@ from scene_specs.questions.view import ImageView
 from tools.option_types import positive
 from tools.programs import ROOT
 
-MUTATIONS, MIN_PIXELS = 20, 20
+MUTATIONS = 20
+# An image, a program, and its result, None if a presupposition fails.
+Case = tuple[ImageView, Node, Any]
 # Changes that make no difference: no two measured distances have exactly this ratio.
 EQUIVALENT = ("ranked[1][0] <= CLEARLY * ranked[0][0]",)
 
@@ -56,16 +58,22 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 class Part(NamedTuple):
-    """What was found about a part of the images. some: questions about one image in ten."""
+    """What was found about a part of the images.
+
+    programs: number of those that both executors ran, with steps and without. wrong: of those with different results.
+    steps: by family. same: questions, and programs without a step that have the same answer in all these images. some:
+    cases of one image in ten.
+    """
 
     images: int
     seconds: float
     asked: list[tuple[str, str, Answer]]
     tally: Tally
+    programs: int
     wrong: int
     steps: Counter[str]
-    useless: Counter[str]
-    some: list[Question]
+    same: list[tuple[Question, Node]]
+    some: list[Case]
 
 
 def main(options: Namespace) -> int:
@@ -83,14 +91,17 @@ def main(options: Namespace) -> int:
     print(guesser.table(counts))
     for part in found:
         print(part.tally.text())
-    wrong = sum(part.wrong for part in found)
-    print(f"{wrong} whose executors disagree or whose presuppositions fail, read back from JSON")
-    steps, useless = (sum((getattr(part, name) for part in found), Counter[str]()) for name in ("steps", "useless"))
-    for family in sorted(steps):
-        print(f"{family:16} {steps[family]:6} steps, {useless[family]} without effect")
+    wrong, programs = sum(part.wrong for part in found), sum(part.programs for part in found)
+    print(f"{programs} programs, with all steps and without each; executors disagree about {wrong}")
+    steps, views = sum((part.steps for part in found), Counter[str]()), list(views_in(options.stores, 0, 1))
+    useless = [one for part in found for one in unchanged(part.same, views)]
+    for one, other in useless:
+        print(f"degenerate: {one.text} {other}")
+    for family, number in sorted(steps.items()):
+        print(f"{family:16} {number:6} steps, {sum(one.family == family for one, _ in useless)} without effect")
     some = [one for part in found for one in part.some]
     survived = sum(mutated(module, some) for module in (relations_executor, positions_executor))
-    poor = poor_expressions(list(views_in(options.stores, 0, 1)), options.expressions, options.seed)
+    poor = poor_expressions(views, options.expressions, options.seed)
     return int(bool(wrong or useless or survived or poor))
 
 
@@ -111,12 +122,25 @@ def check_part(options: Namespace, number: int) -> Part:
     for view in tqdm(images, unit=" images"):
         made += asker.ask(view)
     seconds = time.process_time() - start
-    wrong = sum(1 for one in made if not _holds(one))
-    steps, useless = degenerate(made, images)
+    pairs = [(one, other) for one in made for other in (read_back(one), *shortened(one.program))]
+    programs = [(one.view, program) for one, program in pairs]
+    found = list(results(RelationsExecutor, programs))
+    others = list(results(PositionsExecutor, programs))
+    # Of two objects that are nearly as near as each other, only the stricter executor may refuse to speak.
+    wrong = sum(a not in (b, None) for a, b in zip(found, others, strict=True))
+    print(f"{sum(a is None is not b for a, b in zip(found, others, strict=True))} programs that one executor refuses")
+    wrong += sum(a != one.answer for (one, program), a in zip(pairs, found, strict=True) if program == one.program)
+    less = [(pair, a == pair[0].answer) for pair, a in zip(pairs, found, strict=True) if pair[1] != pair[0].program]
+    same = unchanged([pair for pair, is_same in less if is_same], random.Random(1).sample(images, len(images)))
     chosen = {(view.episode, view.image) for view in images[::10]}
-    some = [one for one in made if (one.view.episode, one.view.image) in chosen]
+    some = [
+        (*one, a)
+        for one, a, b in zip(programs, found, others, strict=True)
+        if a == b and (one[0].episode, one[0].image) in chosen
+    ]
     asked = [(one.group, one.text, one.answer) for one in made]
-    return Part(len(images), seconds, asked, asker.tally, wrong, steps, useless, some)
+    steps = Counter(one.family for (one, _), _ in less)
+    return Part(len(images), seconds, asked, asker.tally, len(pairs), wrong, steps, same, some)
 
 
 def outcome(run: Any, program: Node) -> Any:
@@ -127,57 +151,55 @@ def outcome(run: Any, program: Node) -> Any:
         return None
 
 
-def _holds(question: Question) -> bool:
-    """Whether both executors give the answer of a question that was written and read."""
-    data = json.loads(json.dumps(question.data()))
-    program = parse_program(data["program"])
-    kinds = (RelationsExecutor, PositionsExecutor)
-    return all(outcome(kind(question.view).run, program) == data["answer"] for kind in kinds)
+def results(kind: Any, programs: Iterable[tuple[ImageView, Node]]) -> Iterator[Any]:
+    """Yield the results of an executor. Programs about one image stand together."""
+    for _, group in groupby(programs, key=lambda one: id(one[0])):
+        asked = list(group)
+        run = kind(asked[0][0]).run
+        yield from (outcome(run, program) for _, program in asked)
 
 
-def degenerate(questions: Sequence[Question], images: Sequence[ImageView]) -> tuple[Counter[str], Counter[str]]:
-    """Return the number of steps by family, and of those that could be left out in every image."""
-    others = random.Random(1).sample(images, len(images))
-    steps: Counter[str] = Counter()
-    useless: Counter[str] = Counter()
-    for one in tqdm(questions, unit=" questions"):
-        own = RelationsExecutor(one.view)
-        for other in shortened(one.program):
-            steps[one.family] += 1
-            same = outcome(own.run, other) == one.answer
-            if same and not any(_differ(view, one.program, other) for view in others):
-                useless[one.family] += 1
-                print(f"degenerate: {one.text}")
-    return steps, useless
+def read_back(question: Question) -> Node:
+    """Return the program of a question that was written and read."""
+    return parse_program(json.loads(json.dumps(question.data()))["program"])
 
 
-def _differ(view: ImageView, program: Node, other: Node) -> bool:
-    run = RelationsExecutor(view).run
-    answer = outcome(run, program)
-    return answer is not None and answer != outcome(run, other)
+def unchanged(pairs: Sequence[tuple[Question, Node]], images: Sequence[ImageView]) -> list[tuple[Question, Node]]:
+    """Return the questions that have the answer of another program in all images, or none."""
+    left = list(pairs)
+    for view in images:
+        run = RelationsExecutor(view).outcome
+        answers = [run(one.program) for one, _ in left]
+        left = [
+            (one, other)
+            for (one, other), answer in zip(left, answers, strict=True)
+            if isinstance(answer, PresuppositionError) or run(other) == answer
+        ]
+    return left
 
 
-def mutated(module: ModuleType, questions: Sequence[Question]) -> int:
+def mutated(module: ModuleType, cases: Sequence[Case]) -> int:
     """Print what exposes each of 20 changes of an executor; return the number of those that nothing exposes."""
     from tools.mutants import mutants_of
 
     path = Path(str(module.__file__))
     drawn = sorted(mutants_of(ROOT, "questions", path, 1), key=lambda one: one.key)
     sources = [one for one in drawn if not any(text in one.source() for text in EQUIVALENT)][:MUTATIONS]
-    survivors = [one for one in sources if not _is_exposed(one.source(), str(path), questions)]
+    survivors = [one for one in sources if not _is_exposed(one.source(), str(path), cases)]
     for one in survivors:
         print(f"not exposed:\n{one.diff()}")
     print(f"{path.name}: {MUTATIONS - len(survivors)} of {MUTATIONS} changes are exposed")
     return len(survivors)
 
 
-def _is_exposed(source: str, path: str, questions: Sequence[Question]) -> bool:
-    """Whether a changed executor fails, or gives another answer to a question."""
+def _is_exposed(source: str, path: str, cases: Sequence[Case]) -> bool:
+    """Whether a changed executor fails, or gives another result."""
     changed: dict[str, Any] = {"__name__": "changed"}
     try:
         exec(compile(source, path, "exec"), changed)
         kind = changed["RelationsExecutor" if "RelationsExecutor" in changed else "PositionsExecutor"]
-        return any(kind(one.view).run(one.program) != one.answer for one in questions)
+        found = results(kind, [case[:2] for case in cases])
+        return any(a != case[2] for a, case in zip(found, cases, strict=True))
     except Exception:
         return True
 
@@ -185,7 +207,7 @@ def _is_exposed(source: str, path: str, questions: Sequence[Question]) -> bool:
 def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
     """Print and return how many expressions a reader misunderstands, or are longer than necessary."""
     grammar, lengths = default_grammar(), Counter[int]()
-    found = (one for view in images for one in expressions(view, grammar, seed, MIN_PIXELS))
+    found = (one for view in images for one in expressions(view, grammar, seed))
     wrong = long = described = 0
     for one in tqdm(islice(found, count), total=count, unit=" expressions"):
         lexicon = grammar.lexicon_of(one.view.value_bits)
@@ -197,7 +219,7 @@ def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
                 wrong += 1
                 print(f"misunderstood: {text}")
         lengths[one.length] += 1
-        judge = Judge(one.view, MIN_PIXELS)
+        judge = Judge(one.view)
         shorter = (node for length in range(one.length) for node in descriptions(one.view, run, length))
         for node in shorter:
             if outcome(run, node) == one.target and judge.is_certain(node, one.target):

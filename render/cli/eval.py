@@ -58,13 +58,14 @@ def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tupl
     help="Maximum number of tokens, of prompts and replies, of this run.  [default: no limit]",
 )  # fmt: skip
 @click.option("--parallel", type=opt.Number(1, 256), default=1, help="Number of questions to work on at a time.")
+@opt.questions
 @opt.limit("episodes")
 @opt.splits
 @opt.where
 @opt.at
 def ask(
-    store: str, model: str, out: Path, reply_tokens: int, parallel: int, limit: int | None, splits: tuple[str, ...],
-    where: str | None, at: str | None, base_url: str | None, **settings: Any,
+    store: str, model: str, out: Path, reply_tokens: int, parallel: int, questions: int | None, limit: int | None,
+    splits: tuple[str, ...], where: str | None, at: str | None, base_url: str | None, **settings: Any,
 ) -> None:  # fmt: skip
     """Ask a model the questions of a store.
 
@@ -85,7 +86,7 @@ def ask(
     from render.store.episode_store import condition
 
     reader = opt.open_reader(store, at, splits)
-    options = ExportOptions(limit=limit, where=condition(where, splits=splits))
+    options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
     chosen = ChatSettings(base_url=base_url or "", **settings)
     with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
@@ -108,14 +109,15 @@ _store = click.option(
 @click.argument("files", nargs=-1, required=True, type=opt.FILE)
 @_store
 @click.option("--allow-missing", is_flag=True, help="Count items without a prediction as wrong.")
+@opt.questions
 @opt.splits
 @opt.where
 @opt.at
 @opt.as_json
 @click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
 def score(
-    files: tuple[Path, ...], store: str, allow_missing: bool, splits: tuple[str, ...], where: str | None,
-    at: str | None, as_json: bool, plot: Path | None,
+    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, splits: tuple[str, ...],
+    where: str | None, at: str | None, as_json: bool, plot: Path | None,
 ) -> None:  # fmt: skip
     """Score replies of a model.
 
@@ -141,7 +143,7 @@ def score(
     from scene_specs.language.answer_rule import VERSION
 
     reader = opt.open_reader(store, at, splits)
-    options = ExportOptions(where=condition(where, splits=splits))
+    options = ExportOptions(where=condition(where, splits=splits), questions=questions)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
     match(entries, chain.from_iterable(map(read_predictions, files)), allow_missing)

@@ -66,6 +66,7 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     "--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about,
     help="Write a template of about.toml with comments into the current folder, and exit.",
 )  # fmt: skip
+@opt.questions
 @opt.limit("episodes")
 @opt.splits
 @opt.where

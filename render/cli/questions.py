@@ -17,6 +17,7 @@ from render.cli.command import DioramaCommand, log
 from render.cli.output import progress
 from render.model.errors import UsageError
 from scene_specs.language.writing import atomic_writer, is_stream
+from scene_specs.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
     from scene_specs.questions.generate import Questioner
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--per-image", type=opt.Number(1, 1000), default=10, help="Maximum number of questions per image.")
 @click.option(
-    "--min-pixels", type=opt.Number(0), default=20,
+    "--min-pixels", type=opt.Number(0), default=MIN_PIXELS,
     help="Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",
 )  # fmt: skip
 @click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")

@@ -15,7 +15,6 @@ from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.appending import GrowingFile, open_growing
-from scene_specs.language.benchmark import benchmark_of
 from scene_specs.language.chat import in_parallel
 from scene_specs.language.items import Item
 
@@ -51,12 +50,11 @@ def ask(
             identity, item, episode = asked
             found = model.reply([message_of(item, episode)], max_tokens=reply_tokens, key=identity)
             tokens = {"input_tokens": found.input_tokens, "output_tokens": found.output_tokens, "cost": found.cost}
-            prompts = _prompts(item, episode)
-            return {"id": identity, "reply": found.text, "model": name, "prompts": prompts, **tokens}
+            return {"id": identity, "reply": found.text, "model": name, "prompts": _prompts(item), **tokens}
 
         def missing() -> Iterator[_Asked]:
             for asked in chain([first], items):
-                expected = {"model": name, "prompts": _prompts(*asked[1:])}
+                expected = {"model": name, "prompts": _prompts(asked[1])}
                 if asked[0] not in known:
                     yield asked
                 elif (written := known[asked[0]]) != expected:
@@ -71,8 +69,8 @@ def ask(
     return count
 
 
-def _prompts(item: Item, episode: EpisodeRecord) -> str:
-    return f"{benchmark_of(episode.scene.task)} {item.prompts}"
+def _prompts(item: Item) -> str:
+    return f"{item.benchmark} {item.prompts}"
 
 
 def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:

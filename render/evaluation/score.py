@@ -25,7 +25,6 @@ from render.export.protocol import ExportOptions
 from render.model.errors import UsageError
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.answer_rule import answer_of
-from scene_specs.language.benchmark import benchmark_of
 from scene_specs.language.diagnostics import did_you_mean
 from scene_specs.language.items import Item
 from scene_specs.language.tables import counted, markdown_table
@@ -54,12 +53,12 @@ class Entry:
     text: float = 0.0
 
     @classmethod
-    def of(cls, item: Item, benchmark: str, episode: str, split: str | None) -> Entry:
+    def of(cls, item: Item, episode: str, split: str | None) -> Entry:
         """The entry of an item; its message is not kept."""
         groups = {**({"split": split} if split else {}), **item.groups}
         answers = (item.options, item.lettered, item.answer, item.key, item.rules)
         chance = 1 / len(item.options)
-        return cls(f"{benchmark}: {item.task}", episode, groups, *answers, pair=item.pair, chance=chance)
+        return cls(f"{item.benchmark}: {item.task}", episode, groups, *answers, pair=item.pair, chance=chance)
 
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
@@ -102,7 +101,7 @@ def read_entries(
 ) -> dict[str, Entry]:
     """Id -> entry of the items of a store; see `iter_items`. Memory: about 2 KB per item."""
     entries = {
-        name: Entry.of(item, str(benchmark_of(record.scene.task)), record.episode_id, record.scene.split)
+        name: Entry.of(item, record.episode_id, record.scene.split)
         for name, item, record in iter_items(store, options, progress)
     }
     add_guesses(entries.values())

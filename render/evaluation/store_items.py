@@ -5,13 +5,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
+from render.annotations.image_views import store_views
 from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.items import Item, item_id, items_of
 from scene_specs.language.tables import counted
+from scene_specs.questions.generate import Questioner
+from scene_specs.questions.grammar import default_grammar
+from scene_specs.questions.question_items import items
 
 _log = logging.getLogger(__name__)
+
+
+def items_maker(options: ExportOptions) -> Callable[[EpisodeRecord], Iterator[Item]]:
+    """What makes the items of one episode after the other: those of its benchmark, or questions."""
+    if options.questions is None:
+        return items_of
+    asker = Questioner(default_grammar(), per_image=options.questions)
+    return lambda record: items_of(record, lambda _: items(asker, store_views([record])))
 
 
 def iter_items(
@@ -22,11 +34,11 @@ def iter_items(
     options: which episodes, as in an export. progress: receives numbers of episodes. The number of episodes
     without items is logged. Raises StoreError for damaged ones.
     """
-    report, without = ExportReport(), 0
+    report, without, make = ExportReport(), 0, items_maker(options)
     for record in iter_valid_records(store, chosen_ids(store, options), report, progress):
-        items = list(items_of(record))
-        without += not items
-        for item in items:
+        found = list(make(record))
+        without += not found
+        for item in found:
             yield item_id(record.episode_id, item), item, record
         progress(1)
     if error := report.error():

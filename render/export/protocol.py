@@ -27,13 +27,15 @@ class ExportOptions:
     """overwrite: replace files that differ from the store. limit: maximum number of episodes, the first by id.
 
     where: SQL filter on the store's columns. shard_size: episodes per file, for formats with many episodes in a file;
-    None for the format's default.
+    None for the format's default. questions: maximum number per image that the format `eval` asks, None for the items
+    of the benchmarks.
     """
 
     overwrite: bool = False
     limit: int | None = None
     where: str | None = None
     shard_size: int | None = None
+    questions: int | None = None
 
 
 @dataclass

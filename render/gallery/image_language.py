@@ -12,7 +12,7 @@ from scene_specs.questions.expressions import expressions
 from scene_specs.questions.generate import DisagreementError, Question, Questioner
 from scene_specs.questions.grammar import default_grammar
 
-_QUESTIONS, _MIN_PIXELS = 8, 20
+_QUESTIONS = 8
 
 
 def language_of(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
@@ -22,8 +22,8 @@ def language_of(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
         asked: list[Question] = []
         # The checks of the gallery report annotations that contradict themselves.
         with suppress(DisagreementError):
-            asked += Questioner(grammar, per_image=_QUESTIONS, min_pixels=_MIN_PIXELS).ask(view)
-        named = expressions(view, grammar, 0, _MIN_PIXELS)
+            asked += Questioner(grammar, per_image=_QUESTIONS).ask(view)
+        named = expressions(view, grammar, 0)
         yield {
             "questions": [{"question": one.text, "answer": one.answer} for one in asked],
             "expressions": {view.objects[one.target].truth.name: one.texts[0] for one in named},

@@ -8,7 +8,7 @@ needs a new version, because results with different prompts can't be compared.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
@@ -31,11 +31,12 @@ class Part(NamedTuple):
 class Item:
     """A question with one right answer.
 
-    number: of the item within its episode, from 0; parts: the message, texts and images in order. options: all valid
+    number: of the item within its episode; parts: the message, texts and images in order. options: all valid
     answers. lettered: the message lists them as `A. first`. task: what accuracy is reported by. groups: more keys for
     analysis, such as {"objects": "7"}; any names are allowed. key, rules: for guessers that read the text but see no
     image: a guesser learns one answer per key, and a rule (name -> options that it can't tell apart) needs no learning.
     prompts: version of the wording. pair: of an episode in a contrast, the same in the items that belong together.
+    benchmark: filled in by `items_of`.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Item:
     key: str = ""
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pair: str = ""
+    benchmark: str = ""
 
     @property
     def label(self) -> str:
@@ -73,13 +75,17 @@ def item_id(episode_id: str, item: Item) -> str:
     return f"{episode_id}#{item.number}"
 
 
-def items_of(episode: RenderedEpisode) -> Iterator[Item]:
+def items_of(
+    episode: RenderedEpisode, make: Callable[[RenderedEpisode], Iterable[Item]] | None = None
+) -> Iterator[Item]:
     """Yield the items of an episode; none if it has no benchmark, or one without items.
 
-    Raises SpecError for an episode that is incomplete.
+    make: makes the items of `questions` in place of those of the episode's benchmark; they belong to no pair. Raises
+    SpecError for an episode that is incomplete.
     """
-    name = benchmark_of(episode.scene.task)
-    make = None if name is None else benchmark(name).items
+    own, name = make is None, benchmark_of(episode.scene.task) if make is None else "questions"
+    if own and name is not None:
+        make = benchmark(name).items
     if make is None:
         return
     images = {image.name for image in episode.images}
@@ -92,8 +98,9 @@ def items_of(episode: RenderedEpisode) -> Iterator[Item]:
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
+            item = replace(item, benchmark=str(name))
             # Other implementations of a scene may have no contrasts.
-            if (contrast := getattr(episode.scene, "contrast", None)) is not None:
+            if own and (contrast := getattr(episode.scene, "contrast", None)) is not None:
                 groups = {**item.groups, "change": contrast.change}
                 item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
             yield item

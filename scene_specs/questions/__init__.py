@@ -8,6 +8,8 @@ rules       which questions are asked: presuppositions hold, every step matters,
 grammar     words of programs and programs of words, by the data of grammar.json
 sampling, generate, balance
             random questions about an image, and balanced series of them
+question_items
+            questions as items of `render-eval` and `render-export --format eval`
 expressions, captions
             the shortest expression that identifies an object; sentences and scene graphs about an image
 """

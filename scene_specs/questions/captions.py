@@ -13,7 +13,6 @@ import inflect
 from scene_specs.questions.expressions import expressions
 from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar
 from scene_specs.questions.program import NOUNS, QUERIED, RELATED
-from scene_specs.questions.sampling import vocabulary_of
 from scene_specs.questions.view import ImageView, bits_of, kind_values
 
 _ENGLISH = inflect.engine()
@@ -24,7 +23,7 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
 
     Objects seen by fewer than min_pixels are not mentioned.
     """
-    lexicon = grammar.lexicon_of(vocabulary_of(view))
+    lexicon = grammar.lexicon_of(view.value_bits)
     seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
     kinds = [item.values["shape"] or item.values["category"] for item in seen]
     nouns = {kind: " ".join(lexicon.words["one"][_noun(kind, view)][0]) for kind in kinds}

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from scene_specs.questions.grammar import SIDES, Grammar, filtered, split
 from scene_specs.questions.program import EXTREMES, NOUNS, QUERIED, SCENE, Node, program_json
 from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import Draws, vocabulary_of
-from scene_specs.questions.view import ImageView
+from scene_specs.questions.sampling import Draws
+from scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Parts of the longest expression that is tried.
 MAX_LENGTH = 5
@@ -46,7 +46,7 @@ class Expression(NamedTuple):
         }
 
 
-def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int) -> Iterator[Expression]:
+def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = MIN_PIXELS) -> Iterator[Expression]:
     """The expressions of an image's objects, in their order; objects without one are left out.
 
     These are objects seen by fewer than min_pixels, and those that no expression of at most MAX_LENGTH tells apart.
@@ -54,7 +54,7 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int) -
     judge = Judge(view, min_pixels)
     if judge.crowded:
         return
-    lexicon = grammar.lexicon_of(vocabulary_of(view))
+    lexicon = grammar.lexicon_of(view.value_bits)
     draws = Draws(seed, f"{view.episode}:{view.image}:expressions")
     for index, (length, node) in sorted(_Search(view, judge).run().items()):
         if view.objects[index].truth.visible_pixels >= min_pixels:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, repeat
+from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
@@ -13,7 +14,7 @@ from scene_specs.language.scene import pair_of_id
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
-from scene_specs.questions.grammar import CLEVR_VALUES, Grammar
+from scene_specs.questions.grammar import Grammar
 from scene_specs.questions.patterns import Pattern
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import (
@@ -27,8 +28,8 @@ from scene_specs.questions.program import (
     spoken,
 )
 from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import Draws, Sampler, vocabulary_of
-from scene_specs.questions.view import ImageView
+from scene_specs.questions.sampling import Draws, Sampler
+from scene_specs.questions.view import CLEVR_VALUES, MIN_PIXELS, ImageView
 
 # Programs tried for a question before the next family has its turn.
 TRIES = 12
@@ -110,7 +111,12 @@ class Questioner:
     """
 
     def __init__(
-        self, grammar: Grammar, seed: int = 0, families: Sequence[str] = (), per_image: int = 10, min_pixels: int = 20
+        self,
+        grammar: Grammar,
+        seed: int = 0,
+        families: Sequence[str] = (),
+        per_image: int = 10,
+        min_pixels: int = MIN_PIXELS,
     ) -> None:
         self._grammar, self._seed, self._per_image, self._min_pixels = grammar, seed, per_image, min_pixels
         for name in families:
@@ -123,7 +129,8 @@ class Questioner:
             for name, made in self._families.items()
             if len({OPERATIONS[one.program.op].output for one in made}) > 1
         }
-        self.balance, self.tally = Balance(), Tally()
+        # Answers of forms are balanced, too: of all things, somebody who reads "all things" would say no.
+        self.balance, self._forms, self.tally = Balance(), Balance(), Tally()
 
     def ask(self, view: ImageView, *others: ImageView) -> Iterator[Question]:
         """Questions about an image, no two alike. Raises DisagreementError.
@@ -139,7 +146,7 @@ class Questioner:
             self.tally.crowded += 1
             return
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
-        sampler = Sampler(view, judges[0], self._grammar, vocabulary_of(view), draws)
+        sampler = Sampler(view, judges[0], self._grammar, draws)
         image = _Image(views, judges, sampler, draws, set(), pair_of_id(view.episode).rpartition("+")[2])
         positions = [PositionsExecutor(one) for one in views]
         possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
@@ -161,11 +168,12 @@ class Questioner:
                 _check(executor, one, text, program, answer)
                 self.tally.kept[family] += 1
                 self.balance.add(group, answer)
+                self._forms.add(form_of(program), answer)
                 yield Question(one, number, family, group, text, program, answer, flips)
             number += 1
 
     def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, list[Answer]] | None:
-        tally, lexicon = self.tally, self._grammar.lexicon_of(image.sampler.vocabulary)
+        tally, lexicon = self.tally, self._grammar.lexicon_of(image.views[0].value_bits)
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         for _ in range(TRIES):
             tally.tried[family] += 1
@@ -173,12 +181,15 @@ class Questioner:
                 program = image.sampler.sample(image.draws.weighted(patterns))
             except PresuppositionError:
                 continue
-            if program in image.seen or (answers := image.answers(program, flip <= stay)) is None:
-                continue
-            group = self._group(family, program)
-            chances = [chances_of(one, program.output, view) for one, view in zip(answers, image.views, strict=True)]
-            if not all(map(self.balance.admits, repeat(group), answers, chances)):
-                tally.unbalanced[family] += 1
+
+            def admits(view: ImageView, answer: Answer, program: Node = program) -> bool:
+                chances = chances_of(answer, program.output, view)
+                admitted = self.balance.admits(self._group(family, program), answer, chances)
+                admitted = admitted and self._forms.admits(form_of(program), answer, chances)
+                tally.unbalanced[family] += not admitted
+                return admitted
+
+            if program in image.seen or (answers := image.answers(program, flip <= stay, admits)) is None:
                 continue
             text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
             if {one for _, one in self._grammar.readings(text, lexicon)} != {program}:
@@ -205,11 +216,14 @@ class _Image(NamedTuple):
     seen: set[Node | str]
     change: str
 
-    def answers(self, program: Node, flips: bool) -> list[Answer] | None:
-        """The answers of a program that may be asked of all images. flips: whether those of neighbors must differ."""
+    def answers(self, program: Node, flips: bool, admits: Callable[[ImageView, Answer], bool]) -> list[Answer] | None:
+        """The answers of a program that may be asked of all images.
+
+        flips: whether those of neighbors must differ. admits: whether an answer is wanted.
+        """
         found: list[Answer] = []
-        for judge in self.judges:
-            answer = judge.answer(program)
+        for judge, view in zip(self.judges, self.views, strict=True):
+            answer = judge.answer(program, partial(admits, view))
             if answer is None or (found and (answer != found[-1]) != flips):
                 return None
             found.append(answer)
@@ -229,12 +243,25 @@ def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Nod
         )
 
 
+def form_of(program: Node) -> str:
+    """What a question is about, whatever its words: its last step, and the last of each of its inputs."""
+    return " ".join(step.op for step in (program, *program.inputs))
+
+
 def _applies(pattern: Pattern, view: ImageView) -> bool:
-    """Whether an image has what the operations of a pattern are about, such as objects on top of others."""
+    """Whether an image has what the operations of a pattern are about, such as objects on top of others.
+
+    Values are asked for if there are several, and whether two are equal if, in addition, some are.
+    """
     if "stack" in pattern.slots.values() or any("stacked" in kind for kind in pattern.slots.values()):
         return any(view.relations["above"])
+    if "see" in pattern.slots.values():
+        return len(view.value_bits["visibility"]) > 1
     kind, _, name = pattern.program.op.partition("_")
-    return kind not in ("query", "equal") or name not in view.value_bits or len(view.value_bits[name]) > 1
+    if kind not in ("query", "equal") or name not in view.value_bits:
+        return True
+    shares = view.value_bits[name].values()
+    return len(shares) > 1 and (kind == "query" or any(bits.bit_count() > 1 for bits in shares))
 
 
 def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:

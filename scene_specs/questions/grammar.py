@@ -23,19 +23,15 @@ import inflect
 
 from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import parse_json, read_text
-from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
 from scene_specs.questions.patterns import SLOTS, VERBS, Pattern, Slot, Tree, check_patterns, compiled
 from scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, QUERIED, RELATED, Node
+from scene_specs.questions.view import CLEVR_VALUES
 
 _ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")
 ADJECTIVES = ("size", "color", "material")
 SIDES, STACKS = RELATED[:4], RELATED[4:]
 COUNTS = range(2, 11)
-CLEVR_VALUES: Mapping[str, Sequence[str]] = {
-    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
-}  # fmt: skip
-
 Words = tuple[str, ...]
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
 Bound = Any

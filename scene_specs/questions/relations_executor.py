@@ -6,13 +6,13 @@ function with positions_executor.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from math import dist
 from operator import or_
 from typing import Any
 
-from scene_specs.questions.program import DOUBTFUL, NOUNS, Node, PresuppositionError
+from scene_specs.questions.program import ATTRIBUTES, DOUBTFUL, NOUNS, Node, PresuppositionError
 from scene_specs.questions.view import ImageView
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
@@ -22,51 +22,65 @@ _SIDES = {"leftmost": "right", "rightmost": "left", "frontmost": "behind", "rear
 
 
 class RelationsExecutor:
-    """Executes programs on one image. present: bits of the objects that exist; results are kept for each program."""
+    """Executes programs on one image. Results are kept for each program.
 
-    def __init__(self, view: ImageView, present: int | None = None) -> None:
-        self._view = view
+    present: bits of the objects that exist. value_bits: attributes other than those of the image, see ImageView.
+    """
+
+    def __init__(
+        self, view: ImageView, present: int | None = None, value_bits: Mapping[str, Mapping[str, int]] | None = None
+    ) -> None:
+        self._view, self._values = view, view.value_bits if value_bits is None else value_bits
         self._present = (1 << len(view.objects)) - 1 if present is None else present
         self._known: dict[Node, Any] = {}
+        # Attribute -> bits of the objects that it is clear of.
+        self._clear: dict[str, int] = {}
 
     def run(self, node: Node) -> Any:
         """Sets are bits, objects indices, other results an Answer. Raises PresuppositionError."""
-        found = self._known.get(node, self)
-        if found is self:
-            try:
-                found = self._step(node)
-            except PresuppositionError as error:
-                found = error
-            self._known[node] = found
+        found = self.outcome(node)
         if isinstance(found, PresuppositionError):
             raise found.with_traceback(None)
         return found
 
+    def outcome(self, node: Node) -> Any:
+        """The result of a program, or the PresuppositionError that it would raise."""
+        found = self._known.get(node)
+        if found is None:
+            found = self._known[node] = self._step(node)
+        return found
+
     def _step(self, node: Node) -> Any:
-        inputs = [self.run(part) for part in node.inputs]
-        kind, _, name = node.op.partition("_")
-        if kind == "filter":
-            return self._filter(inputs[0], name, str(node.value))
-        if kind == "same":
-            return self._filter(self._present, name, self._value(inputs[0], name)) & ~(1 << inputs[0])
-        if kind == "query":
-            return self._value(inputs[0], name)
-        if kind == "equal":
-            return inputs[0] == inputs[1]
-        return _STEPS[node.op](self, node.value, *inputs)
+        inputs = []
+        for part in node.inputs:
+            found = self.outcome(part)
+            if isinstance(found, PresuppositionError):
+                return found
+            inputs.append(found)
+        try:
+            return _STEPS[node.op](self, node.value, *inputs)
+        except PresuppositionError as error:
+            return error.with_traceback(None)
 
-    def _filter(self, bits: int, name: str, value: str) -> int:
-        table = self._view.value_bits[name]
-        needed = (name,) if name in DOUBTFUL else NOUNS
-        if bits & ~reduce(or_, (having for one in needed for having in self._view.value_bits[one].values()), 0):
+    def having(self, name: str, value: Any, bits: int) -> int:
+        """The objects of a set with this value of an attribute."""
+        if name not in self._clear:
+            needed = (name,) if name in DOUBTFUL else NOUNS
+            self._clear[name] = reduce(or_, (members for one in needed for members in self._values[one].values()), 0)
+        if bits & ~self._clear[name]:
             raise PresuppositionError(f"an object has no clear {name}")
-        return bits & table.get(value, 0)
+        return bits & self._values[name].get(value, 0)
 
-    def _value(self, index: int, name: str) -> str:
-        value = self._view.objects[index].values[name]
-        if value is None:
-            raise PresuppositionError(f"an object has no {name}")
-        return value
+    def value(self, name: str, index: int) -> str:
+        """An attribute of an object."""
+        for value, members in self._values[name].items():
+            if members >> index & 1:
+                return value
+        raise PresuppositionError(f"an object has no {name}")
+
+    def same(self, name: str, index: int) -> int:
+        """The other objects with the same value of an attribute."""
+        return self.having(name, self.value(name, index), self._present) & ~(1 << index)
 
     def unique(self, _: Any, bits: int) -> int:
         """The only object of a set."""
@@ -126,7 +140,15 @@ class RelationsExecutor:
         return (bits & others).bit_count() * 2 > bits.bit_count()
 
 
+def _steps_about(name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+    yield f"filter_{name}", lambda self, value, bits: self.having(name, value, bits)
+    yield f"query_{name}", lambda self, _, index: self.value(name, index)
+    yield f"same_{name}", lambda self, _, index: self.same(name, index)
+    yield f"equal_{name}", lambda _self, _, one, other: one == other
+
+
 _STEPS: dict[str, Callable[..., Any]] = {
+    **{op: step for name in ATTRIBUTES for op, step in _steps_about(name)},
     "scene": lambda self, _: self._present,
     "unique": RelationsExecutor.unique,
     "relate": RelationsExecutor.relate,
@@ -139,6 +161,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "intersect": lambda _self, _, one, other: one & other,
     "all": RelationsExecutor.all_of,
     "most": RelationsExecutor.most,
+    "equal_integer": lambda _self, _, one, other: one == other,
     "less_than": lambda _self, _, one, other: one < other,
     "greater_than": lambda _self, _, one, other: one > other,
     "larger": RelationsExecutor.compare,

@@ -2,21 +2,20 @@
 
 A program is degenerate if a step can be left out without a change: a filter, a relation (then it is about all objects,
 as in the published `is_degenerate`), one side of a union or intersection, a superlative. What must change is the
-answer; for answers yes and no, which often stay the same by chance, it is what the last step compares, and the answer
-itself in some image with the same places and other attributes.
+answer. Answers yes and no often stay the same by chance: then what the last step compares must change, and the answer
+in several rearrangements, images with the same places in which objects have exchanged their attributes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
 from scene_specs.questions.grammar import split
 from scene_specs.questions.program import NOUNS, QUERIED, SCENE, Answer, Node, PresuppositionError
 from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.view import ImageView
+from scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Pairs of directions between which nothing is.
 _OPPOSITE: tuple[set[str | int | None], ...] = ({"left", "right"}, {"front", "behind"})
@@ -25,9 +24,11 @@ _FARTHEST: dict[str | int | None, str] = {
 }  # fmt: skip
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
-# Images with exchanged attributes that are tried. A kind is exchanged as a whole: shape and category.
-_WORLDS = 64
+# Rearrangements that are tried, and how many must show what a step is for: what matters more rarely may never matter in
+# other images. A kind is exchanged as a whole: shape and category.
+_WORLDS, _LEAST = 32, 5
 _PRIMES = (7919, 7919, 6007, 4271, 2909)
+_MIXER = 0x9E3779B97F4A7C15
 
 
 class Judge:
@@ -36,12 +37,12 @@ class Judge:
     min_pixels: objects seen by fewer pixels count as doubtful: no answer may depend on whether they are there.
     """
 
-    def __init__(self, view: ImageView, min_pixels: int) -> None:
+    def __init__(self, view: ImageView, min_pixels: int = MIN_PIXELS) -> None:
         self.executor = RelationsExecutor(view)
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
-        self._view, self._worlds = view, [self.executor]
+        self._view, self._worlds = view, list[RelationsExecutor]()
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
@@ -49,38 +50,38 @@ class Judge:
             if not self.crowded
         ]
 
-    def answer(self, program: Node) -> Answer | None:
-        """The answer of a program that may be asked; None if it may not."""
-        if self.crowded or gives_away(program) or is_trivial(program):
+    def answer(self, program: Node, admits: Callable[[Answer], bool] = lambda _: True) -> Answer | None:
+        """The answer of a program that may be asked; None if it may not. admits: whether an answer is wanted."""
+        if self.crowded:
             return None
-        try:
-            answer: Answer = self.executor.run(program)
-        except PresuppositionError:
+        answer: Answer | PresuppositionError = self.executor.outcome(program)
+        if isinstance(answer, PresuppositionError) or gives_away(program) or is_trivial(program) or not admits(answer):
             return None
         fine = self._is_about_others(program) and self.needs_all(program) and self.is_certain(program, answer)
         return answer if fine else None
 
     def needs_all(self, program: Node) -> bool:
-        """Whether leaving out any step makes a difference. Raises PresuppositionError."""
-        evidence, chosen = self.evidence(program), program.output == "boolean"
-        return not any(
-            self._agrees(other, evidence)
-            or (chosen and not any(self._differs(k, program, other) for k in range(_WORLDS)))
-            for other in shortened(program)
-        )
-
-    def _differs(self, number: int, program: Node, other: Node) -> bool:
-        """Whether two programs have different answers in another world."""
-        while number >= len(self._worlds):
-            self._worlds.append(RelationsExecutor(*_world(self._view, len(self._worlds))))
-        try:
-            answer = self._worlds[number].run(program)
-        except PresuppositionError:
+        """Whether leaving out any step makes a difference."""
+        others, evidence = list(shortened(program)), self._evidence(program)
+        if any(self._evidence(other) == evidence for other in others):
             return False
-        try:
-            return bool(self._worlds[number].run(other) != answer)
-        except PresuppositionError:
+        if program.output != "boolean":
             return True
+        # Steps without which the answer would be the same here.
+        answer = self.executor.outcome(program)
+        missing = {other: _LEAST for other in others if self.executor.outcome(other) == answer}
+        for number in range(_WORLDS):
+            if not missing:
+                break
+            if number == len(self._worlds):
+                self._worlds.append(_world(self._view, number + 1))
+            world = self._worlds[number]
+            answer = world.outcome(program)
+            if not isinstance(answer, PresuppositionError):
+                differs = [other for other in missing if world.outcome(other) != answer]
+                missing = {other: left - (other in differs) for other, left in missing.items()}
+                missing = {other: left for other, left in missing.items() if left}
+        return not missing
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""
@@ -88,22 +89,14 @@ class Judge:
 
     def meaning(self, program: Node) -> tuple[Any, ...] | None:
         """Its results, with all objects and without each choice of doubtful ones; None if a presupposition fails."""
-        try:
-            return tuple(one.run(program) for one in (self.executor, *self._others))
-        except PresuppositionError:
-            return None
+        found = tuple(one.outcome(program) for one in (self.executor, *self._others))
+        return None if any(isinstance(one, PresuppositionError) for one in found) else found
 
-    def evidence(self, program: Node) -> Any:
+    def _evidence(self, program: Node) -> Any:
         """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
         if program.output == "boolean":
-            return tuple(self.executor.run(part) for part in program.inputs)
-        return self.executor.run(program)
-
-    def _agrees(self, program: Node, evidence: Any) -> bool:
-        try:
-            return bool(self.evidence(program) == evidence)
-        except PresuppositionError:
-            return False
+            return [self.executor.outcome(part) for part in program.inputs]
+        return self.executor.outcome(program)
 
     def _is_about_others(self, program: Node) -> bool:
         """Whether no object is compared with itself, or asked whether it is left of itself."""
@@ -118,18 +111,16 @@ class Judge:
         return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
 
 
-def _world(view: ImageView, number: int) -> tuple[ImageView, int]:
-    """An image in which objects have each other's attributes, and bits of those that exist."""
+def _world(view: ImageView, number: int) -> RelationsExecutor:
+    """An image in which objects have each other's attributes; in every second one, about a quarter is missing."""
     count = len(view.objects)
-    shifts = {name: (number * prime >> 4) % count for name, prime in zip(QUERIED, _PRIMES, strict=True)}
-    objects = tuple(
-        replace(
-            item, values={**item.values, **{name: view.objects[k - by].values[name] for name, by in shifts.items()}}
-        )
-        for k, item in enumerate(view.objects)
-    )
     everything = (1 << count) - 1
-    return replace(view, objects=objects), everything if number % 2 else number * _PRIMES[0] >> 6 & everything
+    moved: dict[str, Mapping[str, int]] = {**view.value_bits}
+    for name, prime in zip(QUERIED, _PRIMES, strict=True):
+        by = (number * prime >> 4) % count
+        moved[name] = {value: (bits << by | bits >> count - by) & everything for value, bits in moved[name].items()}
+    mixed = number * _MIXER
+    return RelationsExecutor(view, everything & (-1 if number % 2 else mixed >> 12 | mixed >> 32), moved)
 
 
 def shortened(node: Node) -> Iterator[Node]:

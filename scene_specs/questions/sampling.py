@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from scene_specs.language.rng import generator
-from scene_specs.questions.grammar import ADJECTIVES, CLEVR_VALUES, COUNTS, SIDES, STACKS, Grammar, filtered
+from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, filtered
 from scene_specs.questions.patterns import Pattern, Tree
 from scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.rules import Judge, mentioned
@@ -27,18 +26,11 @@ _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for na
 
 
 class Draws:
-    """Random choices, from numbers that are drawn in blocks. Equal seeds and keys give equal choices everywhere."""
+    """Random choices. Equal seeds and keys give equal choices everywhere."""
 
     def __init__(self, seed: int, key: str) -> None:
-        self._rng: np.random.Generator = generator(seed, key, "questions")
-        self._numbers: Iterator[float] = iter(())
-
-    def number(self) -> float:
-        """A number in [0, 1)."""
-        for value in self._numbers:
-            return value
-        self._numbers = iter(self._rng.random(1024).tolist())
-        return next(self._numbers)
+        # Draws a number in [0, 1).
+        self.number: Callable[[], float] = generator(seed, key, "questions").random
 
     def pick(self, items: Sequence[Any]) -> Any:
         """One of the items."""
@@ -57,13 +49,11 @@ class Draws:
 
 
 class Sampler:
-    """Programs about one image. vocabulary: attribute -> values to ask for in vain, too."""
+    """Programs about one image."""
 
-    def __init__(
-        self, view: ImageView, judge: Judge, grammar: Grammar, vocabulary: Mapping[str, Sequence[str]], draws: Draws
-    ) -> None:
-        self._view, self._judge, self._grammar, self._draws = view, judge, grammar, draws
-        self._run, self.vocabulary = judge.executor.run, vocabulary
+    def __init__(self, view: ImageView, judge: Judge, grammar: Grammar, draws: Draws) -> None:
+        self.view, self.judge, self._grammar, self.draws = view, judge, grammar, draws
+        self._run = judge.executor.run
         self._references: dict[tuple[str, tuple[str, ...], int], list[Node]] = {}
         # Of the set that is asked about: which of its members have some property?
         self._members = 0
@@ -78,7 +68,7 @@ class Sampler:
         op = tree.op
         if tree.phrase:
             patterns = self._grammar.phrases[op]
-            pattern = patterns[0] if hops <= 0 else self._draws.weighted(patterns)
+            pattern = patterns[0] if hops <= 0 else self.draws.weighted(patterns)
             if pattern.program.op == "unique":
                 return self._reference(pattern.program, op, avoid, hops)
             return self._build(pattern.program, unique, avoid, hops)
@@ -101,9 +91,9 @@ class Sampler:
         """A reference to an object, one of a few that are made for an image."""
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
         if len(made) >= _REFERENCES:
-            return self._draws.pick(made)  # type: ignore[no-any-return]
+            return self.draws.pick(made)  # type: ignore[no-any-return]
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
-        if not self._judge.needs_all(node):
+        if not self.judge.needs_all(node):
             raise PresuppositionError("a step of a reference is not needed")
         made.append(node)
         return node
@@ -114,39 +104,39 @@ class Sampler:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
         if op == "same":
-            usual = [name for name in QUERIED if name not in avoid and self._view.value_bits[name]]
-            name = self._draws.pick(usual) if usual else "color"
+            usual = [name for name in QUERIED if name not in avoid and self.view.value_bits[name]]
+            name = self.draws.pick(usual) if usual else "color"
             return Node(f"same_{name}", None, (self._build(part, False, (name,), hops - 1),))
         if op == "extreme":
-            which = self._draws.pick(EXTREMES)
+            which = self.draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
             return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
         inner = self._build(part, False, avoid, hops)
         if op == "see":
-            return Node("filter_visibility", self._draws.pick(("full", "partial")), (inner,))
+            return Node("filter_visibility", self.draws.pick(("full", "partial")), (inner,))
         if op == "fits":
             return filtered(inner, [self._adjective(avoid)])
-        count = self._run(inner).bit_count() + (self._draws.pick((-1, 1, 2)) if self._draws.number() < 0.5 else 0)
+        count = self._run(inner).bit_count() + (self.draws.pick((-1, 1, 2)) if self.draws.number() < 0.5 else 0)
         if count not in COUNTS:
             raise PresuppositionError("too few to ask for exactly that many")
         return Node("exactly", count, (inner,))
 
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)
-        some = [name for name in _RELATIONS[op] if self._view.relations[name][index]]
+        some = [name for name in _RELATIONS[op] if self.view.relations[name][index]]
         if not some:
             raise PresuppositionError("nothing is related to it")
-        return str(self._draws.pick(some))
+        return str(self.draws.pick(some))
 
     def _adjective(self, avoid: Collection[str]) -> tuple[str, str]:
         """A filter that could be true of all members of a set, or any filter."""
         names = [name for name in ADJECTIVES if name not in avoid]
         if not names or not self._members:
             raise PresuppositionError("no attribute is left to ask about")
-        name = self._draws.pick(names)
-        value = self._view.objects[self._draws.pick(list(bits_of(self._members)))].values[name]
-        if value is None or self._draws.number() < 0.2:
-            value = self._draws.pick(self.vocabulary[name] or ("",))
+        name = self.draws.pick(names)
+        value = self.view.objects[self.draws.pick(list(bits_of(self._members)))].values[name]
+        if value is None or self.draws.number() < 0.2:
+            value = self.draws.pick(self.view.vocabulary[name] or ("",))
         return name, value
 
     def _filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
@@ -156,57 +146,45 @@ class Sampler:
         if base.op.startswith("same_"):
             avoid = (*avoid, base.op[5:])
         members = list(bits_of(bits))
-        first = int(self._draws.number() * len(members))
+        first = int(self.draws.number() * len(members))
         if unique:
             for target in (*members[first:], *members[:first]):
                 names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
                 if names:
-                    return self._draws.pick(names)  # type: ignore[no-any-return]
+                    return self.draws.pick(names)  # type: ignore[no-any-return]
             raise PresuppositionError("nothing identifies an object")
-        values = self._view.objects[members[first]].values
+        values = self.view.objects[members[first]].values
         here = [(name, value) for name in QUERIED if name not in avoid and (value := values[name]) is not None]
-        if self._draws.number() < 0.4:
-            here = [(name, self._draws.pick(self.vocabulary[name])) for name, _ in here]
-        count = self._draws.pick(_FILTERS)
+        if self.draws.number() < 0.4:
+            here = [(name, self.draws.pick(self.view.vocabulary[name])) for name, _ in here]
+        count = self.draws.pick(_FILTERS)
         while len(here) > count:
-            here.remove(self._draws.pick(here))
+            here.remove(self.draws.pick(here))
         return self._needed(bits, here)
 
-    def _needed(self, bits: int, filters: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    def _having(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
+        """The members of a set that pass filters."""
+        for name, value in filters:
+            bits &= self.view.value_bits[name].get(value, 0)
+        return bits
+
+    def _needed(self, bits: int, filters: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """The filters without those that make no difference."""
-        masks = [self._view.value_bits[name].get(value, 0) for name, value in filters]
-        kept = list(range(len(filters)))
-        for k in range(len(filters)):
-            others = bits
-            for j in kept:
-                if j != k:
-                    others &= masks[j]
-            if not others & ~masks[k]:
-                kept.remove(k)
-        return [filters[k] for k in kept]
+        kept = [*filters]
+        for one in filters:
+            others = [other for other in kept if other != one]
+            if self._having(bits, others) == self._having(bits, kept):
+                kept = others
+        return kept
 
     def _identifying(self, target: int, bits: int) -> list[tuple[tuple[str, str], ...]]:
         """The sets of filters that only this object of a set passes and none of which can be left out."""
         key = (target, bits)
         if key not in self._minimal:
-            pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
-            masks = [self._view.value_bits[name][value] for name, value in pairs]
-            left = [bits] * (1 << len(pairs))
-            found: list[int] = []
-            for chosen in range(1 << len(pairs)):
-                if chosen:
-                    low = chosen & -chosen
-                    left[chosen] = left[chosen ^ low] & masks[low.bit_length() - 1]
-                if left[chosen] == 1 << target and all(left[chosen ^ 1 << k] != left[chosen] for k in bits_of(chosen)):
-                    found.append(chosen)
-            self._minimal[key] = [tuple(pairs[k] for k in bits_of(chosen)) for chosen in found]
+            found = self._minimal[key] = []
+            pairs = [(name, v) for name in QUERIED if (v := self.view.objects[target].values[name]) is not None]
+            for size in range(len(pairs) + 1):
+                for chosen in combinations(pairs, size):
+                    if self._having(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
+                        found.append(chosen)
         return self._minimal[key]
-
-
-def vocabulary_of(view: ImageView) -> dict[str, list[str]]:
-    """Attribute -> values to ask for: those of the image and, where CLEVR has one of them, CLEVR's."""
-    found = {}
-    for name, values in view.value_bits.items():
-        usual = CLEVR_VALUES.get(name, ())
-        found[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
-    return found

@@ -10,7 +10,7 @@ from math import nan
 from typing import Any
 
 from scene_specs.language.model_names import is_model, kind_of
-from scene_specs.language.vocabulary import RELATIONS
+from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.questions.program import ATTRIBUTES, NOUNS
 
 # Lowest and highest x, y and z, Blender units.
@@ -18,6 +18,11 @@ Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 # Compares false with everything.
 UNKNOWN: Extent = ((nan, nan),) * 3
 
+CLEVR_VALUES: Mapping[str, Sequence[str]] = {
+    "size": tuple(SIZES), "color": tuple(COLORS), "material": CLEVR_MATERIALS, "shape": SHAPES,
+}  # fmt: skip
+# Objects seen by fewer pixels are doubtful.
+MIN_PIXELS = 20
 # Visible fractions from which an object counts as fully visible, and up to which as partly hidden. Between the two,
 # nothing is asked about its visibility.
 FULL, PARTIAL = 0.95, 0.7
@@ -68,6 +73,15 @@ class ImageView:
             for name, value in item.values.items():
                 if value is not None:
                     found[name][value] = found[name].get(value, 0) | 1 << k
+        return found
+
+    @cached_property
+    def vocabulary(self) -> dict[str, list[str]]:
+        """Attribute -> values to ask for: those of the image and, where CLEVR has one of them, CLEVR's."""
+        found = {}
+        for name, values in self.value_bits.items():
+            usual = CLEVR_VALUES.get(name, ())
+            found[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
         return found
 
 

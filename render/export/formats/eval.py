@@ -15,16 +15,17 @@ the items of other benchmarks, which keep their tasks.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
+from render.evaluation.store_items import items_maker
 from render.export._image_files import ImageExport, StreamedJson, image_path
 from render.export.atomic_output import compact_json, put_file
 from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
-from scene_specs.language.benchmark import benchmark_of
-from scene_specs.language.items import item_id, items_of
+from scene_specs.language.items import Item, item_id
 from scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
@@ -56,12 +57,16 @@ class _Lines(StreamedJson):
 class _EvalExport(ImageExport):
     _without = 0
 
+    @cached_property
+    def _make(self) -> Callable[[EpisodeRecord], Iterator[Item]]:
+        return items_maker(self.options)
+
     def write(self, record: EpisodeRecord) -> bool:
-        benchmark = str(benchmark_of(record.scene.task))
-        items = list(items_of(record))
+        items = list(self._make(record))
         if not items:
             self._without += 1
             return False
+        benchmark = items[0].benchmark
         paths = {one.name: f"{benchmark}/images/{image_path(record.episode_id, one.name)}" for one in record.images}
         new = self.put_images(list(paths.values()), record)
         lines = self.stream(f"{benchmark}/items.jsonl", ["items"], _Lines)

@@ -23,6 +23,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "iwisdm": {"benchmark": "high", "count": 1000},
     "icca": {"contexts": 1000},
 }
+# Without items of its own.
+SCENES: dict[str, dict[str, Any]] = {"clevr": {"count": 1000, "objects": (6, 9)}}
 
 
 @lru_cache(maxsize=16)
@@ -31,8 +33,8 @@ def episodes(name: str, count: int = 2) -> list[EpisodeRecord]:
     # Nine tasks.
     each = {"count": -(-count // 9)} if name == "mewl" else {}
     count = 9 * each["count"] if each else count
-    specs = [dict(spec) for spec in islice(diorama.generate(name, **OPTIONS[name], **each), count)]
-    settings = settings_for("draft", 32, 24)
+    specs = [dict(spec) for spec in islice(diorama.generate(name, **{**OPTIONS, **SCENES}[name], **each), count)]
+    settings = settings_for("draft", *((96, 72) if name in SCENES else (32, 24)))
     return [make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), make_job(spec), settings) for spec in specs]
 
 

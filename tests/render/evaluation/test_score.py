@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import resource
 import zipfile
 from collections.abc import Iterator
@@ -194,6 +195,27 @@ def test_guessers_get_what_the_reports_of_the_benchmarks_say(tmp_path: Path) -> 
     balance = answer_balance.audit(spec for spec in specs if spec["task"]["benchmark"] == "iwisdm")
     right = sum(row["text"] * sum(row["answers"].values()) for row in balance)
     assert found[f"iwisdm: {task}"]["text"] * found[f"iwisdm: {task}"]["items"] == pytest.approx(right)
+
+
+def test_questions_about_any_images_are_items(tmp_path: Path) -> None:
+    """They are the same in exports and scores; an oracle is always right, a random player as often as chance."""
+    store = eval_store(tmp_path, "clevr", "mewl", episodes_each=4)
+    folder, asked = tmp_path / "out", ("--questions", "12")
+    run("render-export", store.url, "--format", "eval", "--out", folder, *asked)
+    items = [json.loads(line) for line in (folder / "questions/items.jsonl").read_text().splitlines()]
+    assert len({item["id"] for item in items}) == len(items) > 80
+    assert {item["episode"].partition("/")[0] for item in items} == {"clevr", "mewl"}
+    assert (folder / items[0]["parts"][0]["image"]).exists() and (folder / "diorama_questions.yaml").exists()
+    rows = score(store, write(tmp_path / "p", {item["id"]: item["label"] for item in items}), *asked)
+    assert {row["accuracy"] for row in rows.values()} == {1.0} and rows["all", ""]["items"] == len(items)
+    assert rows["task", "questions: exist"]["chance"] == 0.5
+    rng = random.Random(3)
+    replies = {item["id"]: rng.choice(item["options"]) for item in items}
+    row = score(store, write(tmp_path / "p", replies), *asked)["all", ""]
+    assert row["low"] < row["chance"] < row["high"] and row["chance"] < row["blind"]
+    # Other episodes, other questions: their replies are not taken for each other's.
+    assert "of no item of the store" in refused(store, tmp_path / "p", *asked, "--where", "benchmark = 'mewl'")
+    store.close()
 
 
 def test_a_pair_is_right_if_both_of_its_items_are() -> None:

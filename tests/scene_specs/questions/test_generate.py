@@ -48,6 +48,14 @@ def test_all_families_are_asked_where_they_apply() -> None:
     assert asked | {"equal_category", "query_category", "visibility"} == {*default_grammar().families}
 
 
+def test_whether_two_are_equal_is_asked_where_some_are_and_some_are_not() -> None:
+    """Never of the kinds of a car and a chair: the answer would be no in all images with one of each."""
+    assert {item.values["category"] for item in stacked().objects} == {"car", "chair", None}
+    for seed in range(20):
+        assert not [*Questioner(default_grammar(), seed, ("equal_category",)).ask(stacked())]
+    assert [*Questioner(default_grammar(), 1, ("equal_color",)).ask(stacked())]
+
+
 def test_an_executor_that_errs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PositionsExecutor, "run", lambda self, node: "nonsense")
     with pytest.raises(DisagreementError, match="the positions 'nonsense'"):

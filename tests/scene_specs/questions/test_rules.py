@@ -41,6 +41,9 @@ def thing(*filters: Any) -> list[Any]:
         ),
         (["larger", thing(("shape", "cylinder")), thing(("color", "gray"))], True),
         (["larger", thing(("shape", "cylinder")), thing(("shape", "cylinder"))], None),
+        # None of them, and no image in which other things are cars and chairs, has two of one kind.
+        (["exactly", 2, ["filter_category", "car", SCENE]], None),
+        (["exactly", 2, ["filter_shape", "sphere", SCENE]], True),
         (["greater_than", ["count", SCENE], ["count", ["filter_color", "red", SCENE]]], None),  # Always.
         (["all", ["filter_color", "red", SCENE], ["filter_shape", "cube", SCENE]], True),
         (["all", ["filter_color", "blue", SCENE], ["filter_shape", "cube", SCENE]], None),  # Only one is blue.

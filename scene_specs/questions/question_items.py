@@ -1,0 +1,40 @@
+"""Evaluation items of any images: questions with all answers that they could have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from zlib import crc32
+
+from scene_specs.language.items import Item, Part, prompts
+from scene_specs.questions.generate import Question, Questioner, form_of
+from scene_specs.questions.program import spoken
+from scene_specs.questions.view import ImageView
+
+# Numbers up to this one, or up to that of the objects, are answers to "how many".
+_NUMBERS = 10
+
+
+def items(asker: Questioner, views: Iterable[ImageView]) -> Iterator[Item]:
+    """Yield an item for each question that is asked about some images.
+
+    The number of an item is a checksum of image and question, so that no reply counts as one to another question
+    that would have its place if other episodes were selected. A guesser without images knows the form.
+    """
+    say = prompts(__name__)
+    for view in views:
+        for one in asker.ask(view):
+            options = _options(one)
+            text = say["question"].format(question=one.text, options=", ".join(options))
+            groups = {"objects": str(len(view.objects)), "steps": str(sum(1 for _ in one.program.steps()))}
+            yield Item(
+                crc32(f"{view.image} {one.text}".encode()), one.family, (Part(image=view.image), Part(text)),
+                options, spoken(one.answer), int(say["version"]), groups=groups,
+                key=form_of(one.program),
+            )  # fmt: skip
+
+
+def _options(question: Question) -> tuple[str, ...]:
+    kind = question.program.output
+    if kind == "integer":
+        return tuple(map(str, range(max(_NUMBERS, len(question.view.objects)) + 1)))
+    return ("yes", "no") if kind == "boolean" else tuple(question.view.vocabulary[kind])
