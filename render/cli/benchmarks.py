@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import cleandoc
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
@@ -116,10 +117,10 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
         callback = _ADDED[key](callback)
     params = [_parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
-    help = model.__doc__ or ""
+    help = cleandoc(model.__doc__ or "")
     if long_name:
         first, _, rest = help.partition("\n\n")
-        help = f"{first}\n\n    Same as `{long_name}`; use either.\n\n{rest}"
+        help = f"{first}\n\nSame as `{long_name}`; use either.\n\n{rest}"
     return click.command(name, DioramaCommand, params=params, help=help, epilog=epilog)(callback)
 
 
