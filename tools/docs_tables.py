@@ -26,8 +26,8 @@ def material_table() -> str:
         if registered.own:
             rows.append(f"| `{name}` | | | | {registered.summary().removeprefix(f'`{name}`: ')} |")
             for key, field in load_material(name).Parameters.model_json_schema()["properties"].items():
-                low = field["minimum"] if "minimum" in field else f"above {field['exclusiveMinimum']:g}"
-                limits = f"{low} to {field['maximum']:g}"
+                low = f"{field['minimum']} to" if "minimum" in field else f"above {field['exclusiveMinimum']:g}, up to"
+                limits = f"{low} {field['maximum']:g}"
                 rows.append(f"| | `{key}` | {limits} | {field['default']:.4g} | {field['description']} |")
     return "\n".join(rows) + "\n"
 

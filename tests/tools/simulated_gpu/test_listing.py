@@ -92,7 +92,7 @@ def test_fewer_cards_than_requested_are_an_error_with_both_numbers(tmp_path: Pat
 @pytest.mark.parametrize("options", [{"fail": "cuInit=999"}, {"arch": "2.0"}])
 def test_a_driver_that_fails_and_a_card_that_is_too_old_are_refused(tmp_path: Path, options: dict[str, str]) -> None:
     machine = Machine(tmp_path, 2, **options)
-    assert "Cycles finds no GPU device" in json.loads(machine.run([*PROBE[:-1], "gpu"]))["error"]
+    assert "Cycles finds no GPU device" in json.loads(machine.run([*PROBE[:-1], "gpu"]).splitlines()[-1])["error"]
 
 
 def test_cards_that_only_ray_sees_are_never_replaced_by_a_cpu(tmp_path: Path, specs: Path) -> None:
