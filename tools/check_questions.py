@@ -127,7 +127,8 @@ def check_part(options: Namespace, number: int) -> Part:
     found = list(results(RelationsExecutor, programs))
     others = list(results(PositionsExecutor, programs))
     # Of two objects that are nearly as near as each other, only the stricter executor may refuse to speak.
-    wrong = sum(a not in (b, None) for a, b in zip(found, others, strict=True))
+    wrong = sum(read_back(one) != one.program for one in made)
+    wrong += sum(a not in (b, None) for a, b in zip(found, others, strict=True))
     print(f"{sum(a is None is not b for a, b in zip(found, others, strict=True))} programs that one executor refuses")
     wrong += sum(a != one.answer for (one, program), a in zip(pairs, found, strict=True) if program == one.program)
     less = [(pair, a == pair[0].answer) for pair, a in zip(pairs, found, strict=True) if pair[1] != pair[0].program]

@@ -96,7 +96,8 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    click.echo(f"next: render-eval score {out} --store {store}")
+    more = f" --questions {questions}" if questions else ""
+    click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 
 _store = click.option(

@@ -195,8 +195,8 @@ where = group("Selection", click.option(
 splits = group("Selection", click.option(
     "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable.  [default: all]"
 ))  # fmt: skip
-questions = click.option(
-    "--questions", type=Number(1, 1000), metavar="N",
-    help="Ask up to N questions about each image (see `render-specs questions`).  [default: the items of benchmarks]",
-)  # fmt: skip
+questions = group("Selection", click.option(
+    "--questions", type=Number(1, 1000), metavar="N", help="Instead of the items of benchmarks, use up to N questions "
+    "about each image as items (see `render-specs questions`; exports: only --format eval).  [default: no questions]",
+))  # fmt: skip
 workers = click.option("--workers", type=Number(1), help="Number of processes.  [default: one per core]")

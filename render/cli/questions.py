@@ -61,7 +61,7 @@ def questions(
     """Ask questions about images, or describe them.
 
     For a store, answers are computed from the annotations that were measured in its images. Specs are compiled and
-    drawn with the fake renderer. Answers are balanced within each family, which is a form of question. The scenes of
+    drawn with the fake renderer. Answers are balanced within each family and each form of question. The scenes of
     a pair (see `render-specs contrast`) get the same questions, half of them with answers that flip. At the end, the
     command prints the answers of each family, and the accuracy of a guesser that sees no image.
 
@@ -144,7 +144,7 @@ def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Itera
             images[view.image].append(view)
         for members in images.values():
             for one in asker.ask(*members):
-                guesser.add(one.group, one.text, one.answer)
+                guesser.add(one.group, one.text, one.answer, one.view is not members[0])
                 yield one.data()
 
 

@@ -61,10 +61,8 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     """
     if isinstance(spec, Scene):
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
-    if settings.object_samples:
-        # Rectangles depend on the layout, and noise on them. They take at most as many samples as the whole frame.
-        twice = {"samples": 2 * settings.samples, "glass_samples": 2 * settings.glass_samples, "object_samples": 0}
-        settings = settings.model_copy(update=twice)
+    # Rectangles depend on the layout, and noise on them.
+    settings = settings.without_rectangles()
     source = compile_episode(spec, settings, options.asset_roots)
     pinned = pin_layout(spec, source, options.asset_roots)
     chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))

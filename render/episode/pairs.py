@@ -26,6 +26,7 @@ from render.export.protocol import ExportReport, iter_valid_records
 from render.geometry.camera import Camera
 from render.geometry.rotation import euler_matrix, transform
 from render.geometry.solid import solid
+from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.rendered import mask_of
@@ -98,7 +99,8 @@ def check_pairs(
 ) -> PairReport:
     """Compare the members of all pairs. least: changed pixels that a step must have, beyond what two seeds gave.
 
-    twins: to render, per profile and image size. Memory: two histograms per pair. Raises RenderError, StoreError.
+    twins: to render, per profile and image size. Memory: three histograms per step. Raises RenderError, StoreError, and
+    UsageError for the renderer of a module, which a store doesn't name.
     """
     report, measured, seen = PairReport(), defaultdict(list), Counter[str]()
     noise: dict[str, list[_Histograms]] = defaultdict(list)
@@ -205,6 +207,11 @@ def _twin(url: str, record: EpisodeRecord, device: str) -> EpisodeRecord:
     edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
     request = EpisodeRequest(url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device)
     found = find(request)
+    if found.renderer != record.job.renderer:
+        raise UsageError(
+            f"{record.episode_id}: rendered by {record.job.renderer}, which this command doesn't load; compare "
+            "such pairs with render-episode --renderer"
+        )
     return render_request(replace(request, renderer=found.renderer), found, Path())[0]
 
 

@@ -41,20 +41,25 @@ def ask(
     """
     items = iter_items(store, options, progress)
     if (first := next(items, None)) is None:
-        raise UsageError("no episode has evaluation items; check STORE, --split and --where")
+        raise UsageError("no episode has evaluation items; check STORE, --split and --where, or pass --questions N")
     with open_growing(out) as file:
         known = _known(file)
         model = models.open(name)
+
+        def prompts(item: Item) -> str:
+            # Which questions an image has depends on their number.
+            number = f" of {options.questions} per image" if options.questions else ""
+            return f"{item.benchmark} {item.prompts}{number}"
 
         def reply(asked: _Asked) -> dict[str, Any]:
             identity, item, episode = asked
             found = model.reply([message_of(item, episode)], max_tokens=reply_tokens, key=identity)
             tokens = {"input_tokens": found.input_tokens, "output_tokens": found.output_tokens, "cost": found.cost}
-            return {"id": identity, "reply": found.text, "model": name, "prompts": _prompts(item), **tokens}
+            return {"id": identity, "reply": found.text, "model": name, "prompts": prompts(item), **tokens}
 
         def missing() -> Iterator[_Asked]:
             for asked in chain([first], items):
-                expected = {"model": name, "prompts": _prompts(asked[1])}
+                expected = {"model": name, "prompts": prompts(asked[1])}
                 if asked[0] not in known:
                     yield asked
                 elif (written := known[asked[0]]) != expected:
@@ -67,10 +72,6 @@ def ask(
                 file.append(json.dumps(line, ensure_ascii=False) + "\n")
                 count += 1
     return count
-
-
-def _prompts(item: Item) -> str:
-    return f"{item.benchmark} {item.prompts}"
 
 
 def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:

@@ -114,7 +114,7 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
     Raises UsageError if an id is unknown, occurs twice, or is missing, SpecError as `read_predictions`.
     """
     if not entries:
-        raise UsageError("the store has no items to score; check --store, --split and --where")
+        raise UsageError("the store has no items to score; check --store, --split and --where, or pass --questions N")
     problems = Problems()
     for one in predictions:
         where = f"{one.file}:{one.line}"
@@ -132,7 +132,7 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
         if entry.reply is None and not allow_missing:
             problems.add(_MISSING, name)
     problems.check({
-        _UNKNOWN: "score them with the store that they were made from, and the same --split and --where",
+        _UNKNOWN: "score them with the store that they were made from, and the same --questions, --split and --where",
         _TWICE: "keep one of each; nothing is counted twice",
         _MISSING: "select the episodes that were asked with --split and --where, or pass --allow-missing to count "
         "missing predictions as wrong",

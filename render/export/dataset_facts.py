@@ -84,6 +84,8 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
     facts.count("image size", f"{row['width']} x {row['height']}", len(names))
     settings = job["settings"]
     renderer = f"{job['renderer']}, profile {settings.get('profile')}, {settings.get('samples')} samples per pixel"
+    if more := settings.get("object_samples"):
+        renderer += f" and {more} more around objects"
     facts.count("rendering", renderer)
     facts.count("device", f"{provenance['device']}, {provenance['cpu']}")
     for name, version in provenance["versions"].items():

@@ -37,6 +37,8 @@ def run_export(
     export = exporter(name)
     if options.shard_size is not None and not takes_shard_size(name):
         raise UsageError(f"--format {name} writes no shards; omit --shard-size")
+    if options.questions is not None and name != "eval":
+        raise UsageError(f"--format {name} has no questions about images; omit --questions, or pass --format eval")
     described = None if about is None else read_about(about)
     if described is not None:
         described_by(name)

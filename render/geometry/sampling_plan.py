@@ -23,7 +23,8 @@ Boxes = NDArray[np.int64]
 _MARGIN = 6
 # One more render takes as long as this many samples of one pixel: synchronization, its file, the first rays.
 _RENDER_SAMPLES = 25_000
-# Flips bits of the seed, so that the rectangles' noise is independent of the whole frame's.
+# Flips bits of the seed, others for each rectangle: Cycles' noise depends on the seed and the place of a pixel, and
+# rectangles overlap. Bit 0 always flips, as twins of contrasts flip it, too.
 _OTHER_SEED = 0x55AA55
 
 
@@ -50,11 +51,11 @@ class Part(NamedTuple):
 
 
 def whole_frame(settings: Settings, frame: SceneFrame, view: SceneView) -> Part:
-    """The first render of a view. Flat stages have no rectangles: one sample is exact, or all of them smooth edges."""
+    """The first render of a view. Flat stages have no rectangles: one sample is exact, or many smooth all edges."""
     if frame.pixels == "center":
         return Part(1, frame.seed)
-    samples = samples_of(settings, frame, view)
-    return Part(samples if frame.pixels is None else samples + settings.object_samples, frame.seed)
+    chosen = settings if has_rectangles(settings, frame) else settings.without_rectangles()
+    return Part(samples_of(chosen, frame, view), frame.seed)
 
 
 def has_rectangles(settings: Settings, frame: SceneFrame) -> bool:
@@ -81,7 +82,8 @@ def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list
     )
     most = whole.samples * ids.size // max(int(_pixels(joined).sum()), 1)
     parts = [Box(*map(int, box)) for box in joined]
-    return [Part(max(min(samples, most), 1), whole.seed ^ _OTHER_SEED, box) for box in parts]
+    samples = max(min(samples, most), 1)
+    return [Part(samples, whole.seed ^ (_OTHER_SEED + 2 * number), box) for number, box in enumerate(parts)]
 
 
 def _pixels(boxes: Boxes) -> Boxes:

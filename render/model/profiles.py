@@ -38,7 +38,9 @@ def episode_settings(
             return own.model_copy(update={"width": width, "height": height})
     else:
         width, height = size or stage_of(episode).size
-    return settings_for(profile or DEFAULT_PROFILE, width, height)
+    settings = settings_for(profile or DEFAULT_PROFILE, width, height)
+    # As when the contrast was made: rectangles around objects would follow the layout, and the noise with them.
+    return settings.without_rectangles() if isinstance(episode, Scene) and episode.contrast else settings
 
 
 @lru_cache(maxsize=64)

@@ -57,7 +57,7 @@ class Work:
             glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
             samples = sum(
                 count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
-            ) * (1 + _RECTANGLES * settings.object_samples / settings.samples)
+            ) * (1 + min(_RECTANGLES * settings.object_samples / settings.samples, 1))
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)
 
     def add(self, other: Work, keep: float = 1.0) -> None:

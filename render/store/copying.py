@@ -100,14 +100,17 @@ def copy(
         result.kept = len(conflicts)
         todo = [key for key in todo if key not in stored]
     progress(len(wanted) - len(todo))
+    checked = mix_series
     for start in range(0, len(todo), BATCH_ROWS):
         chunk = todo[start : start + BATCH_ROWS]
         found = read_each(source, chunk)
         result.damaged += [str(item) for item in found if isinstance(item, StoreError)]
         records = [item for item in found if not isinstance(item, StoreError)]
         put = partial(target.replace if differing == "replace" else target.put, records)
-        first = records and not start and not mix_series
-        done = put_first(target, {record.episode_id: record.job for record in records}, put) if first else put()
+        if records and not checked:
+            done, checked = put_first(target, {record.episode_id: record.job for record in records}, put), True
+        else:
+            done = put()
         result.copied += done.inserted
         result.replaced += done.updated
         result.kept += done.unchanged

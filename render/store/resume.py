@@ -122,9 +122,13 @@ def put_first(store: EpisodeStore, rows: Mapping[str, RenderKey], put: Callable[
     """
     store.refresh()
     new = next(iter(rows.values()))
+    check_series(store, new)
+    begun = store.count() > 0
+    result = put()
+    if begun:
+        # Replaced rows are the last ones: in a store of both series, the first row may now be one of the other series.
+        return result
     try:
-        check_series(store, new)
-        result = put()
         check_series(store, new)
     except ConflictError:
         stored = dict(store.ids())

@@ -60,6 +60,14 @@ class Settings(SpecModel):
         most = max(self.samples, self.glass_samples)
         return most + self.object_samples * most // self.samples
 
+    def without_rectangles(self) -> Settings:
+        """The settings with at most as many samples, the same for every pixel."""
+        if not self.object_samples:
+            return self
+        # Rectangles take together at most as many samples as the whole frame.
+        twice = {"samples": 2 * self.samples, "glass_samples": 2 * self.glass_samples, "object_samples": 0}
+        return self.model_copy(update=twice)
+
 
 class SceneMaterial(SpecModel):
     """name: of a material, or "blend". strength: of emission. blend, group: see MaterialSpec.

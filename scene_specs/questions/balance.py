@@ -51,18 +51,18 @@ class Guesser:
         self._answers: dict[str, Counter[Answer]] = defaultdict(Counter)
         self._asked: Counter[str] = Counter()
         self._right: Counter[str] = Counter()
-        self._number = 0
+        self._number = -1
 
-    def add(self, family: str, text: str, answer: Answer) -> None:
-        """Learn from a question, or guess its answer."""
+    def add(self, family: str, text: str, answer: Answer, again: bool = False) -> None:
+        """Learn from a question, or guess its answer. again: the last question, about another scene of a contrast."""
         words = {*tokens_of(text)}
+        self._number += not again
         if self._number % 2 and self._answers[family]:
             self._asked[family] += 1
             self._right[family] += self._guess(family, words) == answer
         else:
             self._answers[family][answer] += 1
             self._words[family][answer].update(sorted(words))
-        self._number += 1
 
     def _guess(self, family: str, words: Iterable[str]) -> Answer:
         answers, known, kept = self._answers[family], self._words[family], sorted(words)

@@ -39,8 +39,11 @@ CLEVR_FAMILIES: tuple[str, ...] = tuple(
 )
 
 
-class DisagreementError(DioramaError):
-    """The two executors give different answers: the annotation contradicts itself, or Diorama has a defect."""
+class DisagreementError(DioramaError, ValueError):
+    """The two executors give different answers: the annotation contradicts itself, or Diorama has a defect.
+
+    A ValueError, so that an export reports the episode and writes the others.
+    """
 
     exit_code = 4
 
@@ -129,7 +132,7 @@ class Questioner:
             for name, made in self._families.items()
             if len({OPERATIONS[one.program.op].output for one in made}) > 1
         }
-        # Answers of forms are balanced, too: of all things, somebody who reads "all things" would say no.
+        # By form, too: without an image, a reader would know that "Are all things ...?" has the answer no.
         self.balance, self._forms, self.tally = Balance(), Balance(), Tally()
 
     def ask(self, view: ImageView, *others: ImageView) -> Iterator[Question]:
@@ -149,7 +152,10 @@ class Questioner:
         sampler = Sampler(view, judges[0], self._grammar, draws)
         image = _Image(views, judges, sampler, draws, set(), pair_of_id(view.episode).rpartition("+")[2])
         positions = [PositionsExecutor(one) for one in views]
-        possible = {name: [one for one in made if _applies(one, view)] for name, made in self._families.items()}
+        possible = {
+            name: [one for one in made if all(_applies(one, each) for each in views)]
+            for name, made in self._families.items()
+        }
         # Families with the fewest questions first; at random among equals.
         ranked = sorted((self.tally.kept[name], draws.number(), name) for name, made in possible.items() if made)
         number = 0
@@ -239,7 +245,8 @@ def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Nod
     if computed != answer:
         raise DisagreementError(
             f"episode {view.episode}: image {view.image}: {text} {program_json(program)}: the relations say "
-            f"{answer!r}, the positions {computed!r}; the annotation is damaged, or this is a defect to report"
+            f"{answer!r}, the positions {computed!r}; the annotation is damaged (leave the episode out, or "
+            "render it again with --replace), or this is a defect to report"
         )
 
 

@@ -93,6 +93,7 @@ class Sampler:
         if len(made) >= _REFERENCES:
             return self.draws.pick(made)  # type: ignore[no-any-return]
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
+        self._run(node)
         if not self.judge.needs_all(node):
             raise PresuppositionError("a step of a reference is not needed")
         made.append(node)

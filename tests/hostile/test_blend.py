@@ -121,6 +121,7 @@ def test_a_library_that_is_a_pipe_ends_at_the_time_limit(tmp_path: Path) -> None
     assert not list(out.glob("*")) if out.exists() else True
 
 
+@pytest.mark.slow
 def test_a_link_out_of_the_asset_root_is_refused(tmp_path: Path) -> None:
     secret = tmp_path / "private" / "secret.png"
     write_image(secret)
@@ -150,6 +151,7 @@ def test_what_a_blend_may_hold_is_rendered(tmp_path: Path, kind: str) -> None:
         assert picture.size == (64, 48)
 
 
+@pytest.mark.slow
 def test_a_single_episode_has_a_time_limit(tmp_path: Path) -> None:
     make_blend(tmp_path / "assets" / "x.blend", "", "plain")
     code, said, _ = render(tmp_path, 90, "--timeout", "0.01")

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from tests.hostile import command_fuzz
 from tests.hostile.fuzz_inputs import KINDS, OWN, TRAPS, Good, make_input
 from tests.hostile.traps import run_bounded
+from tests.marks import slow
 from tests.render.cli.test_help import every_command
 
 
@@ -44,7 +45,7 @@ def test_every_path_is_a_target() -> None:
 @pytest.mark.parametrize(
     ("kind", "code", "words"),
     [
-        ("folder of others", 1, ("render-doctor", "--store", "PATH")),
+        *slow(("folder of others", 1, ("render-doctor", "--store", "PATH"))),
         ("folder without permission", 2, ("render-specs", "kilogram", "drawings", "PATH")),
         ("sparse .jsonl of 5 GB", 2, ("render-batch", "PATH", "--out", "OUT")),
     ],

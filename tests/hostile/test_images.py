@@ -87,6 +87,7 @@ def test_postscript_inside_a_glb_starts_nothing(tmp_path: Path, ghostscript: dic
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_png_inside_a_glb_is_still_read(tmp_path: Path, ghostscript: dict[str, str]) -> None:
     data = io.BytesIO()
     Image.new("RGB", (4, 4), "red").save(data, "PNG")

@@ -142,6 +142,7 @@ def test_ids_do_not_become_other_paths(tmp_path: Path, episode: str, format_name
     assert not Path("/abs").exists()
 
 
+@pytest.mark.slow
 def test_stored_names_of_code_are_not_imported(tmp_path: Path) -> None:
     """A record's renderer and a transcript's player are names; only rendering a record again imports the former."""
     (tmp_path / "stranger.py").write_text(f"open({str(tmp_path / 'owned')!r}, 'w')\nclass Renderer: pass\n")

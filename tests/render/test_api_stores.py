@@ -146,6 +146,7 @@ def test_it_runs_in_a_thread_as_well(tmp_path: Path) -> None:
     assert [summary.rendered for summary in found] == [1]
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     lines = [

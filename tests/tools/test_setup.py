@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.marks import slow
+
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = (
     *("bash", "cat", "cksum", "cut", "dirname", "du", "flock", "grep", "head", "id", "ln", "mkdir", "mktemp", "mv"),
@@ -75,6 +77,7 @@ def test_missing_library_is_named_where_nothing_can_install_it(checkout: Path) -
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_failed_installation_leaves_nothing(checkout: Path) -> None:
     """The lock names a package without a hash, so pip refuses it, whatever index there is."""
     done = run_setup(checkout, PIP_NO_INDEX="1")
@@ -111,7 +114,7 @@ esac
 """
 
 
-@pytest.mark.parametrize("fetched", ["0", "1"])
+@pytest.mark.parametrize("fetched", ["0", *slow("1")])
 def test_uv_brings_python_and_makes_the_environment(checkout: Path, programs: Path, fetched: str) -> None:
     _stub(programs, "uv", UV)
     (checkout / "pyproject.toml").touch()
@@ -153,7 +156,7 @@ def test_without_python_and_uv_the_message_is_a_command(checkout: Path, programs
     assert command in done.stderr
 
 
-@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("root", [*slow(True), False])
 def test_the_part_that_makes_environments_is_installed_as_root(checkout: Path, programs: Path, root: bool) -> None:
     """As on a bare Debian 12, whose python3 lacks ensurepip."""
     lacking = checkout / "lacking"

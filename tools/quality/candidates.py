@@ -3,7 +3,7 @@
 A try's file holds one object or a list of them:
 
     {"name": "standard-32", "base": "standard", "prediction": "0.8 dB better, a third slower",
-     "settings": {"samples": 32}, "cycles": {"denoising_quality": "BALANCED"}, "render": {"use_persistent_data": true},
+     "settings": {"samples": 32}, "cycles": {"use_light_tree": true}, "render": {"use_persistent_data": true},
      "view_layer": {}, "view_layer_cycles": {}, "image_settings": {}}
 
 base: the profile that it changes. settings: fields of a profile. cycles, render, view_layer: Blender's properties of
@@ -47,9 +47,14 @@ class Candidate(SpecModel):
         """Return the settings at a size in pixels. Raises UsageError for an unknown profile or an invalid field."""
         base = settings_for(self.base, width, height)
         try:
-            return Settings.model_validate({**base.model_dump(), "profile": self.name, **self.settings})
+            found = Settings.model_validate({**base.model_dump(), "profile": self.name, **self.settings})
         except ValidationError as error:
             raise UsageError(f"candidate {self.name!r}: settings: {_first_problem(error)}") from error
+        ignored = [name for name in self.cycles if name in ("samples", "seed") or "denois" in name]
+        if found.object_samples and (ignored or found.prefilter != "NONE"):
+            named = ", ".join(ignored or ["prefilter"])
+            raise UsageError(f"candidate {self.name!r}: {named} has no effect with object_samples; set that to 0, too")
+        return found
 
     @property
     def change(self) -> str:

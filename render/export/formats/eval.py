@@ -87,7 +87,9 @@ class _EvalExport(ImageExport):
         if self._without and not self.streams:
             if not any(self.out.iterdir()):
                 self.out.rmdir()
-            raise self.report.error() or UsageError("no episode has evaluation items; check STORE, --split and --where")
+            raise self.report.error() or UsageError(
+                "no episode has evaluation items; check STORE, --split and --where, or pass --questions N"
+            )
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
         # With those of earlier exports into this folder.

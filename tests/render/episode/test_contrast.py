@@ -13,7 +13,7 @@ from render.episode.contrast import ContrastOptions, contrast_scenes
 from render.episode.make_record import make_record
 from render.geometry.glass import glass_share, samples_of
 from render.model.errors import ContrastError
-from render.model.profiles import settings_for
+from render.model.profiles import episode_settings, settings_for
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.benchmark import verifier_of
 from scene_specs.language.scene import Change, Scene, pair_of_id
@@ -86,6 +86,7 @@ def test_both_members_have_the_samples_of_the_one_with_more_glass() -> None:
     # Rectangles with more samples would follow the objects.
     assert standard.object_samples > 0
     assert {(one.settings.object_samples, one.settings.samples) for one in pair} == {(0, 2 * standard.samples)}
+    assert [episode_settings(one, "standard") for one in pair] == [one.settings for one in pair]
 
 
 def test_objects_that_look_alike_do_not_change_places() -> None:

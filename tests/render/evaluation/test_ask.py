@@ -71,6 +71,13 @@ def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
     assert out.read_text() == "no predictions\n"
 
 
+def test_replies_to_other_numbers_of_questions_are_not_mixed(tmp_path: Path) -> None:
+    """The questions of an image depend on how many there are."""
+    ask = ("render-eval", "ask", eval_store(tmp_path, "clevr").url, "--model", MODEL, "--out", tmp_path / "p.jsonl")
+    assert "--questions 2" in run(*ask, "--questions", "2")
+    run(*ask, "--questions", "3", exit_codes=(2,))
+
+
 def test_a_server_gets_texts_and_images_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     store = eval_store(tmp_path, "icca", episodes_each=1).url

@@ -213,6 +213,7 @@ def test_questions_about_any_images_are_items(tmp_path: Path) -> None:
     replies = {item["id"]: rng.choice(item["options"]) for item in items}
     row = score(store, write(tmp_path / "p", replies), *asked)["all", ""]
     assert row["low"] < row["chance"] < row["high"] and row["chance"] < row["blind"]
+    run("render-export", store.url, "--out", tmp_path / "folder", *asked, exit_codes=(2,))
     # Other episodes, other questions: their replies are not taken for each other's.
     assert "of no item of the store" in refused(store, tmp_path / "p", *asked, "--where", "benchmark = 'mewl'")
     store.close()

@@ -40,7 +40,7 @@ def test_a_profile_without_object_samples_renders_each_frame_once(name: str) -> 
         assert "object_samples" not in scene.settings.model_dump_json()
 
 
-@pytest.mark.parametrize(("antialias", "samples"), [(False, 1), (True, 32)])
+@pytest.mark.parametrize(("antialias", "samples"), [(False, 1), (True, 16)])
 def test_flat_stages_are_rendered_once(antialias: bool, samples: int) -> None:
     frame = {"objects": [{"shape": "circle", "color": "red", "size": 10, "location": [30, 20]}], "antialias": antialias}
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": "flat", "canvas": [64, 48], "frames": [frame]})
@@ -66,6 +66,9 @@ def test_near_objects_share_a_rectangle_and_far_ones_do_not() -> None:
 def test_rectangles_have_other_noise_and_more_samples_where_the_frame_has_more() -> None:
     (part,) = rectangles(SETTINGS, Part(40, 7), ids_of((100, 140, 50, 90)))
     assert part.samples == 5 * 24 and part.seed not in (7, 7 ^ 1)
+    parts = rectangles(SETTINGS, WHOLE, ids_of((10, 50, 10, 50), (190, 230, 270, 310)))
+    seeds = [seed ^ bit for seed in (WHOLE.seed, *(part.seed for part in parts)) for bit in (0, 1)]
+    assert len({*seeds}) == 6, "also those of a twin"
 
 
 def test_rectangles_never_take_more_samples_than_the_whole_frame() -> None:

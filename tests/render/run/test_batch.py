@@ -108,6 +108,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> 
     assert not (tmp_path / "out.lance").exists()
 
 
+@pytest.mark.slow
 def test_only_what_was_replaced_counts_as_replaced(tmp_path: Path, write: Callable[..., str]) -> None:
     specs = write(episode("a"), episode("raise"))
     run(specs, folder=tmp_path)
@@ -255,6 +256,7 @@ def test_planning_holds_few_episodes(
     assert 5 <= held[0] <= 7
 
 
+@pytest.mark.slow
 def test_parts_make_the_whole_and_a_limit_counts_before_them(tmp_path: Path, write: Callable[..., str]) -> None:
     specs = write(*map(episode, "abcdefg"))
     done = [run(specs, "--part", part, "--limit", "5", folder=tmp_path) for part in ("1/3", "2/3", "3/3")]

@@ -316,6 +316,7 @@ def test_a_card_that_is_gone_leaves_and_the_last_one_ends_the_run(farm: Farm, mo
     assert (end["failed"], end["left"]) == ([], len(evil)), "no episode is blamed"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
 def test_out_of_memory_is_tried_again_alone(farm: Farm) -> None:
     names = sorted(["big-1", "big-2", *(f"e{k:02d}" for k in range(12)), "huge"])

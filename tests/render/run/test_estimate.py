@@ -105,6 +105,9 @@ def test_cost_follows_images_pixels_samples_and_glass() -> None:
     assert (one.images, one.megapixels) == (1, 0.0768)
     assert Work.of(spec(frames=3), STANDARD).cost == pytest.approx(3 * one.cost)
     assert Work.of(spec(), settings_for("standard", 640, 480)).cost > 3.5 * one.cost
+    whole = Work.of(spec(), STANDARD.model_copy(update={"object_samples": 0})).cost
+    ground = Work.of(spec(), STANDARD.model_copy(update={"samples": 16, "object_samples": 0})).cost - whole
+    assert (one.cost - whole) / ground == pytest.approx(0.33), "three times the samples on 11 % of the image"
     assert 0.2 * one.cost < Work.of(spec(), DRAFT).cost < 0.45 * one.cost
     assert Work.of(spec(1, material="glass"), STANDARD).cost == one.cost
     assert Work.of(spec(8, material="glass"), STANDARD).cost > 5 * one.cost

@@ -53,6 +53,7 @@ def test_a_failed_launch_and_a_lack_of_memory_cost_no_episode(tmp_path: Path, gp
     assert found["stderr"].count("has no kernels for GPUs of compute capability 9.0") == 1, "said once, and by itself"
 
 
+@pytest.mark.slow
 def test_the_last_card_vanishes_and_what_was_rendered_stays(
     tmp_path: Path, gpus: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,3 +100,14 @@ def test_parts_are_copied_complete_or_not_at_all(store: LanceStore, tmp_path: Pa
     with pytest.raises(ConflictError, match=r"o\.lance or .*third\.lance with other contents.*\n  demo/2\n"):
         check_together([other, third], None)
     check_together([other, third], None, differing="keep")
+
+
+def test_what_is_replaced_in_a_store_of_both_series_stays(store: LanceStore, tmp_path: Path) -> None:
+    """Replaced rows become the last ones, so that the first row is then one of the other series."""
+    old, new = (make_job(renderer="cycles", version=version) for version in ("0.1.0", "0.1.0+blender5.2"))
+    target = LanceStore.create(str(tmp_path / "t.lance"), fsync=False)
+    target.put([make_record("demo/0", attempt=1, job=old)])
+    target.put([make_record("demo/1", job=new)])
+    store.put([make_record("demo/0", attempt=2, job=old)])
+    assert copy(store, target, differing="replace").replaced == 1
+    assert sorted(key for key, _ in target.ids()) == ["demo/0", "demo/1"]

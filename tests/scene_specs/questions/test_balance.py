@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections import Counter
+from typing import Any
+
 import numpy as np
 
 from scene_specs.questions.balance import EXCESS, FREE, Balance, Guesser, chances_of
@@ -41,3 +44,17 @@ def test_a_guesser_learns_a_word_that_gives_the_answer_away() -> None:
     ((*_, guessed, _),) = fair.rows(balance.counts)
     assert 40 < float(guessed.rstrip("%")) < 60
     assert "blind guesser" in fair.table(balance.counts)
+
+
+def test_a_guesser_does_not_learn_from_the_other_scene_of_a_contrast() -> None:
+    """It would know the words, and one of few answers that is not right."""
+    pairs, alone = Guesser(), Guesser()
+    draws = np.random.Generator(np.random.Philox(1)).integers(0, 8, (400, 2))
+    for number, answers in enumerate(draws.tolist()):
+        text = f"What color is thing {number}?"
+        pairs.add("query", text, str(answers[0]))
+        pairs.add("query", text, str(answers[0]), again=True)
+        alone.add("query", text, str(answers[0]))
+    counts: dict[str, Counter[Any]] = {"query": Counter(str(answer) for answer in draws[:, 0].tolist())}
+    (paired,), (single,) = pairs.rows(counts), alone.rows(counts)
+    assert paired[4] == single[4] != "100.0%"

@@ -50,6 +50,8 @@ def test_what_decides_a_result_is_in_its_key_and_a_name_is_not() -> None:
         ({"name": "a", "settings": {"samples": 0}}, "settings: samples.*found 0"),
         ({"name": "a", "settings": {"sample": 3}}, "settings: sample: "),
         ({"name": "a", "base": "standrad"}, "did you mean 'standard'"),
+        ({"name": "a", "settings": {"prefilter": "FAST"}}, "prefilter has no effect with object_samples"),
+        ({"name": "a", "cycles": {"denoising_quality": "FAST"}}, "denoising_quality has no effect with object_samples"),
         ([{"name": "a"}, {"name": "a"}], "two candidates have the name a"),
     ],
 )

@@ -40,6 +40,7 @@ def test_eight_cards_are_listed_and_each_renders(tmp_path: Path) -> None:
     assert {card for _, card in machine.calls("runs kernel")} == set(range(8))
 
 
+@pytest.mark.slow
 def test_warming_compiles_the_kernels_of_each_card_once(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 3)
     machine.run(programs.command("render-doctor", "--warm", "--device", "cuda"))
@@ -60,12 +61,14 @@ def test_what_python_leaves_beside_the_sources_changes_nothing(tmp_path: Path, m
     assert build.build_driver(1) == built
 
 
+@pytest.mark.slow
 def test_a_card_with_shipped_kernels_compiles_none(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 1, arch="8.6")
     machine.run(PROBE)
     assert machine.calls("loads a cubin") and not machine.calls("PTX")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("renderer", "visible", "each", "cards"),
     [
@@ -95,11 +98,13 @@ def test_a_driver_that_fails_and_a_card_that_is_too_old_are_refused(tmp_path: Pa
     assert "Cycles finds no GPU device" in json.loads(machine.run([*PROBE[:-1], "gpu"]).splitlines()[-1])["error"]
 
 
+@pytest.mark.slow
 def test_cards_that_only_ray_sees_are_never_replaced_by_a_cpu(tmp_path: Path, specs: Path) -> None:
     said = Machine(tmp_path, 0, listed=2).batch(specs, "--gpus", "2", code=3)
     assert "Cycles finds no GPU device" in said and "--device cpu" in said
 
 
+@pytest.mark.slow
 def test_cards_that_only_the_driver_sees_are_not_used(tmp_path: Path, specs: Path) -> None:
     said = Machine(tmp_path, 4, listed=1).batch(specs, "--gpus", "4", code=3)
     assert "--gpus 4: 1 GPU found" in said

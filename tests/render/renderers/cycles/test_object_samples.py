@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,15 @@ def test_the_tint_of_the_ground_is_taken_back_and_objects_are_left() -> None:
     assert np.array_equal(restored[ids > 0], denoised[ids > 0])
     assert np.abs(restored[ids == 0] - 0.51).mean() < 0.004
     assert np.abs(np.diff(restored[:38], axis=0)).max() < 0.001
+
+
+@pytest.mark.parametrize("value", [100, math.inf, math.nan])
+def test_a_single_bright_pixel_does_not_lighten_the_ground(value: float) -> None:
+    denoised = np.full((96, 128, 3), 0.5, np.float32)
+    noisy = denoised.copy()
+    noisy[48, 64] = value
+    restored = denoiser._restore_ground(denoised, noisy, np.zeros((96, 128), np.uint16))
+    assert np.abs(restored - denoised).max() < 0.002
 
 
 def test_the_mean_over_seeds_is_that_of_one_render(renderer: Watched) -> None:
