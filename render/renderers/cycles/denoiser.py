@@ -43,8 +43,8 @@ _NAMES = ("lib/libOpenImageDenoise.so.2", "lib/libOpenImageDenoise*.dylib", "Ope
 _ADVICE = "reinstall bpy, or use a profile without `object_samples`"
 # Pixels between the points on which the low-passed residual is computed.
 _GRID = 32
-# Linear color that counts as removed from a black pixel at most; from others, as much as they have more.
-_MOST_TINT = 0.1
+# Linear color that counts as removed from a pixel at most. Caustics have less: with 0.1, they become too dark.
+_MOST_REMOVED = 10.0
 
 
 @lru_cache(maxsize=1)
@@ -117,9 +117,8 @@ def _restore_ground(denoised: Floats, noisy: Floats, ids: NDArray[np.uint16]) ->
     The denoiser tints smooth areas slightly; the mean of many pixels has little noise and shows the tint. ids: (H, W).
     """
     ground = (ids == 0).astype(np.float32)[..., None]
-    # A pixel that single light paths made bright would lighten the ground around it.
-    limit = denoised + _MOST_TINT
-    removed = np.clip(np.nan_to_num(noisy - denoised), -limit, limit)
+    # A pixel that a single light path made bright would lighten the ground around it.
+    removed = np.minimum(np.nan_to_num(noisy - denoised), _MOST_REMOVED)
     slow = _low_pass(np.concatenate([removed * ground, ground], axis=2))
     restored: Floats = np.maximum(denoised + ground * slow[..., :3] / np.maximum(slow[..., 3:], 1e-6), 0)
     return restored

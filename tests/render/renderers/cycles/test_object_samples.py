@@ -131,7 +131,7 @@ def test_a_single_bright_pixel_does_not_lighten_the_ground(value: float) -> None
     noisy = denoised.copy()
     noisy[48, 64] = value
     restored = denoiser._restore_ground(denoised, noisy, np.zeros((96, 128), np.uint16))
-    assert np.abs(restored - denoised).max() < 0.002
+    assert np.abs(restored - denoised).max() < 0.005
 
 
 def test_the_mean_over_seeds_is_that_of_one_render(renderer: Watched) -> None:
