@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from render.cli.store import main
@@ -67,7 +68,10 @@ def test_chains_have_twins_too(tmp_path: Path) -> None:
     assert [step["members"] for step in json.loads(result.stdout)["steps"]] == 2 * [[0, 1], [1, 2]]
 
 
-def test_the_region_that_may_change_has_the_shadow_and_the_mirrors() -> None:
+@pytest.mark.parametrize(
+    "light", [{"kind": "sun", "rotation_rad": (0.0, math.pi / 4, 0.0)}, {"kind": "area", "location": (2.5, 0.0, 4.6)}]
+)
+def test_the_region_that_may_change_has_the_shadow_and_the_mirrors(light: dict[str, Any]) -> None:
     shapes = [("tall", "rubber", 0.0), ("mirror", "metal", 2.5), ("dull", "rubber", -2.5)]
     objects = [
         {"name": name, "shape": "cube", "size": "large", "material": material, "location": [0, y], "rotation_deg": 0}
@@ -76,8 +80,8 @@ def test_the_region_that_may_change_has_the_shadow_and_the_mirrors() -> None:
     scene = compile_episode(
         EpisodeSpec.model_validate({"version": 1, "id": "x", "frames": [{"objects": objects}]}), SETTINGS
     )
-    sun = scene.frames[0].lights[-1].model_copy(update={"kind": "sun", "rotation_rad": (0.0, math.pi / 4, 0.0)})
-    frame = scene.frames[0].model_copy(update={"lights": (sun,)})
+    lamp = scene.frames[0].lights[-1].model_copy(update=light)
+    frame = scene.frames[0].model_copy(update={"lights": (lamp,)})
     record = make_record(FakeRenderer(), scene.model_copy(update={"frames": (frame,)}), make_job({}), SETTINGS)
     (image,) = record.images
     near, reached = regions([record], 0, ["tall"])
