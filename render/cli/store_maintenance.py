@@ -278,7 +278,8 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
     if problems := [*report.damaged, *(f"{pair}: incomplete" for pair in report.incomplete)]:
         raise StoreError("; ".join(problems[:_MAX_DAMAGED]))
     if remove:
-        gone = store.delete([key for key, _ in store.ids() if pair_of_id(key) in report.unseen])
+        unseen = {*report.unseen}
+        gone = store.delete([key for key, _ in store.ids() if pair_of_id(key) in unseen])
         click.echo(f"deleted {counted(gone, 'episode')}")
     elif report.unseen:
         click.get_current_context().exit(1)

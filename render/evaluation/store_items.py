@@ -17,6 +17,8 @@ from scene_specs.questions.question_items import items
 
 _log = logging.getLogger(__name__)
 
+NO_ITEMS = "no episode has evaluation items; check STORE, --split and --where, or pass --questions N"
+
 
 def items_maker(options: ExportOptions) -> Callable[[EpisodeRecord], Iterator[Item]]:
     """What makes the items of one episode after the other: those of its benchmark, or questions."""

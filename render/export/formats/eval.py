@@ -20,7 +20,7 @@ from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
-from render.evaluation.store_items import items_maker
+from render.evaluation.store_items import NO_ITEMS, items_maker
 from render.export._image_files import ImageExport, StreamedJson, image_path
 from render.export.atomic_output import compact_json, put_file
 from render.model.errors import UsageError
@@ -87,9 +87,7 @@ class _EvalExport(ImageExport):
         if self._without and not self.streams:
             if not any(self.out.iterdir()):
                 self.out.rmdir()
-            raise self.report.error() or UsageError(
-                "no episode has evaluation items; check STORE, --split and --where, or pass --questions N"
-            )
+            raise self.report.error() or UsageError(NO_ITEMS)
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
         # With those of earlier exports into this folder.
