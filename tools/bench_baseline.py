@@ -35,6 +35,7 @@ from tools.quality.equal import Comparison, compare
 from tools.quality.measure import measure
 from tools.quality.published import PROFILE, PublishedRenderer
 from tools.quality.scenes import TestScene, scenes
+from tools.quality.scenes import add_options as add_scene_options
 from tools.quality.tuned import TunedRenderer
 
 RESUMES = True
@@ -140,7 +141,7 @@ def show(names: list[str], wanted: list[TestScene], options: Namespace) -> int:
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("candidates", nargs="*", default=["standard"], help="profiles, and .json files of tries")
-    parser.add_argument("--limit", type=positive, help="number of scenes, from the first")
+    add_scene_options(parser)
     parser.add_argument("--counts", type=positive, nargs="+", default=[32, 128, 512], help="samples per pixel")
     parser.add_argument("--size", type=size, default=(320, 240), help="WIDTHxHEIGHT")
     parser.add_argument("--threads", type=threads, default=0, help="of the CPU, 0 for all")
@@ -153,7 +154,7 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> int:
     """Measure what is missing, then report."""
     options.counts = sorted(set(options.counts))
-    chosen, wanted = candidates(options.candidates), scenes(options.limit)
+    chosen, wanted = candidates(options.candidates), scenes(options.limit, options.scenes)
     names = [each.name for each in chosen]
     clash = sorted({*names} & {name_of(samples) for samples in options.counts})
     if clash:

@@ -52,7 +52,7 @@ def median_ms(rendered: list[EpisodeRecord], step: str) -> float:
 def steps(renderer: CyclesRenderer, settings: Settings, images: int) -> tuple[dict[str, float], float]:
     """Return the median milliseconds per image of each step without sampling and denoising, and those of one sample."""
     # Additional samples for glass would count as overhead, or as samples of the other run.
-    one = settings.model_copy(update={"samples": 1, "glass_samples": 0, "object_samples": 0})
+    one = settings.with_samples(1)
     plain, five = (one.model_copy(update={"samples": count, "denoise": False}) for count in (1, 5))
     complete = records(renderer, one, images)
     few, more = records(renderer, plain, images), records(renderer, five, images)

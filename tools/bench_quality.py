@@ -31,6 +31,7 @@ from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import measure
 from tools.quality.plot import Point, svg
 from tools.quality.scenes import TestScene, scenes
+from tools.quality.scenes import add_options as add_scene_options
 from tools.quality.tuned import TunedRenderer
 
 RESUMES = True
@@ -45,7 +46,7 @@ def make_references(options: Namespace) -> int:
     samples = options.samples
     if samples % references.HALVES:
         raise UsageError(f"--samples {samples}: must be even, since two halves are rendered")
-    wanted = scenes(options.limit)
+    wanted = scenes(options.limit, options.scenes)
     missing = [s for s in wanted if not references.have_reference(options.references, s, samples, options.size)]
     log.info("%d of %d references are there", len(wanted) - len(missing), len(wanted))
     if not missing:
@@ -62,7 +63,7 @@ def make_references(options: Namespace) -> int:
 
 def run(options: Namespace) -> int:
     """Measure what is missing, then report."""
-    chosen, wanted = candidates(options.candidates), scenes(options.limit)
+    chosen, wanted = candidates(options.candidates), scenes(options.limit, options.scenes)
     there = [references.have_reference(options.references, scene, 1, options.size) for scene in wanted]
     todo: list[tuple[TestScene, Candidate, str]] = []
     for scene in wanted:
@@ -93,14 +94,14 @@ def _measure_all(todo: list[tuple[TestScene, Candidate, str]], options: Namespac
 
 def show(options: Namespace) -> int:
     """Print tables and write the plot of the kept results; 1 if truth differs."""
-    made = report.rows(options.results, options.references, scenes(options.limit), options.candidates)
+    made = report.rows(options.results, options.references, scenes(options.limit, options.scenes), options.candidates)
     if not made:
         raise UsageError(f"{options.results}: no scene has results of all candidates; measure: bench-quality run")
     wrong = report.truths_differ(made)
     if options.json:
         text = json.dumps({"candidates": report.as_json(made), "truth_differs": wrong}, indent=1) + "\n"
     else:
-        text = _markdown(made, wrong, options.references)
+        text = _markdown(made, wrong, options)
     print(text, end="")
     if options.table is not None:
         write_atomic(options.table, text)
@@ -110,9 +111,10 @@ def show(options: Namespace) -> int:
     return int(bool(wrong))
 
 
-def _markdown(made: list[report.Row], wrong: list[str], folder: Path) -> str:
+def _markdown(made: list[report.Row], wrong: list[str], options: Namespace) -> str:
     names = [result.scene for result in made[0].results]
-    known = [references.load_reference(folder, scene) for scene in scenes() if scene.name in names]
+    wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
+    known = [references.load_reference(options.references, scene) for scene in wanted]
     own = [reference.own_psnr for reference in known]
     load = statistics.median(result.load for row in made for result in row.results)
     parts = [
@@ -144,7 +146,7 @@ def add_options(parser: ArgumentParser) -> None:
 
     def command(name: str, summary: str) -> ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=summary)
-        sub.add_argument("--limit", type=positive, help="number of scenes, from the first; 12 cover everything")
+        add_scene_options(sub)
         sub.add_argument("--references", type=Path, default=references.FOLDER, help="folder of the references")
         sub.add_argument("--results", type=Path, default=results.FOLDER, help="folder of results and unfinished work")
         return sub

@@ -117,8 +117,7 @@ def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings
     """The settings with the requested profile, size and samples. Raises UsageError."""
     settings = episode_settings(episode, request.profile, request.size)
     # --samples is exact: views with much glass get no more.
-    exact = {} if request.samples is None else {"samples": request.samples, "glass_samples": 0, "object_samples": 0}
-    return settings.model_copy(update=exact)
+    return settings if request.samples is None else settings.with_samples(request.samples)
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:

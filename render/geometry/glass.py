@@ -1,7 +1,8 @@
 """The number of samples of a view: more where it shows much glass, that is, any material that transmits light.
 
 Light that passed through glass arrives in rare, bright samples. The denoiser takes them for noise and darkens what they
-light. The samples of the profile are enough for an image of which a tenth is glass. A crowd of eight glass objects,
+light. Without glass, the ground needs few samples (`opaque_samples`); `samples` are enough for an image of which a
+tenth is glass. A crowd of eight glass objects,
 which fills nearly a fifth, needs more than ten times as many, because its light passes through several of them
 (docs/quality.md).
 """
@@ -71,6 +72,8 @@ def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
 
 def samples_at(settings: Settings, share: float) -> int:
     """Samples per pixel of an image of which this share is glass."""
+    if share == 0 and settings.opaque_samples:
+        return settings.opaque_samples
     if settings.glass_samples <= settings.samples:
         return settings.samples
     least, full = SHARES
@@ -80,5 +83,5 @@ def samples_at(settings: Settings, share: float) -> int:
 
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
     """Samples per pixel of one view."""
-    extra = settings.glass_samples > settings.samples
+    extra = settings.opaque_samples or settings.glass_samples > settings.samples
     return samples_at(settings, glass_share(frame, view, settings) if extra else 0.0)

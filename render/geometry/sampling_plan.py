@@ -23,6 +23,8 @@ Boxes = NDArray[np.int64]
 _MARGIN = 6
 # One more render takes as long as this many samples of one pixel: synchronization, its file, the first rays.
 _RENDER_SAMPLES = 25_000
+# Times the samples of a profile.
+_COSTLY = 4
 # Flips bits of the seed, others for each rectangle: Cycles' noise depends on the seed and the place of a pixel, and
 # rectangles overlap. Bit 0 always flips, as twins of contrasts flip it, too.
 _OTHER_SEED = 0x55AA55
@@ -63,13 +65,30 @@ def has_rectangles(settings: Settings, frame: SceneFrame) -> bool:
     return settings.object_samples > 0 and frame.pixels is None
 
 
+def object_samples_at(settings: Settings, samples: int) -> int:
+    """Further samples of rectangles in a frame of so many samples.
+
+    In an image full of glass, they grow as those of the whole frame. Without glass, objects get as many in all as with
+    little of it.
+    """
+    if not settings.object_samples:
+        return 0
+    times = max(samples, settings.samples) / settings.samples
+    return int((settings.samples + settings.object_samples) * times) - samples
+
+
+def is_costly(settings: Settings, whole: Part) -> bool:
+    """Whether a frame takes so many samples that three more passes of the denoiser hardly count."""
+    return whole.samples >= _COSTLY * settings.samples
+
+
 def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list[Part]:
     """The other renders: rectangles around the objects. ids: (H, W), of the first render.
 
-    In an image full of glass, the rectangles get as many times more samples as the whole frame. Where objects fill much
-    of the image, they get fewer: the rectangles never take more samples together than the whole frame did.
+    Where objects fill much of the image, they get fewer samples: together never more than the whole frame, and
+    than `samples` of it.
     """
-    samples = settings.object_samples * whole.samples // settings.samples
+    samples = object_samples_at(settings, whole.samples)
     height, width = ids.shape
     boxes = []
     for index in np.unique(ids[ids > 0]):
@@ -80,7 +99,7 @@ def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list
     joined = _joined(
         np.clip(np.array(boxes).reshape(-1, 4), 0, (height, height, width, width)), _RENDER_SAMPLES / samples
     )
-    most = whole.samples * ids.size // max(int(_pixels(joined).sum()), 1)
+    most = max(whole.samples, settings.samples) * ids.size // max(int(_pixels(joined).sum()), 1)
     parts = [Box(*map(int, box)) for box in joined]
     samples = max(min(samples, most), 1)
     return [Part(samples, whole.seed ^ (_OTHER_SEED + 2 * number), box) for number, box in enumerate(parts)]

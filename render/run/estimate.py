@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
 from render.geometry.glass import expected_glass, samples_at
+from render.geometry.sampling_plan import object_samples_at
 from render.geometry.shapenet.loading import cache_folder
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.foreign import read_foreign
@@ -55,9 +57,9 @@ class Work:
         samples = images * _FLAT_SAMPLES
         if load_stage(episode.stage).pixels != "center":
             glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
-            samples = sum(
-                count * samples_at(settings, _GLASS_SHARE * number) for count, number in zip(views, glass, strict=True)
-            ) * (1 + min(_RECTANGLES * settings.object_samples / settings.samples, 1))
+            whole = [samples_at(settings, _GLASS_SHARE * number) for number in glass]
+            more = [_RECTANGLES * object_samples_at(settings, number) for number in whole]
+            samples = float(np.dot(views, np.add(whole, more)))
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)
 
     def add(self, other: Work, keep: float = 1.0) -> None:

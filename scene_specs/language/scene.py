@@ -26,8 +26,9 @@ _LEAST = 1e-6
 class Settings(SpecModel):
     """Sampling settings: the data of a profile, and the image size in pixels.
 
-    samples: per pixel. glass_samples: per pixel of an image that is full of glass (render.geometry.glass); 0 means
-    `samples`. object_samples: additional ones per pixel of rectangles around objects (render.geometry.sampling_plan).
+    samples: per pixel. glass_samples, opaque_samples: per pixel of an image that is full of glass, and of one without
+    any (render.geometry.glass); 0 means `samples`. object_samples: additional ones per pixel of rectangles around
+    objects (render.geometry.sampling_plan).
     prefilter, denoising_quality: of the denoiser (OpenImageDenoise); with object_samples, there is no prefilter.
     bounces: (total, diffuse, glossy, transmission). min_light_bounces: bounce at which Russian roulette starts.
     adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
@@ -40,6 +41,9 @@ class Settings(SpecModel):
     samples: Annotated[int, Field(ge=1, le=1_000_000)]
     glass_samples: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     object_samples: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        default=0, exclude_if=lambda samples: samples == 0
+    )
+    opaque_samples: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
         default=0, exclude_if=lambda samples: samples == 0
     )
     denoise: bool
@@ -65,8 +69,12 @@ class Settings(SpecModel):
         if not self.object_samples:
             return self
         # Rectangles take together at most as many samples as the whole frame.
-        twice = {"samples": 2 * self.samples, "glass_samples": 2 * self.glass_samples, "object_samples": 0}
-        return self.model_copy(update=twice)
+        return self.with_samples(2 * self.samples, 2 * self.glass_samples)
+
+    def with_samples(self, samples: int, glass_samples: int = 0) -> Settings:
+        """The settings with these samples in every pixel, and with these in an image that is full of glass."""
+        exact = {"samples": samples, "glass_samples": glass_samples, "object_samples": 0, "opaque_samples": 0}
+        return self.model_copy(update=exact)
 
 
 class SceneMaterial(SpecModel):

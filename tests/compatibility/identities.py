@@ -65,7 +65,7 @@ def spec_digest(episode: EpisodeSpec) -> str:
 def first_settings(episode: EpisodeSpec) -> Settings:
     """The settings of profile standard in version 0.1.0; its numbers may change, but not how they are hashed."""
     settings = settings_for("standard", *stage_of(episode).size)
-    return settings.model_copy(update={"samples": 16, "glass_samples": 260, "object_samples": 0})
+    return settings.with_samples(16, 260)
 
 
 def job_hash(episode: EpisodeSpec) -> str:

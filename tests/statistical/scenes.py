@@ -104,9 +104,7 @@ def scenes() -> dict[str, Scene]:
         flat: dict[str, Any] = {"canvas": size} if about.pixels == "center" else {}
         spec = {"version": 1, "id": f"statistical/{name}", "stage": stage, "frames": [frame], **flat}
         settings = settings_for("standard", *size)
-        settings = settings.model_copy(
-            update={"samples": SAMPLES, "glass_samples": 0, "object_samples": 0, "denoise": False}
-        )
+        settings = settings.with_samples(SAMPLES).model_copy(update={"denoise": False})
         found[name] = compile_episode(EpisodeSpec.model_validate(spec), settings)
     return found
 

@@ -77,7 +77,7 @@ def measure(
 
 def _one_sample(renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool, repeat: int) -> float:
     """Return the median seconds of at least three Cycles calls with one sample per pixel, since they are short."""
-    changed = settings.model_copy(update={"samples": 1, "glass_samples": 0, "object_samples": 0, "denoise": denoise})
+    changed = settings.with_samples(1).model_copy(update={"denoise": denoise})
     one = scene.model_copy(update={"settings": changed})
     frame = one.frames[0]
     return statistics.median(

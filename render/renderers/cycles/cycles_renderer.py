@@ -21,7 +21,7 @@ from render.compiler.assets import check_assets, resolve_blend
 from render.geometry.asset_roots import all_roots, searching
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
-from render.geometry.sampling_plan import Part, has_rectangles, merged, rectangles, whole_frame
+from render.geometry.sampling_plan import Part, has_rectangles, is_costly, merged, rectangles, whole_frame
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.scratch import scratch_folder
@@ -213,7 +213,8 @@ class CyclesRenderer:
         layers = merged(parts)
         exr.replace("Noisy Image", layers["color"])
         if settings.denoise:
-            exr.replace("Combined", denoise(layers, exr.ids(), settings.denoising_quality, self._threads))
+            mirrored = is_costly(settings, whole)
+            exr.replace("Combined", denoise(layers, exr.ids(), settings.denoising_quality, self._threads, mirrored))
         else:
             exr.replace("Combined", layers["color"])
 

@@ -42,9 +42,9 @@ _FUNCTIONS = {
 _NAMES = ("lib/libOpenImageDenoise.so.2", "lib/libOpenImageDenoise*.dylib", "OpenImageDenoise.dll")
 _ADVICE = "reinstall bpy, or use a profile without `object_samples`"
 # Pixels between the points on which the low-passed residual is computed.
-_GRID = 32
-# Linear color that counts as removed from a pixel at most. Caustics have less: with 0.1, they become too dark.
-_MOST_REMOVED = 10.0
+_GRID = 20
+# Linear color that counts as removed from a pixel at most. Caustics have less: with 1, they become too dark.
+_MOST_REMOVED = 4.0
 
 
 @lru_cache(maxsize=1)
@@ -80,12 +80,15 @@ def _check(device: int) -> None:
         raise RenderError(f"OpenImageDenoise failed: {(message.value or b'').decode('utf-8', 'replace')}")
 
 
-def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int) -> Floats:
+def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool = False) -> Floats:
     """Return the linear color, (H, W, 3), without its noise. layers: of `merged`. ids: (H, W).
 
+    mirrored: also denoise the three mirror images, and return the mean: the network errs differently in each.
     Raises RenderError, DeviceError.
     """
-    return _restore_ground(_filtered(layers, quality, threads), layers["color"], ids)
+    turns = [np.s_[::y, ::x] for y in (1, -1) for x in (1, -1)] if mirrored else [np.s_[:, :]]
+    turned = [_filtered({name: layer[at] for name, layer in layers.items()}, quality, threads)[at] for at in turns]
+    return _restore_ground(np.mean(turned, axis=0, dtype=np.float32), layers["color"], ids)
 
 
 def _filtered(layers: Layers, quality: str, threads: int) -> Floats:

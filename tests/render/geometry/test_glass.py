@@ -19,9 +19,7 @@ from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 from tests.distributions import installed, write_distribution
 
-STANDARD = settings_for("standard", 320, 240).model_copy(
-    update={"samples": 20, "glass_samples": 220, "object_samples": 0}
-)
+STANDARD = settings_for("standard", 320, 240).with_samples(20, 220)
 
 
 def scene_of(*objects: dict[str, object], width: int = 320, height: int = 240) -> Scene:
@@ -44,6 +42,12 @@ def test_without_glass_there_is_none() -> None:
     frame = scene.frames[0]
     assert share(scene) == 0.0
     assert samples_of(STANDARD, frame, frame.views[0]) == 20
+    assert samples_of(STANDARD.model_copy(update={"opaque_samples": 5}), frame, frame.views[0]) == 5
+
+
+def test_a_little_glass_takes_the_samples_of_the_profile() -> None:
+    frame = scene_of(thing("glass", 0.35, 0.0, 0.0)).frames[0]
+    assert samples_of(STANDARD.model_copy(update={"opaque_samples": 5}), frame, frame.views[0]) == 20
 
 
 @pytest.mark.parametrize("size", [0.35, 0.7, 1.5])

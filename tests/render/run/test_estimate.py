@@ -105,21 +105,20 @@ def test_cost_follows_images_pixels_samples_and_glass() -> None:
     assert (one.images, one.megapixels) == (1, 0.0768)
     assert Work.of(spec(frames=3), STANDARD).cost == pytest.approx(3 * one.cost)
     assert Work.of(spec(), settings_for("standard", 640, 480)).cost > 3.5 * one.cost
-    whole = Work.of(spec(), STANDARD.model_copy(update={"object_samples": 0})).cost
-    ground = Work.of(spec(), STANDARD.model_copy(update={"samples": 16, "object_samples": 0})).cost - whole
-    assert (one.cost - whole) / ground == pytest.approx(0.33), "three times the samples on 11 % of the image"
-    assert 0.2 * one.cost < Work.of(spec(), DRAFT).cost < 0.45 * one.cost
-    assert Work.of(spec(1, material="glass"), STANDARD).cost == one.cost
+    four, eight = (Work.of(spec(), STANDARD.with_samples(samples)).cost for samples in (4, 8))
+    assert (one.cost - four) / (eight - four) == pytest.approx(0.55), "20 more samples on 11 % of the image"
+    assert 0.3 * one.cost < Work.of(spec(), DRAFT).cost < 0.75 * one.cost
+    assert 1.2 * one.cost < Work.of(spec(1, material="glass"), STANDARD).cost < 2 * one.cost
     assert Work.of(spec(8, material="glass"), STANDARD).cost > 5 * one.cost
     assert Work.of(spec(8, material="glass"), DRAFT).cost == Work.of(spec(), DRAFT).cost
     scene = compile_episode(spec(), STANDARD)
     assert Work.of(scene, scene.settings) == one
 
 
-def test_a_flat_image_costs_a_tenth() -> None:
+def test_a_flat_image_costs_about_a_tenth() -> None:
     frame = {"objects": [{"shape": "circle", "color": "red"}]}
     flat = EpisodeSpec.model_validate({"version": 1, "id": "a", "seed": 1, "stage": "flat", "frames": [frame]})
-    assert Work.of(flat, STANDARD).cost < 0.1 * Work.of(spec(), STANDARD).cost
+    assert Work.of(flat, STANDARD).cost < 0.12 * Work.of(spec(), STANDARD).cost
     scene = compile_episode(flat, STANDARD)
     assert Work.of(scene, scene.settings).cost == Work.of(flat, STANDARD).cost
 

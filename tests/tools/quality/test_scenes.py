@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import pytest
+
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.reading.source import parse_episode
-from tools.quality.scenes import scenes
+from tools.quality.scenes import FILE, scenes
 
 
-def test_all_tasks_glass_much_and_none_the_hand_and_one_to_ten_objects() -> None:
-    found = scenes()
+@pytest.mark.parametrize("file", ["scenes.jsonl", "scenes-77.jsonl"])
+def test_all_tasks_glass_much_and_none_the_hand_and_one_to_ten_objects(file: str) -> None:
+    found = scenes(file=FILE.with_name(file))
     assert len(found) == 24
     assert len({scene.name for scene in found}) == 24
-    for chosen in (found, scenes(12)):
+    for chosen in (found, found[:12]):
         compiled = [scene.compiled(settings_for("draft", 320, 240)).frames[0] for scene in chosen]
         counts = [len(frame.objects) - (frame.pointer is not None) for frame in compiled]
         assert min(counts) == 1 and max(counts) == 10
@@ -29,10 +32,11 @@ def test_all_tasks_glass_much_and_none_the_hand_and_one_to_ten_objects() -> None
     assert len({scene.digest() for scene in found}) == 24
 
 
-def test_a_scene_is_the_frame_of_the_episode_it_was_taken_from() -> None:
-    scene = next(each for each in scenes() if "pragmatic" in each.name)
+@pytest.mark.parametrize(("file", "seed"), [("scenes.jsonl", 9), ("scenes-77.jsonl", 77)])
+def test_a_scene_is_the_frame_of_the_episode_it_was_taken_from(file: str, seed: int) -> None:
+    scene = next(each for each in scenes(file=FILE.with_name(file)) if "pragmatic" in each.name)
     number = int(scene.spec.id.rsplit("/", 1)[1])
-    whole = mewl_spec(9, "train", "pragmatic", number)
+    whole = mewl_spec(seed, "train", "pragmatic", number)
     parsed = parse_episode(json.dumps(whole))
     settings = settings_for("draft", 320, 240)
     frames = compile_episode(parsed, settings).frames

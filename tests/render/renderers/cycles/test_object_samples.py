@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from render.compiler import compile_episode
-from render.geometry.sampling_plan import Box, Layers, Part, rectangles
+from render.geometry.sampling_plan import Box, Layers, Part, is_costly, rectangles, whole_frame
 from render.model.errors import DeviceError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
@@ -114,6 +114,17 @@ def test_our_call_of_the_denoiser_is_that_of_cycles(renderer: Watched, monkeypat
         assert not np.allclose(denoiser._filtered(flipped, quality, 1)[::-1], theirs, rtol=1e-4, atol=1e-5)
 
 
+def test_mirror_images_are_denoised_where_samples_cost_far_more(renderer: Watched) -> None:
+    one(renderer, sampled(scene_of(TRIO), object_samples=8))
+    layers, ids = renderer.exr.sampled(), renderer.exr.ids()
+    once, four = (denoiser.denoise(layers, ids, "FAST", 1, mirrored) for mirrored in (False, True))
+    turned = {name: layer[::-1, ::-1] for name, layer in layers.items()}
+    again = denoiser.denoise(turned, ids[::-1, ::-1], "FAST", 1, mirrored=True)[::-1, ::-1]
+    assert np.allclose(again, four, atol=2e-3) and not np.allclose(once, four, atol=2e-3)
+    plan = sampled(scene_of(TRIO), samples=8).settings
+    assert [is_costly(plan, Part(samples, 1)) for samples in (4, 8, 31, 32)] == [False, False, False, True]
+
+
 def test_the_tint_of_the_ground_is_taken_back_and_objects_are_left() -> None:
     ids = np.zeros((96, 128), np.uint16)
     ids[40:60, 50:90] = 1
@@ -169,10 +180,11 @@ def errors_of(renderer: Watched, count: int) -> list[tuple[NDArray[np.float64], 
         frame = {"random_objects": {"count": [2, 5]}}
         spec = EpisodeSpec.model_validate({"version": 1, "id": f"seams/{number}", "frames": [frame]})
         scene = sampled(compile_episode(spec, settings_for("draft", 128, 96)), samples=16, denoising_quality="HIGH")
-        refined = sampled(scene, samples=8, object_samples=24)
+        refined = sampled(scene, samples=8, object_samples=16, opaque_samples=4)
         plain, passes = seeded(renderer, scene, 1).color, seeded(renderer, refined, 2)
         error = passes.color.astype(np.float64) - plain
-        found.append((error.mean(axis=2), rectangles(refined.settings, Part(8, 2), passes.ids)))
+        whole = whole_frame(refined.settings, scene.frames[0], scene.frames[0].views[0])
+        found.append((error.mean(axis=2), rectangles(refined.settings, whole, passes.ids)))
     return found
 
 
