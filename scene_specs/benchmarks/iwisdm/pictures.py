@@ -97,7 +97,7 @@ def read_models(folder: Path) -> dict[str, set[int]]:
     """`<category>/picture-<object>` -> numbers of the sides with a picture, of a folder that `write_models` wrote."""
     found: dict[str, set[int]] = defaultdict(set)
     for side, name in enumerate(VIEW_ANGLES):
-        for file in folder.glob(f"*/{PICTURE}*/{name}.png"):
+        for file in sorted(folder.glob(f"*/{PICTURE}*/{name}.png")):
             found["/".join(file.parts[-3:-1])].add(side)
     return found
 
