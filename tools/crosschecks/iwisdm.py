@@ -196,13 +196,11 @@ def _frames(folder: Path, stimuli: Path) -> Row:
                 frames = folder / level / "trials" / f"trial{spec.id.rpartition('/')[2]}" / "frames"
                 for k, image in enumerate(render_scene(compile_spec(spec), renderer=renderer)):
                     with Image.open(frames / f"epoch{k}.png") as picture:
-                        off = (
-                            np.abs(np.asarray(picture.convert("RGB")) - image.passes.color.astype(int)).max(axis=2) > 1
-                        )
+                        theirs = np.asarray(picture.convert("RGB"), dtype=int)
+                    off = np.abs(theirs - image.passes.color).max(axis=2) > 1
                     pixels, differ, known = pixels + off.size, differ + off.sum(), known + off[99:126, 99:126].sum()
-    return Row(
-        "pixels of their frames, with their pictures as models", pixels, int(differ), int(known), "ends of the cross"
-    )
+    what = "pixels of their frames, with their pictures as models"
+    return Row(what, pixels, int(differ), int(known), "ends of the cross")
 
 
 def measures(trials: Trials) -> dict[str, Counter[int]]:

@@ -23,7 +23,7 @@ from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Series
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign, read_text
-from scene_specs.language.pictures import MOST_BYTES
+from scene_specs.language.pictures import MOST_BYTES, read_picture
 from scene_specs.language.tables import counted
 from scene_specs.language.writing import report_write_errors
 
@@ -51,8 +51,9 @@ def write_models(options: Pictures) -> Series:
     if not tables or len(folders) != 1:
         found = f"found {counted(len(tables), 'table')} and {counted(len(folders), 'folder')} of split {split}"
         raise spec_error(found, f"expected {split}/<ref>/image.png and a table {split}_meta.csv", file=str(root))
-    if options.out.exists() and any(options.out.iterdir()):
-        raise spec_error("expected an empty or a new folder", file=str(options.out))
+    with report_write_errors(f"--out {options.out}"):
+        if options.out.exists() and any(options.out.iterdir()):
+            raise spec_error("expected an empty or a new folder", file=str(options.out))
     refs: dict[str, dict[int, int]] = defaultdict(dict)
     for label, (ref, number, side) in read_table(tables[0], "ref", "obj_mod", "ang_mod"):
         if 0 <= side < len(VIEW_ANGLES):
@@ -67,29 +68,33 @@ def write_models(options: Pictures) -> Series:
 
     def models() -> Iterator[str]:
         for identity, sides in refs.items():
-            files.update({f"{identity}/{name}": content for name, content in _model(sides, folders[0]).items()})
-            for name, content in files.items():
-                with report_write_errors(f"--out {options.out / name}"):
-                    write_atomic(options.out / name, content, fsync=False)
-            files.clear()
+            _write(options.out / identity, _model(sides, folders[0]))
             yield identity
+        # Without these, the folder of an interrupted run is not taken for a complete one.
+        _write(options.out, files)
 
     return Series(models(), len(refs), "models", f"{counted(len(refs), 'model')} in {options.out}")
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        with report_write_errors(f"--out {folder / name}"):
+            write_atomic(folder / name, content, fsync=False)
 
 
 def _model(refs: Mapping[int, int], folder: Path) -> dict[str, bytes]:
     """Name -> content of a model's files. refs: number of a side -> number of its picture. Raises SpecError."""
     shape, materials, files = ["mtllib model.mtl", "vt 0 0", "vt 1 0", "vt 1 1", "vt 0 1"], [], {}
     for side, ref in sorted(refs.items()):
-        path, (x, z) = folder / str(ref) / "image.png", _NORMALS[side]
-        try:
-            files[f"{VIEW_ANGLES[side]}.png"] = read_foreign(path, MOST_BYTES)
-        except OSError as error:
-            raise spec_error(f"can't be read: {error.strerror or error}", file=str(path)) from None
-        materials += [f"newmtl {VIEW_ANGLES[side]}", "Kd 1 1 1", f"map_Kd {VIEW_ANGLES[side]}.png"]
+        path, name, (x, z) = folder / str(ref) / "image.png", VIEW_ANGLES[side], _NORMALS[side]
+        # Reading a model only notes a damaged picture.
+        read_picture(path)
+        # The file as it is, so that a model's digest is the same everywhere.
+        files[f"{name}.png"] = read_foreign(path, MOST_BYTES)
+        materials += [f"newmtl {name}", "Kd 1 1 1", f"map_Kd {name}.png"]
         # From the lower left corner of the picture, counter-clockwise; its right is (z, -x).
         shape += [f"v {x + z * u} {v} {z - x * u}" for u, v in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-        shape += [f"usemtl {VIEW_ANGLES[side]}", "f -4/1 -3/2 -2/3 -1/4"]
+        shape += [f"usemtl {name}", "f -4/1 -3/2 -2/3 -1/4"]
     return {**files, "model.obj": "\n".join(shape).encode(), "model.mtl": "\n".join(materials).encode()}
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from scene_specs.benchmarks.iwisdm import Options, Pictures
 from scene_specs.benchmarks.iwisdm.generate import generate
 from scene_specs.benchmarks.iwisdm.pictures import read_models, write_models
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES, Stimuli
 from scene_specs.benchmarks.iwisdm.verify import verify_spec
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import DioramaError, SpecError
 from tests.scene_specs.benchmarks.iwisdm.test_importing import INFO, OBJECTS, read, shown, written
 
 # Category, object, angles of its pictures. Object 7 has no picture of its right, and its front is not angle 4.
 OBJECTS_OF_SET = {("mugs", 4): {3: (0, 1, 2, 3), 12: (0, 1, 2, 3)}, ("cars", 0): {5: (0, 1, 2, 3), 7: (0, 1, 2, 4)}}
 
 
+def picture_of(*color: int) -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (2, 2), color).save(stream, "PNG")
+    return stream.getvalue()
+
+
 def stimulus_set(folder: Path, split: str = "train", header: str = "ref,ctg_mod,obj_mod,ang_mod,ctg") -> Path:
-    """A set in which each picture is told by its bytes. Object 3 has two pictures of its front, 20 and 100."""
+    """A set in which each picture is told by its color. Object 3 has two pictures of its front, 20 and 100."""
     rows, ref = [header, "100,4,3,0,mugs"], 20
     (folder / split / "100").mkdir(parents=True)
     for (category, number), objects in OBJECTS_OF_SET.items():
@@ -29,7 +37,7 @@ def stimulus_set(folder: Path, split: str = "train", header: str = "ref,ctg_mod,
             for angle in angles:
                 rows.append(f"{ref},{number},{item},{angle},{category}")
                 (folder / split / str(ref)).mkdir()
-                (folder / split / str(ref) / "image.png").write_bytes(f"{category} {item} {angle}".encode())
+                (folder / split / str(ref) / "image.png").write_bytes(picture_of(number, item, angle))
                 ref += 1
     (folder / f"{split}_meta.csv").write_text("\n".join(rows) + "\n")
     return folder
@@ -44,7 +52,7 @@ def models_of(folder: Path, split: Any = "train") -> Path:
 def test_each_side_of_a_model_has_its_picture(tmp_path: Path) -> None:
     out = models_of(tmp_path)
     for side, name in enumerate(VIEW_ANGLES):
-        assert (out / f"mugs/picture-3/{name}.png").read_text() == f"mugs 3 {side}"
+        assert (out / f"mugs/picture-3/{name}.png").read_bytes() == picture_of(4, 3, side)
     assert read_models(out)["cars/picture-7"] == {0, 1, 2}
     assert json.loads((out / "stimuli.json").read_text()) == {
         "mugs": ["picture-3", "picture-12"],
@@ -58,10 +66,14 @@ def test_a_damaged_set_is_named(tmp_path: Path) -> None:
     out = tmp_path / "models"
     with pytest.raises(SpecError, match="found 0 tables and 0 folders of split val"):
         write_models(Pictures(folder=stimulus_set(tmp_path / "set"), split="val", out=out))
-    (tmp_path / "set/train/20/image.png").unlink()
-    with pytest.raises(SpecError, match=r"can't be read") as caught:
-        list(write_models(Pictures(folder=tmp_path / "set", split="train", out=out)).items)
-    assert [one.file for one in caught.value.diagnostics] == [str(tmp_path / "set/train/20/image.png")]
+    file = tmp_path / "set/train/20/image.png"
+    for damage in (lambda: file.write_bytes(file.read_bytes()[:40]), file.unlink):
+        damage()
+        with pytest.raises(SpecError, match="not an image") as caught:
+            list(write_models(Pictures(folder=tmp_path / "set", split="train", out=out)).items)
+        assert [one.file for one in caught.value.diagnostics] == [str(file)]
+    with pytest.raises(DioramaError, match="--out"):
+        write_models(Pictures(folder=tmp_path / "set", split="train", out=tmp_path / "set/train_meta.csv"))
     with pytest.raises(SpecError, match="expected columns ref"):
         write_models(Pictures(folder=stimulus_set(tmp_path / "other", header="a,b,c,d,e"), split="train", out=out))
 
