@@ -279,7 +279,8 @@ def contrast(
     "--images",
     type=opt.FOLDER,
     help="malevic: folder of a split's images. kilogram: folder of the colored images. iwisdm: folder of the stimulus "
-    "set, whose tables name the categories.  [default: malevic: folder of the annotation file]",
+    "set, whose tables name the categories, or of the models that `render-specs iwisdm pictures` made of it, which the "
+    "specs then show.  [default: malevic: folder of the annotation file]",
 )
 @click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
 @click.option(
@@ -298,7 +299,8 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     FILES of KiloGram are reference games, such as part+black.json, with part+color.json in the same folder. The
     command learns which pieces form a part from --annotations, or from the colors of the images (--images).
     FILES of iWISDM are task files, task_info.json files of trials, or folders that contain them. A task file gives one
-    trial. In the specs, Diorama's 3D models replace the published images of objects.
+    trial. In the specs, Diorama's 3D models replace the published images of objects, unless --images has models of
+    these images.
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

@@ -19,7 +19,7 @@ from render.geometry.rotation import Vec, rounded, rounded3
 from render.geometry.shapenet import canonical, load_model
 from render.geometry.solid import Stand, stand_of
 from scene_specs.language.materials import changed_parameters
-from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
+from scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
 from scene_specs.language.outlines import POLYGON, signed_area
 from scene_specs.language.scene import SceneMaterial
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
@@ -248,7 +248,7 @@ def _of_model(spec: ObjectSpec, look: Look) -> Look:
         return look
     if spec.material is None:
         material = ORIGINAL if spec.color is None else PAINTED
-    return (shape, None if material == ORIGINAL else color, material, size)
+    return (shape, None if material in (ORIGINAL, UNLIT) else color, material, size)
 
 
 def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]:

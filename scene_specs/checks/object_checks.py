@@ -19,7 +19,7 @@ from scene_specs.language.diagnostics import (
     with_forms,
 )
 from scene_specs.language.materials import changed_parameters, load_material
-from scene_specs.language.model_names import MESH_SUFFIXES, ORIGINAL, PAINTED, is_model, parse_mesh, parse_model
+from scene_specs.language.model_names import MESH_SUFFIXES, MODEL_MATERIALS, PAINTED, is_model, parse_mesh, parse_model
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from scene_specs.language.registry import PluginError, plugins, shapes
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
@@ -77,10 +77,10 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
     elif item.size is not None and item.size > _LARGEST and (stage is None or stage.pixels != "center"):
         yield PathDiagnostic((*at, "size"), f"found {item.size:g}; allowed: at most {_LARGEST}")
     yield from footprint_diagnostics(item, at)
-    if not is_model(item.shape) or item.material not in (ORIGINAL, PAINTED):
+    if not is_model(item.shape) or item.material not in MODEL_MATERIALS:
         yield from material_given(item.material, at)
-    elif item.material == ORIGINAL and item.color is not None:
-        yield beside((*at, "color"), "material original", "color, or original", "or painted")
+    elif item.material != PAINTED and item.color is not None:
+        yield beside((*at, "color"), f"material {item.material}", f"color, or {item.material}", "or painted")
     if item.normalize is not None and not is_model(item.shape):
         problem = f"given for {preview_json(item.shape)}; allowed: only for models, shapenet:... and your own"
         yield PathDiagnostic((*at, "normalize"), problem)
@@ -169,7 +169,7 @@ def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iter
     """Report unknown and wrong parameters of a material; materials of .blend files and models have none."""
     if name not in plugins("materials"):
         # An unknown name is reported elsewhere, and hides what its parameters are.
-        for key in given if name in ("", "blend", ORIGINAL, PAINTED) else ():
+        for key in given if name in ("", "blend", *MODEL_MATERIALS) else ():
             yield from unknown(key, ("name", "blend", "group"), (*at, key))
     else:
         try:

@@ -27,7 +27,7 @@ from scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
 from scene_specs.checks.room_checks import room_diagnostics
 from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from scene_specs.language.errors import SpecError
-from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
+from scene_specs.language.model_names import MODEL_MATERIALS, is_model
 from scene_specs.language.registry import plugins
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import (
@@ -228,7 +228,7 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
                 yield from outline_diagnostics(item.outline, (*here, "outline"))
             elif frame.pointer is None or frame.pointer.index != item.index:
                 yield from shape_word(item.shape, (*here, "shape"))
-            words = (*plugins("materials"), "blend", *((ORIGINAL, PAINTED) if is_model(item.shape) else ()))
+            words = (*plugins("materials"), "blend", *(MODEL_MATERIALS if is_model(item.shape) else ()))
             yield from unknown(item.material.name, words, (*here, "material", "name"))
             yield from parameter_diagnostics(item.material.name, item.material.parameters, (*here, "material"))
             if item.material.blend is not None:

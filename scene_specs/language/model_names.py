@@ -23,6 +23,9 @@ MESH_SUFFIXES = (".glb", ".obj")
 ORIGINAL = "original"
 # Material of a model that keeps its own materials, in the object's color.
 PAINTED = "painted"
+# Material of a model that shows its own colors and textures as they are, without light.
+UNLIT = "unlit"
+MODEL_MATERIALS = (ORIGINAL, PAINTED, UNLIT)
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
 _FORM = re.compile(rf"{PREFIX}(?P<category>{_PART})/(?P<model>{_PART}|#[1-9][0-9]{{0,6}})")

@@ -102,8 +102,8 @@ class SceneObject(SpecModel):
     color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
         2 x 2 mesh.
     location: of the mesh's origin. rotation_deg: Euler XYZ. The `shape` of a model is `shapenet:<folder>/<id>` or
-        `model:<file>`; the longest side of its mesh is 2, and its own materials are called "original", or "painted" in
-        the object's color.
+        `model:<file>`; the longest side of its mesh is 2, and its own materials are called "original", "painted" in the
+        object's color, or "unlit".
     outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
     """
 

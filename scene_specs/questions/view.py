@@ -9,7 +9,7 @@ from functools import cached_property
 from math import nan
 from typing import Any
 
-from scene_specs.language.model_names import is_model, kind_of
+from scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.questions.program import ATTRIBUTES, NOUNS
 
@@ -32,7 +32,7 @@ RECOGNIZABLE = 0.6
 CONTACT = 0.02
 _WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*")
 # Materials of models that keep their own.
-_NO_MATERIAL = ("original", "painted", "blend")
+_NO_MATERIAL = (*MODEL_MATERIALS, "blend")
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,24 @@ import subprocess
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
+from render.api import compile_spec, render_scene
 from render.export.formats.iwisdm import task_file
-from scene_specs.benchmarks.iwisdm import Options
+from render.geometry.shapenet import choose_library
+from render.renderers import make_renderer
+from scene_specs.benchmarks.iwisdm import Options, Pictures
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks
 from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, read_config
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.importing import import_published
+from scene_specs.benchmarks.iwisdm.pictures import write_models
 from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from scene_specs.language.chi_square import tail
@@ -61,6 +67,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
             _run(options.python, checkout, stimuli, "write", query)
             yield _read_back([tasks, trials], f"{level}: their task files and trials, read and proved", stimuli)
             yield _answers(checkout, options.python, stimuli, level, folder)
+        yield _frames(folder, stimuli)
         if options.items:
             theirs = (
                 (level, choice, seed, [(one["instruction"], one["epochs"]) for one in infos])
@@ -92,15 +99,16 @@ def _run(python: str, checkout: Path, stimuli: Path, command: str, query: Any) -
 
 
 def _stimuli(folder: Path) -> Path:
-    """A stimulus set of black images, numbered as in `--format iwisdm-stimuli`."""
-    rows, black = [], Image.new("RGB", (8, 8))
+    """A stimulus set of random colors and alphas, numbered as in `--format iwisdm-stimuli`."""
+    rows, rng = [], np.random.default_rng(0)
     for number, (category, _) in enumerate(DEFAULT.identities):
         for side in range(len(VIEW_ANGLES)):
             ref = number * len(VIEW_ANGLES) + side
             rows.append((ref, DEFAULT.categories.index(category), number, side, category))
             for split in ("train", "val"):
                 (folder / split / str(ref)).mkdir(parents=True)
-                black.save(folder / split / str(ref) / "image.png")
+                picture = Image.fromarray(rng.integers(0, 256, (100, 100, 4), dtype=np.uint8))
+                picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
         with (folder / f"{split}_meta.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg"), *rows])
@@ -175,6 +183,24 @@ def _answers(checkout: Path, python: str, stimuli: Path, level: str, folder: Pat
     differ = sum(one != other for one, other in zip(found, own, strict=True))
     note = f"{TRIALS // TRIALS_PER_TASK} tasks"
     return Row(f"{level}: our task files read by env.read_task, answers", len(own), differ, note=note)
+
+
+def _frames(folder: Path, stimuli: Path) -> Row:
+    """Return how many pixels of their frames differ by more than 1 of 255 from ours, which show the same pictures."""
+    models, pixels, differ, known = folder / "models", 0, 0, 0
+    list(write_models(Pictures(folder=stimuli, split="train", out=models)).items)
+    choose_library((str(models), "+y", "-z"))
+    with closing(make_renderer("cycles", "cpu", 0, ())) as renderer:
+        for level in LEVELS:
+            for spec in import_published(folder / level / "trials", images=models):
+                frames = folder / level / "trials" / f"trial{spec.id.rpartition('/')[2]}" / "frames"
+                for k, image in enumerate(render_scene(compile_spec(spec), renderer=renderer)):
+                    with Image.open(frames / f"epoch{k}.png") as picture:
+                        theirs = np.asarray(picture.convert("RGB"), dtype=int)
+                    off = np.abs(theirs - image.passes.color).max(axis=2) > 1
+                    pixels, differ, known = pixels + off.size, differ + off.sum(), known + off[99:126, 99:126].sum()
+    what = "pixels of their frames, with their pictures as models"
+    return Row(what, pixels, int(differ), int(known), "ends of the cross")
 
 
 def measures(trials: Trials) -> dict[str, Counter[int]]:

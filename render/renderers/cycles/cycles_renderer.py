@@ -36,7 +36,7 @@ from render.renderers.cycles.exr_passes import Exr, object_name
 from render.renderers.cycles.model_objects import ModelStore
 from render.renderers.cycles.node_tree import build_material
 from render.renderers.cycles.render_settings import apply_part, apply_settings
-from scene_specs.language.model_names import ORIGINAL, PAINTED, is_model
+from scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
 from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
 from scene_specs.language.stage import load_stage
 
@@ -129,7 +129,8 @@ class CyclesRenderer:
         if outline is not None:
             data = self._blender.outlines.get(slot, outline)
         else:
-            data = self._models.get(item.shape).mesh if is_model(item.shape) else mesh_data(item.shape)
+            unlit = item.material.name == UNLIT
+            data = self._models.get(item.shape, unlit).mesh if is_model(item.shape) else mesh_data(item.shape)
         pool = self._blender.pool
         if slot >= len(pool):
             pool.append(bpy.data.objects.new(object_name(item.index), data))
@@ -137,7 +138,7 @@ class CyclesRenderer:
         target.data = data
         target.matrix_world = stages.object_matrix(item.rotation_deg, item.scale, item.location)
         # The alpha of the color tells a model's own materials whether to use the object's color.
-        own = item.material.name in (ORIGINAL, PAINTED)
+        own = item.material.name in MODEL_MATERIALS
         target.color = (*item.color_linear, 0.0 if item.material.name == ORIGINAL else 1.0)
         target.pass_index = item.index
         for slot_of in target.material_slots:

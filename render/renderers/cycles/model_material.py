@@ -1,4 +1,4 @@
-"""`original` and `painted`: the materials that a model brings along.
+"""`original`, `painted` and `unlit`: the materials that a model brings along.
 
     parameter   type          default           meaning
     color       linear RGB    0.5               base color of the model's material
@@ -9,8 +9,9 @@
     alpha       number 0-1    1                 opacity
 
 All are inputs of Blender's Principled BSDF, read from the model's files. With `painted`, the object's color replaces
-the base color: a mix node uses it where the alpha of the object's color is 1. Both sides of a face look alike, because
-models of unknown origin have faces of either orientation.
+the base color: a mix node uses it where the alpha of the object's color is 1. With `unlit`, the image shows the color
+or texture exactly, whatever the light. Both sides of a face look alike, because models of unknown origin have faces of
+either orientation.
 """
 
 from __future__ import annotations
@@ -38,6 +39,22 @@ def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
     body.inputs["Specular IOR Level"].default_value = look.specular
     tree.link(next(s for s in mix.outputs if s.identifier == "Result_Color"), body.inputs["Base Color"])
     return tree.finish(body.outputs[0])
+
+
+def build_unlit(look: ModelMaterial, image: Any | None, wraps: bool) -> Any:
+    """The material that emits the color or texture. wraps: whether texture coordinates leave the image.
+
+    The color at a point is the bilinear mean of the sRGB values of the four nearest texels, whose alpha is ignored.
+    """
+    tree = Tree(f"unlit {look.name}"[:60])
+    color: Any = (*look.color, 1.0)
+    if image is not None:
+        # Otherwise the last texels would be mixed with those of the opposite edge.
+        picture = tree.add("TexImage", interpolation="Linear", extension="REPEAT" if wraps else "EXTEND")
+        picture.image = image
+        image.alpha_mode = "NONE"
+        color = picture.outputs["Color"]
+    return tree.finish(tree.add("Emission", Color=color).outputs[0])
 
 
 # The inputs of a mix node have the same names for all types; only their identifiers differ.

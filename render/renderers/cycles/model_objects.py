@@ -16,7 +16,7 @@ import numpy as np
 
 from render.geometry.shapenet import Model, load_model
 from render.model.errors import AssetError
-from render.renderers.cycles.model_material import build_model_material
+from render.renderers.cycles.model_material import build_model_material, build_unlit
 
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.
@@ -33,25 +33,26 @@ class ModelData(NamedTuple):
 
 
 class ModelStore:
-    """Models by name. pool: the objects of the renderer, which may still use the mesh of a removed model."""
+    """Models by name and light. pool: the objects of the renderer, which may still use the mesh of a removed model."""
 
     def __init__(self, pool: list[Any], kept: int = KEPT, faces: int = KEPT_FACES) -> None:
         self._pool, self._kept, self._faces = pool, kept, faces
-        self._models: OrderedDict[str, ModelData] = OrderedDict()
+        self._models: OrderedDict[tuple[str, bool], ModelData] = OrderedDict()
         self._empty: Any = None
 
     def __len__(self) -> int:
         return len(self._models)
 
-    def get(self, name: str) -> ModelData:
-        """The data-blocks of a model, created at first use. Raises AssetError."""
+    def get(self, name: str, unlit: bool = False) -> ModelData:
+        """The data-blocks of a model, created at first use. unlit: with the material `unlit`. Raises AssetError."""
         model = load_model(name)
-        found = self._models.get(model.name)
+        key = (model.name, unlit)
+        found = self._models.get(key)
         if found is None or found.sha256 != model.sha256:
             if found is not None:
-                self._remove(model.name)
-            found = self._models[model.name] = _build(model)
-        self._models.move_to_end(model.name)
+                self._remove(key)
+            found = self._models[key] = _build(model, unlit)
+        self._models.move_to_end(key)
         return found
 
     def pack_images(self) -> None:
@@ -69,8 +70,8 @@ class ModelStore:
     def _all_faces(self) -> int:
         return sum(len(data.mesh.polygons) for data in self._models.values())
 
-    def _remove(self, name: str) -> None:
-        data = self._models.pop(name)
+    def _remove(self, key: tuple[str, bool]) -> None:
+        data = self._models.pop(key)
         if self._empty is None:
             self._empty = bpy.data.meshes.new("nothing")
         # Removing a mesh also removes the objects that use it.
@@ -84,7 +85,7 @@ class ModelStore:
             bpy.data.images.remove(image)
 
 
-def _build(model: Model) -> ModelData:
+def _build(model: Model, unlit: bool) -> ModelData:
     images: list[Any] = []
     materials = []
     for look in model.materials:
@@ -96,7 +97,10 @@ def _build(model: Model) -> ModelData:
                 problem = f"texture {look.texture}: Blender can't read it: {error}"
                 raise AssetError(f"model {model.path}: {problem}") from error
             images.append(image)
-        materials.append(build_model_material(look, image))
+        if unlit:
+            materials.append(build_unlit(look, image, wraps=bool(model.uv.min() < 0 or model.uv.max() > 1)))
+        else:
+            materials.append(build_model_material(look, image))
     return ModelData(model.sha256, _mesh(model, materials), tuple(materials), tuple(images))
 
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, First, Report, Seed, option
+from scene_specs.language.benchmark import Command, First, Report, Seed, argument, option
 
 # fmt: off
 _Task = Literal[
@@ -164,4 +164,24 @@ class Stimuli(Command, run="generate:stimulus_specs"):
     )
 
 
-COMMANDS = (Balance, Stimuli)
+class Pictures(Command, run="pictures:write_models", writes=()):
+    """Make models of the pictures of a stimulus set.
+
+    STIMULI is a published stimulus set, or one from `--format iwisdm-stimuli`: <split>/<ref>/image.png and
+    <split>_meta.csv. A model is a box with four pictures of an object, one on each side. If several pictures show the
+    same side, the model has the one with the smallest number.
+
+    The pictures are shown by trials from `render-specs import --from iwisdm --images DIR` and from `render-specs iwisdm
+    --stimuli DIR/stimuli.json`. Pass `--shapenet DIR` when you check or render these.
+
+    Examples:
+      render-specs iwisdm pictures STIMULI --split train --out pictures
+      render-specs iwisdm pictures STIMULI --split val --out pictures-val
+    """
+
+    folder: Path = argument(path="folder", metavar="STIMULI")
+    split: Literal["train", "val", "test"] = option("train", "Split of the set.", group="Input")
+    out: Path = option(..., "New folder for the models, a table and stimuli.json.", metavar="DIR", group="Output")
+
+
+COMMANDS = (Balance, Stimuli, Pictures)

@@ -236,7 +236,7 @@ class _Run:
 
 
 def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> dict[str, Any]:
-    """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the `quadrants` stage.
+    """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the stage of the stimuli.
 
     A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
     `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers
@@ -256,7 +256,7 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
         "version": 1,
         "id": f"iwisdm/{options.split}/{set_name}/{number:06d}",
         "seed": options.seed,
-        "stage": "quadrants",
+        "stage": stimuli.stage,
         "split": options.split,
         "frames": frames,
         "task": {

@@ -1,12 +1,11 @@
 """Import published iWISDM files: task files, trials (`task_info.json`), and stimulus sets for their names.
 
-Diorama's models stand for the published stimuli, which are images: equal ones for equal, different ones for different.
+A trial names stimuli, which are images, by number. Models of these pictures can be shown (see pictures.py); otherwise,
+Diorama's models stand for them: equal ones for equal, different ones for different.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import re
 from collections.abc import Iterator, Mapping
@@ -21,8 +20,9 @@ from scene_specs.benchmarks.iwisdm.constraints import answers_of
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from scene_specs.benchmarks.iwisdm.pictures import read_models, read_table, stimuli_of
 from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PROPERTIES, VIEW_ANGLES, Item, Stimuli
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PICTURE, PROPERTIES, VIEW_ANGLES, Item, Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
 from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
@@ -75,10 +75,11 @@ def import_published(
 
     A task file gives one trial of its task with objects that are sampled from its name. strict: an answer that does not
     follow from the instruction is a diagnostic instead of a warning. images: a stimulus set, whose tables name
-    categories; by default, categories are Diorama's in alphabetical order. Ids: `iwisdm/published/<folder>/<name>`.
+    categories; by default, categories are Diorama's in alphabetical order. If it has the models that
+    pictures.write_models makes, trials show its pictures. Ids: `iwisdm/published/<folder>/<name>`.
     Raises SpecError, after the last valid file, with all diagnostics.
     """
-    names = _category_names(images) if images else {}
+    names, pictures = (_category_names(images), read_models(images)) if images else ({}, {})
     problems: list[Diagnostic] = []
     files = [path] if path.is_file() else _files(path)
     if not files:
@@ -87,7 +88,10 @@ def import_published(
         try:
             data = parse_json(read_text(file), str(file))
             is_task = isinstance(data, dict) and "operator" in data
-            spec = _of_task(_form(_Task, data, file), file) if is_task else _of_trial(_form(_Info, data, file), names)
+            if is_task:
+                spec = _of_task(_form(_Task, data, file), file)
+            else:
+                spec = _of_trial(_form(_Info, data, file), names, pictures)
             spec["id"] = _id(file)
             if reason := find_contradiction(spec["task"], frames_of(spec)):
                 if strict:
@@ -134,22 +138,20 @@ def _category_names(folder: Path) -> Mapping[int, str]:
     """Number of a category -> its label, from all tables of a stimulus set. Raises SpecError."""
     names: dict[int, str] = {}
     for file in sorted(folder.rglob("*.csv")):
-        for row in csv.DictReader(io.StringIO(read_text(file))):
-            try:
-                names[int(row["ctg_mod"])] = row.get("ctg") or DEFAULT.categories[int(row["ctg_mod"])]
-            # TypeError: a row with fewer columns.
-            except (KeyError, ValueError, IndexError, TypeError):
-                problem = "expected columns ref, ctg_mod, obj_mod, ang_mod, and ctg for more than 8 categories"
-                raise spec_error(problem, file=str(file)) from None
+        names.update({number: label for label, (number,) in read_table(file, "ctg_mod")})
     if not names:
         raise spec_error("found no table (.csv) of a stimulus set", file=str(folder))
     return names
 
 
-def _of_trial(info: _Info, names: Mapping[int, str]) -> dict[str, Any]:
-    """A trial as JSON data of a spec. Raises SpecError."""
+def _of_trial(info: _Info, names: Mapping[int, str], pictures: Mapping[str, set[int]]) -> dict[str, Any]:
+    """A trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
     entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
-    stimuli, stand_in = _stand_ins({(one.obj.category, one.obj.object) for one in entries}, names)
+    stimuli, stand_in = (
+        (stimuli_of(pictures), {})
+        if pictures
+        else _stand_ins({(one.obj.category, one.obj.object) for one in entries}, names)
+    )
     frames: list[list[Shown]] = [[] for _ in info.answers]
     asked: dict[tuple[int, str], dict[str, list[str]]] = {}
     for one in entries:
@@ -161,7 +163,8 @@ def _of_trial(info: _Info, names: Mapping[int, str]) -> dict[str, Any]:
         location = f"{('top', 'bottom')[obj.space[1]]} {('left', 'right')[obj.space[0]]}"
         if (obj.epochs, location) in asked:
             raise spec_error(f"found two objects of epoch {obj.epochs} at {location}", "expected one")
-        item = Item(location, *stand_in[obj.category, obj.object], VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
+        shown = _picture(obj, names, pictures) if pictures else stand_in[obj.category, obj.object]
+        item = Item(location, *shown, VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
         frames[obj.epochs].append(Shown(item, obj.is_distractor))
         asked[obj.epochs, location] = {
             number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()
@@ -170,6 +173,16 @@ def _of_trial(info: _Info, names: Mapping[int, str]) -> dict[str, Any]:
     for data in spec["task"]["objects"]:
         data["asked"] = asked[data["frame"], data["location"]]
     return spec
+
+
+def _picture(obj: _Object, names: Mapping[int, str], pictures: Mapping[str, set[int]]) -> tuple[str, str]:
+    """Category and identity of a published object. Raises SpecError if no picture shows it from its angle."""
+    category = names.get(obj.category, "")
+    identity = f"{category}/{PICTURE}{obj.object}"
+    if obj.view_angle in pictures.get(identity, ()):
+        return category, identity
+    problem = f"found category {obj.category}, object {obj.object} from angle {obj.view_angle}, which no picture shows"
+    raise spec_error(problem, "--images: expected the models of the trial's own stimulus set and split")
 
 
 def _spec(trial: Trial, stimuli: Stimuli) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
-from scene_specs.language.model_names import SYNSETS
+from scene_specs.language.model_names import SYNSETS, UNLIT
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
 # The visible side, by quarter turns of the yaw: the published angle classes 0 to 3.
@@ -29,6 +29,10 @@ ELEVATIONS = (20.0, 38.0)
 # Half of the published 45 degrees, which keeps the sides distinguishable.
 YAW_SPREAD = 22.5
 VARIANTS = 3
+# How the id of a model begins that is made of pictures, one per side (see pictures.py).
+PICTURE = "picture-"
+# Half a quadrant of the stage `pictures`.
+_PICTURE_SIZE = 56.0
 
 _CATEGORY = re.compile(r"[a-z0-9_-]{1,40}")
 _MODEL = re.compile(r"#[1-9][0-9]{0,4}|[A-Za-z0-9_.-]{1,64}")
@@ -39,6 +43,11 @@ _RESERVED = frozenset(
         "true", "false", "null",
     }
 )  # fmt: skip
+
+
+def is_picture(identity: str) -> bool:
+    """Whether a stimulus is a model made of pictures, which is seen straight from one of its sides."""
+    return re.fullmatch(rf"[^/]+/{PICTURE}[0-9]+", identity) is not None
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,13 @@ class Stimuli:
             raise spec_error("found two names for one category", "models of one folder must be one category")
         if len(self.models) < 2:
             raise spec_error(f"found {len(self.models)} categories; expected two or more")
+        if len({is_picture(identity) for _, identity in self.identities}) > 1:
+            raise spec_error(f"found {PICTURE}... and other models", "pictures have a stage of their own")
+
+    @cached_property
+    def stage(self) -> str:
+        """The stage that shows them."""
+        return "pictures" if is_picture(self.identities[0][1]) else "quadrants"
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
@@ -112,7 +128,9 @@ def read_stimuli(text: str, file: str = "") -> Stimuli:
 
 @lru_cache(maxsize=50_000)
 def view_of(split: str, identity: str, view_angle: str, variant: int) -> tuple[float, float]:
-    """Yaw and elevation in degrees; each split has its own views."""
+    """Yaw and elevation in degrees; each split has its own views. A picture has one view per side."""
+    if is_picture(identity):
+        return (90.0 * VIEW_ANGLES.index(view_angle), 0.0)
     rng = KeyedRng(0, identity, f"view {split} {view_angle} {variant}")
     yaw = 90 * VIEW_ANGLES.index(view_angle) + YAW_SPREAD * (2 * rng.unit() - 1)
     elevation = ELEVATIONS[0] + (ELEVATIONS[1] - ELEVATIONS[0]) * rng.unit()
@@ -128,4 +146,5 @@ def object_spec(item: Item, split: str) -> dict[str, Any]:
         "shape": f"shapenet:{item.identity}",
         "place": place,
         "view": {"yaw_deg": yaw, "elevation_deg": elevation},
+        **({"size": _PICTURE_SIZE, "material": UNLIT} if is_picture(item.identity) else {}),
     }

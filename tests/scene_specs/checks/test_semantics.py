@@ -147,7 +147,7 @@ def test_a_wrong_mesh_is_named_with_what_is_allowed(shape: Any, said: str) -> No
     assert all(part in found for part in said.split("HINT")), found
 
 
-@pytest.mark.parametrize("material", ["original", "painted"])
+@pytest.mark.parametrize("material", ["original", "painted", "unlit"])
 def test_a_mesh_has_the_materials_of_models(material: str) -> None:
     color = {"color": "red"} if material == "painted" else {}
     item = {"shape": {"mesh": "mug.glb"}, "material": material, "normalize": False, **color}
