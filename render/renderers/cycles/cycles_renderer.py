@@ -21,7 +21,7 @@ from render.compiler.assets import check_assets, resolve_blend
 from render.geometry.asset_roots import all_roots, searching
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
-from render.geometry.sampling_plan import Part, has_rectangles, is_costly, merged, rectangles, whole_frame
+from render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
 from render.model.errors import RenderError
 from render.model.passes import Passes
 from render.model.scratch import scratch_folder
@@ -205,13 +205,14 @@ class CyclesRenderer:
 
     def _refine(self, exr: Exr, settings: Settings, whole: Part, where: str) -> None:
         """Render the rectangles around objects, and put the merged and denoised color into `exr`."""
-        parts = [(whole, exr.sampled())]
+        parts = [(whole, exr)]
         for part in rectangles(settings, whole, exr.ids()):
             apply_part(self._scene, part)
-            parts.append((part, Exr(self._sample(where)).sampled()))
+            parts.append((part, Exr(self._sample(where))))
         # For a .blend that is saved.
         apply_part(self._scene, whole)
-        layers = merged(parts)
+        exr.merge(parts)
+        layers = exr.sampled()
         exr.replace("Noisy Image", layers["color"])
         if settings.denoise:
             mirrored = is_costly(settings, whole)

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from render.geometry.display import display
 from render.geometry.marks import on_background
-from render.geometry.sampling_plan import Layers
+from render.geometry.sampling_plan import Layers, Part, merged
 from render.model.errors import RenderError
 from render.renderers.cycles.series import LAYERS
 
 Floats = NDArray[np.float32]
 
+# What Cycles reads at the center of a pixel; all other layers are means over its samples.
+_AT_CENTER = ("IndexOB", "Depth", "Position")
 # Cryptomatte ids per pixel, two in each RGBA layer.
 CRYPTOMATTE_LEVELS = 4
 
@@ -41,6 +43,7 @@ class Exr:
                 layer, letter = name.split(".")[-2:] if "." in name else ("", name)
                 self.channels[f"{LAYERS.get(layer, layer)}.{letter}".lstrip(".")] = channel.pixels
         self.header = file.header()
+        self._parts: list[tuple[Part, Exr]] = []
 
     def stack(self, layer: str, letters: str) -> Floats:
         """The channels of a layer as (H, W, len(letters)). Raises RenderError if one is missing."""
@@ -56,6 +59,13 @@ class Exr:
         color = "Noisy Image" if "Noisy Image.R" in self.channels else "Combined"
         guides = {"albedo": self.stack("Denoising Albedo", "RGB"), "normal": self.stack("Denoising Normal", "XYZ")}
         return {"color": self.stack(color, "RGB"), **guides}
+
+    def merge(self, parts: list[tuple[Part, Exr]]) -> None:
+        """Average all means over samples with other renders of the frame; this one is the first of the parts."""
+        self._parts = parts
+        means = [name for name in self.channels if not name.startswith((*_AT_CENTER, "Crypto"))]
+        found = merged([(part, {name: exr.channels[name][..., None] for name in means}) for part, exr in parts])
+        self.channels |= {name: mean[..., 0] for name, mean in found.items()}
 
     def replace(self, layer: str, color: Floats) -> None:
         """Replace a layer by linear color, (H, W, 3)."""
@@ -76,6 +86,12 @@ class Exr:
 
     def coverage(self, indices: Sequence[int]) -> Floats:
         """(N, H, W) float32: share of each pixel that the objects cover."""
+        if not self._parts:
+            return self._coverage(indices)
+        layers = [(part, {"": np.moveaxis(exr._coverage(indices), 0, -1)}) for part, exr in self._parts]
+        return np.moveaxis(merged(layers)[""], -1, 0)
+
+    def _coverage(self, indices: Sequence[int]) -> Floats:
         hashes = self._manifest()
         layers = [
             self.stack(f"CryptoObject{k:02d}", "rgba" if "CryptoObject00.r" in self.channels else "RGBA")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -58,6 +58,19 @@ def test_truth_is_that_of_one_render(renderer: Watched) -> None:
     assert not bpy.context.scene.render.use_border
     # What comes after is not cut to the last rectangle.
     assert np.array_equal(one(renderer, scene).color, plain.color)
+
+
+def test_passes_that_are_means_over_samples_are_merged(renderer: Watched) -> None:
+    scene = scene_of(TRIO, passes=["coverage", "albedo"])
+    few, refined, many = (
+        one(renderer, sampled(scene, samples=samples, object_samples=more, denoise=False))
+        for samples, more in ((2, 0), (2, 30), (1024, 0))
+    )
+    for name in ("coverage", "albedo", "normal"):
+        truth = cast(Any, many.get(name))
+        errors = [float(np.sqrt(np.mean((cast(Any, passes.get(name)) - truth) ** 2))) for passes in (refined, few)]
+        assert 0 < errors[0] < 0.7 * errors[1], name
+    assert np.array_equal(few.depth, refined.depth)
 
 
 def test_threads_and_earlier_images_change_no_pixel(renderer: Watched) -> None:
