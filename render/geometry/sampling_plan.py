@@ -68,13 +68,11 @@ def has_rectangles(settings: Settings, frame: SceneFrame) -> bool:
 def object_samples_at(settings: Settings, samples: int) -> int:
     """Further samples of rectangles in a frame of so many samples.
 
-    In an image full of glass, they grow as those of the whole frame. Without glass, objects get as many in all as with
-    little of it.
+    In an image full of glass, they grow as those of the whole frame. Without glass, they replace what it lacks.
     """
-    if not settings.object_samples:
-        return 0
-    times = max(samples, settings.samples) / settings.samples
-    return int((settings.samples + settings.object_samples) * times) - samples
+    if samples < settings.samples and settings.object_samples:
+        return settings.samples + settings.object_samples
+    return settings.object_samples * samples // settings.samples
 
 
 def is_costly(settings: Settings, whole: Part) -> bool:

@@ -64,7 +64,7 @@ def test_passes_that_are_means_over_samples_are_merged(renderer: Watched) -> Non
     scene = scene_of(TRIO, passes=["coverage", "albedo"])
     few, refined, many = (
         one(renderer, sampled(scene, samples=samples, object_samples=more, denoise=False))
-        for samples, more in ((2, 0), (2, 30), (1024, 0))
+        for samples, more in ((2, 0), (2, 30), (256, 0))
     )
     for name in ("coverage", "albedo", "normal"):
         truth = cast(Any, many.get(name))
