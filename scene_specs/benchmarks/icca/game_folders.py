@@ -134,25 +134,23 @@ def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
 
 
 def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], name: str) -> str:
-    expected = {"trialNum": str(number), "repNum": str(number // PER_REPETITION)}
-    for column, value in expected.items():
-        if row[column] != value:
-            return f"{column}: found {row[column]!r}; expected {value}"
+    """What is wrong with a trial; "" if nothing is."""
     if row["targetImg"] not in images:
         return f"targetImg {row['targetImg']!r} is not one of the folder's images: {', '.join(images)}"
-    context = name.partition("_")[0]
-    if context.isdecimal() and row["context_id"] != str(int(context)):
-        return f"context_id: found {row['context_id']!r}; expected {int(context)}, from the folder's name"
     if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
         found = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
         return f"found {found}; expected {', '.join(CLICKED)}, and True or False"
+    derived: dict[str, object] = {"trialNum": number, "repNum": number // PER_REPETITION}
+    context = name.partition("_")[0]
+    if context.isdecimal():
+        derived["context_id"] = int(context)
     # An invalid answer has no click, and is wrong.
-    if (row["clickedObj"] or row["correct"] == "True") and row["correct"] != str(row["clickedObj"] == "target"):
-        return f"clickedObj is {row['clickedObj']!r} and correct {row['correct']!r}"
-    words = len(row["msg"].split())
-    if words and row["uttLength"] != str(words):
-        return f"uttLength: found {row['uttLength']!r}; the message has {words} words"
-    return ""
+    if row["clickedObj"] or row["correct"] == "True":
+        derived["correct"] = row["clickedObj"] == "target"
+    if words := len(row["msg"].split()):
+        derived["uttLength"] = words
+    wrong = (f"{key}: found {row[key]!r}; expected {value}" for key, value in derived.items() if row[key] != str(value))
+    return next(wrong, "")
 
 
 def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:

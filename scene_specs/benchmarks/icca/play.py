@@ -93,31 +93,18 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One trial. target: file. order: index of the image that each listener's label means. shown: index of the image
-    shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". speaker_images,
-    listener_images: number of images in the prompts. prompts: of speaker and listener; () if read from a file. usage:
-    tokens and costs of players that are models, by role.
+class Trial(PastTrial):
+    """One trial. target: file. order: index of the image that each listener's label means, which differs from `shown`
+    in misleading trials only. speaker_images, listener_images: number of images in the prompts. prompts: of speaker and
+    listener; () if read from a file. usage: tokens and costs of players that are models, by role.
     """
 
-    trial: int
     target: str
-    speaker_label: str
-    message: str
     order: Order
-    shown: Order
-    listener_label: str
-    answer: str
-    choice: str
     speaker_images: int
     listener_images: int
     prompts: tuple[tuple[Part, ...], ...] = ()
     usage: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def correct(self) -> bool:
-        """Whether the choice is the target's label."""
-        return self.choice == self.listener_label
 
     def names_a_label(self, labels: Sequence[str]) -> bool:
         """Whether the message is, or seems to be, a label instead of a description."""
@@ -148,18 +135,14 @@ def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list
     fails.
     """
     trials: list[Trial] = []
-    past: list[PastTrial] = []
-    for number in range(TRIALS):
-        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past))
-        trials.append(trial)
-        past.append(seen)
+    for _ in range(TRIALS):
+        trials.append(_play_trial(game, speaker, listener, setup, tuple(trials)))
     return trials
 
 
-def _play_trial(
-    game: Game, speaker: Speaker, listener: Listener, setup: Setup, number: int, past: tuple[PastTrial, ...]
-) -> tuple[Trial, PastTrial]:
-    presentation, target = setup.presentation, game.targets[number]
+def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, past: tuple[PastTrial, ...]) -> Trial:
+    number, presentation = len(past), setup.presentation
+    target = game.targets[number]
     labels = presentation.names
     speaker_label = speaker_label_of(game, presentation, target)
     to_speaker = tuple(speaker_prompt(game, setup.speaker, presentation, number, past, speaker_label))
@@ -175,12 +158,11 @@ def _play_trial(
     choice = label_of(answer, labels)
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
-    trial = Trial(
-        number, game.images[target], speaker_label, message, order, shown, gold, answer, choice,
-        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener),
-        {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")},
+    usage = {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")}
+    return Trial(
+        number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
+        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,
     )  # fmt: skip
-    return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown, answer)
 
 
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:

@@ -50,7 +50,10 @@ class Part:
 
 @dataclass(frozen=True)
 class PastTrial:
-    """An earlier trial as both players saw it. choice: a label, or "" for an invalid answer. answer: as given."""
+    """An earlier trial as both players saw it. shown: index of the image shown under each listener's label. answer: as
+    returned; choice: its label, or "" for an invalid answer. speaker_choice: the speaker's label of the picked
+    image; "" without one, and in a trial that was read from a file.
+    """
 
     trial: int
     message: str
@@ -59,11 +62,11 @@ class PastTrial:
     choice: str
     speaker_choice: str
     shown: Order
-    answer: str = ""
+    answer: str
 
     @property
     def correct(self) -> bool:
-        """Whether the listener picked the target's label."""
+        """Whether the choice is the target's label."""
         return self.choice == self.listener_label
 
 
