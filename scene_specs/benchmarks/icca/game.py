@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from scene_specs.benchmarks.icca import Variants
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.language.benchmark import Result
-from scene_specs.language.errors import check_choice, spec_error
+from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
 from scene_specs.language.rng import generator
 
@@ -119,18 +119,6 @@ TEXTS: Mapping[str, str] = _TABLE["texts"]
 # S1 to S4, and L1 to L7.
 SPEAKER_VARIANTS = {name: SpeakerVariant(name, **row) for name, row in _TABLE["speaker"].items()}
 LISTENER_VARIANTS = {name: _listener(name, row) for name, row in _TABLE["listener"].items()}
-
-
-def speaker_variant(name: str) -> SpeakerVariant:
-    """A speaker variant by name. Raises SpecError."""
-    check_choice("speaker variant", name, SPEAKER_VARIANTS)
-    return SPEAKER_VARIANTS[name]
-
-
-def listener_variant(name: str) -> ListenerVariant:
-    """A listener variant by name. Raises SpecError."""
-    check_choice("listener variant", name, LISTENER_VARIANTS)
-    return LISTENER_VARIANTS[name]
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:

@@ -10,7 +10,7 @@ from typing import Any
 
 from scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
 from scene_specs.benchmarks.icca.difficulty import SIZE
-from scene_specs.benchmarks.icca.game import Game, check_images, listener_variant, read_listener, speaker_variant
+from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, SPEAKER_VARIANTS, Game, check_images, read_listener
 from scene_specs.benchmarks.icca.game_folders import read_games
 from scene_specs.benchmarks.icca.model_players import ModelPlayer, with_texts
 from scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
@@ -80,9 +80,9 @@ def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> 
 
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
-    listener = read_listener(read_text(file), file.stem, str(file)) if file else listener_variant(options.variant)
+    listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
     check_images(listener, options.form, options.max_images)
-    setup = Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
+    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener, options.seed)
     return with_texts(setup, options.texts, options.texts_of)
 
 

@@ -204,7 +204,7 @@ def test_players_that_fail(games: Path, tmp_path: Path, answering: pytest.Monkey
     assert (ended.exit_code, "trial 0: the listener failed: SystemExit(0)" in ended.output) == (1, True)
     answering.setattr(Answering, "answer", staticmethod(lambda: "x" * 20_001))
     long = play(games, "--out", out, listener="mine")
-    assert (long.exit_code, "an answer of 20001 characters" in long.output) == (2, True)
+    assert (long.exit_code, "a text of 20001 characters" in long.output) == (2, True)
     answering.setattr(Answering, "made", staticmethod(raising(ConnectionError("no key"))))
     unmade = play(games, "--out", out, listener="mine")
     assert (unmade.exit_code, "the listener can't be made: ConnectionError('no key')" in unmade.output) == (1, True)
