@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -16,17 +15,6 @@ from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
 from scene_specs.language.model_names import SYNSETS, parse_model
 from scene_specs.language.rng import generator, shuffled
 
-# A thick star that lies flat on the ground, so that none of its sides looks like a cube from above.
-_RADII, _STAR_HEIGHT = (1.3, 0.6), 1.2
-_STAR = {
-    "polygon": [
-        [round(_RADII[k % 2] * math.sin(math.pi * k / 5), 4), round(_RADII[k % 2] * math.cos(math.pi * k / 5), 4)]
-        for k in range(10)
-    ],
-    "height": _STAR_HEIGHT,
-}
-# Word of a description -> value in a spec, where they differ. A weaker emission would look dark beside lit objects.
-_SPEC_VALUES: Mapping[str, Any] = {"star": _STAR, "glowing": {"name": "emission", "strength": 2.0}}
 _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
 # x, y and rotation in degrees, or the name of a place.
@@ -43,9 +31,11 @@ class Source:
     CLEVR's, so that every named object is clearly visible. ground: where objects stand, and where the camera does, at
     four fifths of CLEVR's distance; outlines of `flat` are apart and complete. None for named places. misread: pairs of
     values that no object combines, because people would describe it differently: gray glass looks black, and glowing
-    objects look lighter than their color: gray looks white, red and purple pink, brown orange. folders: category ->
-    folder of its models. visible_pixels: size -> shape -> minimum visible pixels: three fifths of the object's pixels
-    when it stands far away and unoccluded. With less, some objects could not be recognized by their visible corner.
+    objects look lighter than their color: gray looks white, red and purple pink, brown orange. spec_values: word of a
+    description -> value in a spec, where they differ; the star lies flat on the ground, so that none of its sides looks
+    like a cube from above, and a weaker emission would look dark beside lit objects. folders: category -> folder of its
+    models. visible_pixels: size -> shape -> minimum visible pixels: three fifths of the object's pixels when it stands
+    far away and unoccluded. With less, some objects could not be recognized by their visible corner.
     """
 
     stage: str
@@ -55,6 +45,7 @@ class Source:
     frame: dict[str, Any] = field(default_factory=dict)
     ground: Ground | None = None
     misread: tuple[frozenset[str], ...] = ()
+    spec_values: dict[str, Any] = field(default_factory=dict)
     folders: dict[str, str] = field(default_factory=dict)
     visible_pixels: dict[str, dict[str, int]] = field(default_factory=dict)
 
@@ -79,12 +70,13 @@ def frame_spec(
     frame: dict[str, Any] = {"name": name, **SOURCES[source].frame}
     if source == "shapenet":
         return {**frame, "objects": _models(graph, places, context, seed)}
+    spec_values = SOURCES[source].spec_values
     if camera:
         frame["camera"] = {"location": [*camera], "jitter": 0.0}
     frame["objects"] = [
         {
             "name": f"thing-{k}",
-            **{key: _SPEC_VALUES.get(word, word) for key, word in item},
+            **{key: spec_values.get(word, word) for key, word in item},
             "location": [*place[:2]],
             "rotation_deg": place[2],
         }
