@@ -26,8 +26,8 @@ from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.language.model_names import word_of
 from tools.check_shapenet import add_library_options, names_of
 from tools.option_types import positive
-from tools.sheets import FONT_SIZE
 
+FONT_SIZE = 10
 # The limit for a side of the sheet; a JPEG can't be higher.
 MOST_PIXELS = 65_000
 

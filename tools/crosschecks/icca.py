@@ -29,7 +29,6 @@ from scene_specs.benchmarks.icca.game import (
     Game,
     new_game,
     read_listener,
-    speaker_variant,
 )
 from scene_specs.benchmarks.icca.game_folders import game_folders, read_games, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.generate import generate
@@ -57,13 +56,8 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     """Yield the comparisons of every file that is there."""
     folders = game_folders([checkout / "src/ICCA_data"])
     games = read_games(folders)
-    yield Row(
-        "game folders",
-        len(folders),
-        len(folders) - len(games),
-        0,
-        f"{sum(g.iteration == 'pilot0' for g in games)} pilots",
-    )
+    pilots = f"{sum(game.iteration == 'pilot0' for game in games)} pilots"
+    yield Row("game folders", len(folders), len(folders) - len(games), 0, pilots)
     yield _arguments(checkout / "src/args")
     accuracy = [row.mean for row in scores(map(played_recording, games)) if row.measure == "accuracy"]
     wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
@@ -79,7 +73,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
 
 def _arguments(folder: Path) -> Row:
     """Every introduction of every model, and the arguments, which are L3."""
-    setup = Setup(Presented(), speaker_variant("S1"), LISTENER_VARIANTS["L3"])
+    setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], LISTENER_VARIANTS["L3"])
     values = differ = 0
     for file, role in (("intro_texts_spkr.json", "speaker"), ("intro_texts_lsnr.json", "listener")):
         for model, texts in json.loads((folder / file).read_text()).items():
@@ -145,7 +139,7 @@ def _tagger(cell: str) -> dict[str, Any]:
 def _answers(title: str, loop: Any, games: Sequence[Game], variant: str) -> Row:
     """Play games in the published loop and here, with the same answers: which are right, and images per prompt."""
     listener = LISTENER_VARIANTS[variant]
-    setup = Setup(Presented(), speaker_variant("S1"), listener)
+    setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], listener)
     values = differ = 0
     for game in games:
         theirs = _play_theirs(loop, game, listener)
@@ -202,7 +196,7 @@ def _own_games(out: Path) -> list[Game]:
     for number, spec in enumerate(generate(Options(contexts=OWN_GAMES)).items):
         graphs = [graph_from_json(frame["truth"]["picture"]) for frame in spec["frames"]]
         game = new_game(number, 0, [f"image-{k}.png" for k in range(4)], graphs)
-        setup = Setup(Presented(), speaker_variant("S1"), LISTENER_VARIANTS["L3"])
+        setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], LISTENER_VARIANTS["L3"])
         speaker = SteadySpeaker(game, setup)
         trials = play(game, speaker, _First(), setup)
         (transcript,) = transcripts_of("\n".join(lines_of(game, setup, ("steady", "first"), trials)))

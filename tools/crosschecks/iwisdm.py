@@ -26,12 +26,11 @@ from render.export.formats.iwisdm import task_file
 from render.geometry.shapenet import choose_library
 from render.renderers import make_renderer
 from scene_specs.benchmarks.iwisdm import Options, Pictures
-from scene_specs.benchmarks.iwisdm.autotask import AutoTasks
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, read_config
+from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.importing import import_published
 from scene_specs.benchmarks.iwisdm.pictures import write_models
-from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
+from scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from scene_specs.language.chi_square import tail
 from scene_specs.language.errors import SpecError, UsageError
@@ -121,11 +120,7 @@ def _configurations(checkout: Path) -> Row:
     failed = []
     for file in files:
         try:
-            config = read_config(file.read_text(), str(file))
-            assert isinstance(config, PublishedConfig)
-            tasks = AutoTasks(PublishedTasks(config, Limits()), 0, file.stem, "none")
-            for number in range(20):
-                tasks.task(number)
+            list(trial_specs(Options(config=file, count=20, unique="none")))
         except SpecError as error:
             failed.append(str(error))
     return Row("benchmarking/configs: read, 20 tasks each", len(files), len(failed), note="; ".join(failed))

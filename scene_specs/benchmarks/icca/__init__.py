@@ -78,10 +78,12 @@ class Games(StoreCommand, run="make_games:make_games", writes=()):
 class Presented(Command):
     """What players see. seed: also of the listener's orders."""
 
-    speaker_variant: str = option(
-        "S1", "Instructions for the speaker; `icca variants` lists the variants.", metavar="S1-S4", group="Prompts"
+    speaker_variant: Literal["S1", "S2", "S3", "S4"] = option(
+        "S1", "Instructions for the speaker; `icca variants` lists the variants.", group="Prompts"
     )
-    variant: str = option("L3", "What the listener sees; `icca variants` lists the variants.", metavar="L1-L7")
+    variant: Literal["L1", "L2", "L3", "L4", "L5", "L6", "L7"] = option(
+        "L3", "What the listener sees; `icca variants` lists the variants."
+    )
     variant_file: Path | None = option(
         None,
         "JSON file that defines a listener variant, instead of --variant: the published interaction_args_lsnr.json, "

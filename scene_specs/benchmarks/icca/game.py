@@ -1,8 +1,8 @@
 """Games and variants: four images, 24 trials, six repetitions; prompts of speakers and views of listeners.
 
 Each image is the target once per repetition. Orders and targets depend on (seed, game id) only, not on how a file
-system lists its files. The published variants are data (variants.json); a user's own variant is a row of that table in
-a file: `read_listener`.
+system lists its files. The published variants and the texts of prompts are data (variants.json); a user's own variant
+is a row of that table in a file: `read_listener`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from scene_specs.benchmarks.icca import Variants
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.language.benchmark import Result
-from scene_specs.language.errors import check_choice, spec_error
+from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
 from scene_specs.language.rng import generator
 
@@ -114,21 +114,11 @@ def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
 
 
 _TABLE = json.loads((resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8"))
+# The texts of prompts.
+TEXTS: Mapping[str, str] = _TABLE["texts"]
 # S1 to S4, and L1 to L7.
 SPEAKER_VARIANTS = {name: SpeakerVariant(name, **row) for name, row in _TABLE["speaker"].items()}
 LISTENER_VARIANTS = {name: _listener(name, row) for name, row in _TABLE["listener"].items()}
-
-
-def speaker_variant(name: str) -> SpeakerVariant:
-    """A speaker variant by name. Raises SpecError."""
-    check_choice("speaker variant", name, SPEAKER_VARIANTS)
-    return SPEAKER_VARIANTS[name]
-
-
-def listener_variant(name: str) -> ListenerVariant:
-    """A listener variant by name. Raises SpecError."""
-    check_choice("listener variant", name, LISTENER_VARIANTS)
-    return LISTENER_VARIANTS[name]
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:

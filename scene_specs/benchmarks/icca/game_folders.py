@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from scene_specs.benchmarks.icca.prompts import open_image
 from scene_specs.benchmarks.icca.referring_expressions import ORDER
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
 from scene_specs.benchmarks.icca.transcripts import Transcript
-from scene_specs.language.errors import Diagnostic, SpecError, read_each, spec_error
+from scene_specs.language.errors import SpecError, read_each, spec_error
 from scene_specs.language.foreign import parse_json, read_text
 
 COLUMNS: tuple[str, ...] = (
@@ -65,94 +65,81 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
 
 def read_game(folder: Path) -> Game:
     """A game from its folder; opens the images and checks every row. Raises SpecError with all diagnostics."""
-    name = folder.resolve().name
-    diagnostics: list[Diagnostic] = []
-    images = _images(folder, diagnostics)
-    rows = _rows(_table(folder), diagnostics)
-    if diagnostics:
-        raise SpecError(diagnostics)
-    for number, row in enumerate(rows):
+    name, table = folder.resolve().name, _table(folder)
+    parts: tuple[Callable[[], Any], ...] = (lambda: _images(folder), lambda: _rows(table))
+    images, rows = read_each(parts, lambda read: [read()])
+
+    def recorded(numbered: tuple[int, Mapping[str, str]]) -> Iterator[Recorded]:
+        number, row = numbered
         if problem := _row_problem(row, number, images, name):
-            diagnostics.append(Diagnostic(str(_table(folder)), number + 2, "", "", f"trial {number}: {problem}"))
-    if diagnostics:
-        raise SpecError(diagnostics)
-    recorded: tuple[Recorded, ...] = ()
-    if any(row["msg"].strip() for row in rows):
+            raise spec_error(f"trial {number}: {problem}", file=str(table), line=number + 2)
         answers = {"True": True, "False": False}
-        recorded = tuple(
-            Recorded(row["msg"].strip(), row["clickedObj"], answers.get(row["correct"]), row["time"]) for row in rows
-        )
+        yield Recorded(row["msg"].strip(), row["clickedObj"], answers.get(row["correct"]), row["time"])
+
+    trials = tuple(read_each(enumerate(rows), recorded))
     graphs = _graphs(folder, images)
     targets = tuple(images.index(row["targetImg"]) for row in rows)
     try:
-        return Game(name, tuple(images), targets, graphs, recorded, folder, rows[0]["iterationName"])
+        played = trials if trials[0].message else ()
+        return Game(name, tuple(images), targets, graphs, played, folder, rows[0]["iterationName"])
     except SpecError as error:
-        raise spec_error(error.diagnostics[0].problem, file=str(_table(folder))) from None
+        raise spec_error(error.diagnostics[0].problem, file=str(table)) from None
 
 
-def _images(folder: Path, diagnostics: list[Diagnostic]) -> list[str]:
+def _images(folder: Path) -> list[str]:
     names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGE_SUFFIXES]
     names = [name for name in names if name[0] != "."]
     if len(names) != PER_REPETITION:
         problem = f"found {len(names)} images ({', '.join(names[:8]) or 'none'}); expected {PER_REPETITION}"
-        diagnostics.append(Diagnostic(str(folder), 0, "", "", problem))
-    for name in names:
-        try:
-            open_image(folder / name)
-        except SpecError as error:
-            diagnostics += error.diagnostics
+        raise spec_error(problem, file=str(folder))
+    for _ in read_each(names, lambda name: [open_image(folder / name)]):
+        pass
     return names
 
 
-def _rows(path: Path, diagnostics: list[Diagnostic]) -> list[dict[str, str]]:
+def _rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a table, with all columns and a cell in each. Raises SpecError."""
+    # read_text removes one byte order mark; some editors write two.
+    text = read_text(path, _MAX_TABLE_BYTES).removeprefix("\ufeff")
     try:
-        text = read_text(path, _MAX_TABLE_BYTES)
-        # read_text removes one byte order mark; some editors write two.
-        reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         rows = list(islice(reader, _MAX_ROWS))
-    except SpecError as error:
-        diagnostics += error.diagnostics
-        return []
     except csv.Error as error:
-        diagnostics.append(Diagnostic(str(path), 0, "", "", f"invalid CSV: {error}"))
-        return []
+        raise spec_error(f"invalid CSV: {error}", file=str(path)) from None
+    problem, line = "", 0
     if missing := [column for column in COLUMNS if column not in (reader.fieldnames or ())]:
-        problem = f"no column {', '.join(missing)}; expected {', '.join(COLUMNS)}"
-        diagnostics.append(Diagnostic(str(path), 1, "", "", problem))
-        return rows
-    problems = []
-    if len(rows) != TRIALS:
-        problems.append(f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}")
+        problem, line = f"no column {', '.join(missing)}; expected {', '.join(COLUMNS)}", 1
+    elif len(rows) != TRIALS:
+        problem = f"found {'at least ' if len(rows) == _MAX_ROWS else ''}{len(rows)} trials; expected {TRIALS}"
     elif any(None in row or None in row.values() for row in rows):
-        problems.append("some rows have more or fewer cells than the first")
+        problem = "some rows have more or fewer cells than the first"
     else:
         for column, cells in (("msg", "messages"), ("correct", "cells of correct")):
             if len({bool(row[column].strip()) for row in rows}) > 1:
-                problems.append(f"some {cells} are empty; expected all {TRIALS} of a game that was played, or none")
-    diagnostics += [Diagnostic(str(path), 0, "", "", problem) for problem in problems]
+                problem = f"some {cells} are empty; expected all {TRIALS} of a game that was played, or none"
+    if problem:
+        raise spec_error(problem, file=str(path), line=line)
     return rows
 
 
 def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], name: str) -> str:
-    expected = {"trialNum": str(number), "repNum": str(number // PER_REPETITION)}
-    for column, value in expected.items():
-        if row[column] != value:
-            return f"{column}: found {row[column]!r}; expected {value}"
+    """What is wrong with a trial; "" if nothing is."""
     if row["targetImg"] not in images:
         return f"targetImg {row['targetImg']!r} is not one of the folder's images: {', '.join(images)}"
-    context = name.partition("_")[0]
-    if context.isdecimal() and row["context_id"] != str(int(context)):
-        return f"context_id: found {row['context_id']!r}; expected {int(context)}, from the folder's name"
     if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
         found = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
         return f"found {found}; expected {', '.join(CLICKED)}, and True or False"
+    derived: dict[str, object] = {"trialNum": number, "repNum": number // PER_REPETITION}
+    context = name.partition("_")[0]
+    if context.isdecimal():
+        derived["context_id"] = int(context)
     # An invalid answer has no click, and is wrong.
-    if (row["clickedObj"] or row["correct"] == "True") and row["correct"] != str(row["clickedObj"] == "target"):
-        return f"clickedObj is {row['clickedObj']!r} and correct {row['correct']!r}"
-    words = len(row["msg"].split())
-    if words and row["uttLength"] != str(words):
-        return f"uttLength: found {row['uttLength']!r}; the message has {words} words"
-    return ""
+    if row["clickedObj"] or row["correct"] == "True":
+        derived["correct"] = row["clickedObj"] == "target"
+    if words := len(row["msg"].split()):
+        derived["uttLength"] = words
+    wrong = (f"{key}: found {row[key]!r}; expected {value}" for key, value in derived.items() if row[key] != str(value))
+    return next(wrong, "")
 
 
 def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from importlib import resources
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from scene_specs.benchmarks.icca.layout import Ground, Point, draw_places
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
 from scene_specs.language.model_names import SYNSETS, parse_model
 from scene_specs.language.rng import generator, shuffled
 
-# A thick star that lies flat on the ground, so that none of its sides looks like a cube from above.
-_RADII, _STAR_HEIGHT = (1.3, 0.6), 1.2
-_STAR = {
-    "polygon": [
-        [round(_RADII[k % 2] * math.sin(math.pi * k / 5), 4), round(_RADII[k % 2] * math.cos(math.pi * k / 5), 4)]
-        for k in range(10)
-    ],
-    "height": _STAR_HEIGHT,
-}
-# Word of a description -> value in a spec, where they differ. A weaker emission would look dark beside lit objects.
-_SPEC_VALUES: Mapping[str, Any] = {"star": _STAR, "glowing": {"name": "emission", "strength": 2.0}}
-_FOLDERS: Mapping[str, str] = {
-    "bench": "benches", "boat": "boats", "car": "cars", "chair": "chairs", "couch": "couches", "lamp": "lighting",
-    "plane": "planes", "table": "tables",
-}  # fmt: skip
-# Gray glass looks black. Glowing objects look lighter than their color: gray looks white, red and purple pink, brown
-# orange.
-_MISREAD = frozenset(
-    frozenset(pair)
-    for pair in (("gray", "glass"), *((color, "glowing") for color in ("gray", "red", "purple", "brown")))
-)
 _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
-_COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
-_FLAT_COLORS = ("red", "green", "blue", "yellow", "white", "black", "cyan", "magenta", "orange")
-# Minimum visible pixels of each object: three fifths of its pixels when it stands far away and unoccluded. With less,
-# some objects could not be recognized by their visible corner.
-_VISIBLE: Mapping[str, Mapping[str, int]] = {
-    "large": {"cube": 1800, "sphere": 970, "cylinder": 1420, "star": 1120},
-    "small": {"cube": 450, "sphere": 245, "cylinder": 320, "star": 260},
-}
 # x, y and rotation in degrees, or the name of a place.
 Place = Point | str
 # Relations that describe an order: along the x axis of the image, and in depth.
@@ -54,19 +25,29 @@ AXES: tuple[str, ...] = ("left", "front")
 
 @dataclass(frozen=True)
 class Source:
-    """values: attribute -> possible values. stage: stage of the spec. object_count: minimum and maximum per image.
+    """A row of `sources.json`. values: attribute -> possible values. object_count: minimum and maximum per image.
 
-    vary: what contexts may differ in. frame: further keys of a spec's frame. ground: where objects stand; None for
-    named places. misread: pairs of values that no object combines, because people would describe it differently.
+    vary: what contexts may differ in. frame: further keys of a spec's frame; the area of solids is smaller than
+    CLEVR's, so that every named object is clearly visible. ground: where objects stand, and where the camera does, at
+    four fifths of CLEVR's distance; outlines of `flat` are apart and complete. None for named places. misread: pairs of
+    values that no object combines, because people would describe it differently: gray glass looks black, and glowing
+    objects look lighter than their color: gray looks white, red and purple pink, brown orange. spec_values: word of a
+    description -> value in a spec, where they differ; the star lies flat on the ground, so that none of its sides looks
+    like a cube from above, and a weaker emission would look dark beside lit objects. folders: category -> folder of its
+    models. visible_pixels: size -> shape -> minimum visible pixels: three fifths of the object's pixels when it stands
+    far away and unoccluded. With less, some objects could not be recognized by their visible corner.
     """
 
     stage: str
-    values: Mapping[str, tuple[str, ...]]
+    values: dict[str, tuple[str, ...]]
     object_count: tuple[int, int]
-    vary: tuple[str, ...] = ("attributes",)
-    frame: Mapping[str, Any] = field(default_factory=dict)
+    vary: tuple[str, ...]
+    frame: dict[str, Any] = field(default_factory=dict)
     ground: Ground | None = None
-    misread: frozenset[frozenset[str]] = frozenset()
+    misread: tuple[frozenset[str], ...] = ()
+    spec_values: dict[str, Any] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    visible_pixels: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def looks_as_described(self, graph: SceneGraph) -> bool:
         """Whether no object of an image combines values that people misread."""
@@ -74,32 +55,8 @@ class Source:
         return not any(pair <= shown for pair in self.misread for shown in values)
 
 
-_CLEVR_VALUES = {
-    "size": ("large", "small"),
-    "color": _COLORS,
-    "material": ("rubber", "metal", "glass", "glowing"),
-    "shape": ("cube", "sphere", "cylinder", "star"),
-}
-_FLAT_VALUES = {
-    "size": ("large", "small"),
-    "color": _FLAT_COLORS,
-    "shape": ("circle", "square", "rectangle", "triangle"),
-}
-_FLAT_FRAME = {"background": [170, 170, 170], "antialias": True}
-# Four fifths of CLEVR's distance and a smaller area, so that every named object is clearly visible.
-_CLEVR_GROUND = Ground(
-    (-2.3, 2.3), (5.9849, -5.2061, 4.275), {"large": 0.7, "small": 0.35}, {"large": 4.2, "small": 2.4}, 0.2, 3, 0.2
-)
-_CLEVR_FRAME = {"area": {"x": [*_CLEVR_GROUND.area], "y": [*_CLEVR_GROUND.area]}}
-# As wide as nearly all outlines, and away from the border, so that objects are apart and complete.
-_FLAT_GROUND = Ground((225.0, 799.0), (), {"large": 150.0, "small": 70.0}, {"large": 0.0, "small": 0.0}, 20.0, 0)
-_BOTH = ("attributes", "relations")
-SOURCES: Mapping[str, Source] = MappingProxyType(
-    {
-        "clevr": Source("clevr", _CLEVR_VALUES, (3, 5), _BOTH, _CLEVR_FRAME, _CLEVR_GROUND, _MISREAD),
-        "shapenet": Source("quadrants", {"color": _COLORS, "category": tuple(_FOLDERS)}, (3, 4)),
-        "flat": Source("flat", _FLAT_VALUES, (3, 5), _BOTH, _FLAT_FRAME, _FLAT_GROUND),
-    }
+SOURCES: Mapping[str, Source] = TypeAdapter(dict[str, Source]).validate_json(
+    (resources.files("scene_specs.benchmarks.icca") / "sources.json").read_text("utf-8")
 )
 
 
@@ -113,20 +70,21 @@ def frame_spec(
     frame: dict[str, Any] = {"name": name, **SOURCES[source].frame}
     if source == "shapenet":
         return {**frame, "objects": _models(graph, places, context, seed)}
+    spec_values = SOURCES[source].spec_values
     if camera:
         frame["camera"] = {"location": [*camera], "jitter": 0.0}
     frame["objects"] = [
         {
             "name": f"thing-{k}",
-            **{key: _SPEC_VALUES.get(word, word) for key, word in item},
+            **{key: spec_values.get(word, word) for key, word in item},
             "location": [*place[:2]],
             "rotation_deg": place[2],
         }
         for k, (item, place) in enumerate(zip(graph.objects, places, strict=True))
     ]
-    if source == "clevr":
+    if visible := SOURCES[source].visible_pixels:
         frame["constraints"] = [
-            {"min_visible_pixels": _VISIBLE[values["size"]][values["shape"]], "objects": [f"thing-{k}"]}
+            {"min_visible_pixels": visible[values["size"]][values["shape"]], "objects": [f"thing-{k}"]}
             for k, values in enumerate(map(dict, graph.objects))
         ]
     return frame
@@ -174,7 +132,7 @@ def _shuffled_among_equals(kinds: Sequence[tuple[str, str]], rng: np.random.Gene
 
 def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[dict[str, Any]]:
     """Each object in its own place; equal objects look the same in all images of the context."""
-    objects = []
+    objects, folders = [], SOURCES["shapenet"].folders
     for k, (attributes, place) in enumerate(zip(graph.objects, places, strict=True)):
         values = dict(attributes)
         model = int(generator(seed, context, f"model {values['category']}").integers(_MODELS)) + 1
@@ -182,7 +140,7 @@ def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int)
         objects.append(
             {
                 "name": f"thing-{k}",
-                "shape": f"shapenet:{_FOLDERS[values['category']]}/#{model}",
+                "shape": f"shapenet:{folders[values['category']]}/#{model}",
                 "color": values["color"],
                 "place": place,
                 "view": {"yaw_deg": round(20 + 40 * yaw, 1), "elevation_deg": round(18 + 16 * elevation, 1)},
@@ -215,7 +173,9 @@ def _category(shape: object) -> str:
     """The source's word for a model's folder; the folder itself if there is none."""
     name = parse_model(shape) if isinstance(shape, str) else None
     folder = name.category if name else str(shape)
-    return next((word for word, own in _FOLDERS.items() if folder in (own, SYNSETS.get(own))), folder)
+    return next(
+        (word for word, own in SOURCES["shapenet"].folders.items() if folder in (own, SYNSETS.get(own))), folder
+    )
 
 
 def graph_of_annotations(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from scene_specs.benchmarks.icca import Presented
 from scene_specs.benchmarks.icca.game import TRIALS, Game, ListenerVariant, Order, SpeakerVariant
@@ -36,7 +36,6 @@ _LETTER = re.compile(
     r"|(?i:(?<=image )|(?<=picture )|(?<=option ))A|[B-D](?!'\w))(?!\w)"
     r"|(?:(?:^|(?<=[(\[]))|\b(?i:image|picture|photo|option|label|answer|choice|is)\s*:?\s?)[(\[]?([a-d])(?=\s*(?:$|[^\w\s'])))"
 )
-_Answer = TypeVar("_Answer")
 
 
 class PlayerError(DioramaError):
@@ -93,31 +92,18 @@ class Listener(Protocol):
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One trial. target: file. order: index of the image that each listener's label means. shown: index of the image
-    shown under it (different in misleading trials only). answer: as returned; choice: its label, or "". speaker_images,
-    listener_images: number of images in the prompts. prompts: of speaker and listener; () if read from a file. usage:
-    tokens and costs of players that are models, by role.
+class Trial(PastTrial):
+    """One trial. target: file. order: index of the image that each listener's label means, which differs from `shown`
+    in misleading trials only. speaker_images, listener_images: number of images in the prompts. prompts: of speaker and
+    listener; () if read from a file. usage: tokens and costs of players that are models, by role.
     """
 
-    trial: int
     target: str
-    speaker_label: str
-    message: str
     order: Order
-    shown: Order
-    listener_label: str
-    answer: str
-    choice: str
     speaker_images: int
     listener_images: int
     prompts: tuple[tuple[Part, ...], ...] = ()
     usage: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def correct(self) -> bool:
-        """Whether the choice is the target's label."""
-        return self.choice == self.listener_label
 
     def names_a_label(self, labels: Sequence[str]) -> bool:
         """Whether the message is, or seems to be, a label instead of a description."""
@@ -148,39 +134,35 @@ def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list
     fails.
     """
     trials: list[Trial] = []
-    past: list[PastTrial] = []
-    for number in range(TRIALS):
-        trial, seen = _play_trial(game, speaker, listener, setup, number, tuple(past))
-        trials.append(trial)
-        past.append(seen)
+    for _ in range(TRIALS):
+        trials.append(_play_trial(game, speaker, listener, setup, tuple(trials)))
     return trials
 
 
-def _play_trial(
-    game: Game, speaker: Speaker, listener: Listener, setup: Setup, number: int, past: tuple[PastTrial, ...]
-) -> tuple[Trial, PastTrial]:
-    presentation, target = setup.presentation, game.targets[number]
+def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, past: tuple[PastTrial, ...]) -> Trial:
+    number, presentation = len(past), setup.presentation
+    target = game.targets[number]
     labels = presentation.names
     speaker_label = speaker_label_of(game, presentation, target)
     to_speaker = tuple(speaker_prompt(game, setup.speaker, presentation, number, past, speaker_label))
     speaker_view = SpeakerView(number, speaker_label, labels, to_speaker, past)
-    message = _message(_ask(game, number, "speaker", lambda: speaker.speak(speaker_view)), game, number)
+    spoken = _ask(game, number, "speaker", lambda: speaker.speak(speaker_view), 1, MAX_MESSAGE)
+    message = " ".join(spoken.split())
     order = game.listener_order(setup.listener, number, presentation.seed)
     shown = game.shown_order(setup.listener, number, presentation.seed)
     # Without a history the listener's view must not contain one either.
     known = past if setup.listener.history else ()
     to_listener = tuple(listener_prompt(game, setup.listener, presentation, number, known, message))
     listener_view = ListenerView(number, message, labels, to_listener, known)
-    answer = _answer(_ask(game, number, "listener", lambda: listener.choose(listener_view)), game, number)
+    answer = _ask(game, number, "listener", lambda: listener.choose(listener_view), 0, MAX_ANSWER)
     choice = label_of(answer, labels)
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
-    trial = Trial(
-        number, game.images[target], speaker_label, message, order, shown, gold, answer, choice,
-        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener),
-        {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")},
+    usage = {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")}
+    return Trial(
+        number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
+        image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,
     )  # fmt: skip
-    return trial, PastTrial(number, message, speaker_label, gold, choice, picked, shown, answer)
 
 
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
@@ -201,28 +183,15 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
     return created
 
 
-def _ask(game: Game, number: int, role: str, ask: Callable[[], _Answer]) -> _Answer:
+def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: int, most: int) -> str:
+    """The text that a player returns. Raises PlayerError; SpecError for anything else, or for another length."""
+    where = f"game {game.name!r}, trial {number}: the {role}"
     try:
-        return ask()
-    except DioramaError as error:
-        raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error}") from error
+        text = ask()
     # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
-        raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {error!r}") from error
-
-
-def _message(message: object, game: Game, number: int) -> str:
-    text = _SURROGATE.sub("\ufffd", " ".join(message.split())) if isinstance(message, str) else ""
-    if not text or len(text) > MAX_MESSAGE:
-        found = f"a message of {len(text)} characters" if text else repr(message)[:60]
-        expected = f"a text of 1 to {MAX_MESSAGE}"
-        raise spec_error(f"game {game.name!r}, trial {number}: the speaker gave {found}; expected {expected}")
-    return text
-
-
-def _answer(answer: object, game: Game, number: int) -> str:
-    if not isinstance(answer, str) or len(answer) > MAX_ANSWER:
-        found = f"an answer of {len(answer)} characters" if isinstance(answer, str) else repr(answer)[:60]
-        expected = f"a text of at most {MAX_ANSWER}"
-        raise spec_error(f"game {game.name!r}, trial {number}: the listener gave {found}; expected {expected}")
-    return _SURROGATE.sub("\ufffd", answer)
+        raise PlayerError(f"{where} failed: {error if isinstance(error, DioramaError) else repr(error)}") from error
+    if not isinstance(text, str) or len(text.strip()) < least or len(text) > most:
+        found = f"a text of {len(text)} characters" if isinstance(text, str) and text.strip() else repr(text)[:60]
+        raise spec_error(f"{where} gave {found}; expected a text of {least} to {most} characters")
+    return _SURROGATE.sub("\ufffd", text)

@@ -10,7 +10,7 @@ from typing import Any
 
 from scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
 from scene_specs.benchmarks.icca.difficulty import SIZE
-from scene_specs.benchmarks.icca.game import Game, check_images, listener_variant, read_listener, speaker_variant
+from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, SPEAKER_VARIANTS, Game, check_images, read_listener
 from scene_specs.benchmarks.icca.game_folders import read_games
 from scene_specs.benchmarks.icca.model_players import ModelPlayer, with_texts
 from scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
@@ -40,7 +40,9 @@ from scene_specs.language.writing import create_empty_folder, report_write_error
 def play_games(options: Play, models: ModelOpener) -> Series:
     """Play the games of folders, and write their transcripts to `out` one by one."""
     names = (options.speaker, options.listener)
-    setup, factories = _with_players(_read_setup(options), names, models)
+    factories = {role: _player_factory(role, name, models) for role, name in zip(METHODS, names, strict=True)}
+    made = {role: one for role, one in factories.items() if isinstance(one, partial) and one.func is ModelPlayer}
+    setup = replace(_read_setup(options), models={role: dict(one.args[0].settings) for role, one in made.items()})
     found = read_games(options.games)
     if options.folders is not None:
         create_empty_folder("--folders", options.folders)
@@ -63,18 +65,6 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     return Series(games(), len(found), "games")
 
 
-def _with_players(
-    setup: Setup, names: tuple[str, str], models: ModelOpener
-) -> tuple[Setup, dict[str, Callable[..., Any]]]:
-    """Factories of both players, and the setup with the settings of those that are models."""
-    about, factories = {}, {}
-    for role, name in zip(("speaker", "listener"), names, strict=True):
-        factories[role] = made = _player_factory(role, name, models)
-        if isinstance(made, partial) and made.func is ModelPlayer:
-            about[role] = dict(made.args[0].settings)
-    return replace(setup, models=about), factories
-
-
 def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> Callable[..., Any]:
     kind, colon, rest = name.partition(":")
     if kind == "replay" and colon:
@@ -90,9 +80,9 @@ def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> 
 
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
-    listener = read_listener(read_text(file), file.stem, str(file)) if file else listener_variant(options.variant)
+    listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
     check_images(listener, options.form, options.max_images)
-    setup = Setup(options, speaker_variant(options.speaker_variant), listener, options.seed)
+    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener, options.seed)
     return with_texts(setup, options.texts, options.texts_of)
 
 
@@ -104,10 +94,8 @@ def show_prompt(options: Prompt) -> Result:
         example = f"name the folder of one, such as {games[0].folder}"
         raise UsageError(f"{options.game}: found {len(games)} games; {example}")
     (game,) = games
-    speaker, listener = (
-        player(role, _player_factory(role, name), game, setup)
-        for role, name in (("speaker", options.speaker), ("listener", options.listener))
-    )
+    names = zip(METHODS, (options.speaker, options.listener), strict=True)
+    speaker, listener = (player(role, _player_factory(role, name), game, setup) for role, name in names)
     prompts = play(game, speaker, listener, setup)[options.trial].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
     if options.images is not None:

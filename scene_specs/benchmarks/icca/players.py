@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView
@@ -28,6 +28,8 @@ from scene_specs.language.errors import spec_error
 from scene_specs.language.registry import plugins
 from scene_specs.language.rng import generator, pick
 
+_Key = TypeVar("_Key", int, str)
+
 
 def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
     """The scene graphs of a game's images. Raises SpecError where they are unknown."""
@@ -37,8 +39,8 @@ def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
     return game.pictures
 
 
-def _by_label(game: Game, setup: Setup, player: str) -> dict[str, tuple[SceneGraph, list[SceneGraph]]]:
-    """Speaker's label -> the image's scene graph, and those of the others.
+def _to_identify(game: Game, player: str) -> list[tuple[SceneGraph, list[SceneGraph]]]:
+    """Of each image, the scene graph, and those of the others.
 
     Raises SpecError where the graphs are unknown, or an image can't be identified.
     """
@@ -49,20 +51,20 @@ def _by_label(game: Game, setup: Setup, player: str) -> dict[str, tuple[SceneGra
             incremental(graph, others)
         except IndistinguishableError as error:
             raise spec_error(f"game {game.name!r}: {player} can't name {image}: {error}") from None
-    return {label: pairs[k] for label, k in zip(setup.presentation.names, game.speaker_order, strict=True)}
+    return pairs
 
 
 class PlannedSpeaker:
-    """A speaker whose messages are known in advance: label -> message of each repetition."""
+    """A speaker whose messages are known in advance, one per trial."""
 
-    _messages: dict[str, list[str]]
+    _messages: list[str]
 
     def speak(self, view: SpeakerView) -> str:
-        """The message of this repetition."""
-        return self._messages[view.label][view.trial // PER_REPETITION]
+        """The message of this trial."""
+        return self._messages[view.trial]
 
 
-class ScriptedSpeaker:
+class ScriptedSpeaker(PlannedSpeaker):
     """Shortens its messages as far as a listener who remembers the game still understands them.
 
     Repetition 0: every object with all its values (and the relations that the next message uses). 1: the incremental
@@ -71,41 +73,32 @@ class ScriptedSpeaker:
     """
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        pairs = _by_label(game, setup, "the scripted speaker")
-        labels = [setup.presentation.names[game.speaker_order.index(k)] for k in game.targets]
+        stages = [self._stages(*pair) for pair in _to_identify(game, "the scripted speaker")]
         self._lexicon = Lexicon(game.pictures)
-        stages = {label: self._stages(*pair) for label, pair in pairs.items()}
-        # Label and meaning of each message so far.
-        self._said: list[tuple[str, SceneGraph]] = []
-        self._messages: list[str] = []
-        last = {label: shorter for label, (_, _, shorter) in stages.items()}
-        for number, label in enumerate(labels):
+        # Image and meaning of each message so far.
+        self._said: list[tuple[int, SceneGraph]] = []
+        self._messages = []
+        last = [shorter for _, _, shorter in stages]
+        for number, image in enumerate(game.targets):
             repetition = number // PER_REPETITION
-            if repetition < 3:
-                message = text_of(stages[label][repetition])
-            else:
-                if repetition > 3:
-                    last[label] = self._shortened(label, last[label], REPETITIONS - repetition)
-                message = _terse(last[label])
-            self._said.append((label, self._lexicon.parse(message)))
+            if repetition > 3:
+                last[image] = self._shortened(image, last[image], REPETITIONS - repetition)
+            message = text_of(stages[image][repetition]) if repetition < 3 else _terse(last[image])
+            self._said.append((image, self._lexicon.parse(message)))
             self._messages.append(message)
-
-    def speak(self, view: SpeakerView) -> str:
-        """The message of this trial."""
-        return self._messages[view.trial]
 
     def _stages(self, graph: SceneGraph, others: Sequence[SceneGraph]) -> tuple[SceneGraph, SceneGraph, SceneGraph]:
         described = incremental(graph, others)
         complete = graph if described.relations else SceneGraph(graph.objects, ())
         return complete, described, shortened(graph, others, types=True)
 
-    def _shortened(self, label: str, description: SceneGraph, least: int) -> SceneGraph:
+    def _shortened(self, image: int, description: SceneGraph, least: int) -> SceneGraph:
         """A description without what can go; one value after the other, from the end."""
         for k in reversed(range(len(description.atoms()))):
             count = len(description.atoms())
             rest = subgraph(description, (1 << count) - 1 - (1 << k)) if count > least else description
             # An object without any value would need a new word.
-            if all(rest.objects) and remembered(self._lexicon.parse(_terse(rest)), self._said) == [label]:
+            if all(rest.objects) and remembered(self._lexicon.parse(_terse(rest)), self._said) == [image]:
                 description = rest
         return description
 
@@ -117,9 +110,9 @@ def _terse(description: SceneGraph) -> str:
     return re.sub(rf"\b({values}) {NO_NOUN}\b", r"\1", " ".join(words))
 
 
-def remembered(heard: SceneGraph, said: Iterable[tuple[str, SceneGraph]]) -> list[str]:
-    """The labels for which a message contained all that is heard; of several, those whose last such message had the
-    fewest values. said: label and meaning of each earlier message.
+def remembered(heard: SceneGraph, said: Iterable[tuple[_Key, SceneGraph]]) -> list[_Key]:
+    """The labels (or images) for which a message contained all that is heard; of several, those whose last such message
+    had the fewest values. said: label and meaning of each earlier message.
     """
     known = {
         label: len(before.atoms())
@@ -133,8 +126,8 @@ class SteadySpeaker(PlannedSpeaker):
     """Gives the incremental algorithm's description, the same in all repetitions."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        pairs = _by_label(game, setup, "the steady speaker")
-        self._messages = {label: [text_of(incremental(*pair))] * REPETITIONS for label, pair in pairs.items()}
+        said = [text_of(incremental(*pair)) for pair in _to_identify(game, "the steady speaker")]
+        self._messages = [said[image] for image in game.targets]
 
 
 class RestlessSpeaker(PlannedSpeaker):
@@ -142,10 +135,9 @@ class RestlessSpeaker(PlannedSpeaker):
 
     def __init__(self, game: Game, setup: Setup) -> None:
         graphs = _known_graphs(game, "the restless speaker")
-        self._messages = {
-            label: [text_of(_rotated(graphs[k], turn)) for turn in range(REPETITIONS)]
-            for label, k in zip(setup.presentation.names, game.speaker_order, strict=True)
-        }
+        self._messages = [
+            text_of(_rotated(graphs[image], number // PER_REPETITION)) for number, image in enumerate(game.targets)
+        ]
 
 
 def _rotated(graph: SceneGraph, turn: int) -> SceneGraph:
@@ -156,17 +148,13 @@ def _rotated(graph: SceneGraph, turn: int) -> SceneGraph:
     return SceneGraph(tuple(graph.objects[k] for k in moved), relations)
 
 
-class RecordedSpeaker:
+class RecordedSpeaker(PlannedSpeaker):
     """Repeats the messages of the game's own table of trials."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
         if not game.recorded:
             raise spec_error(f"game {game.name!r}: no messages are recorded in it")
         self._messages = [trial.message for trial in game.recorded]
-
-    def speak(self, view: SpeakerView) -> str:
-        """The recorded message of this trial."""
-        return self._messages[view.trial]
 
 
 class OracleListener:

@@ -12,27 +12,13 @@ from typing import Any
 from PIL import Image
 
 from scene_specs.benchmarks.icca import LABELS, Presented
-from scene_specs.benchmarks.icca.game import Game, ListenerVariant, Order, SpeakerVariant
+from scene_specs.benchmarks.icca.game import TEXTS, Game, ListenerVariant, Order, SpeakerVariant
 from scene_specs.language.chat import Message, Picture, Role
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign
 
 MASK = "mask"
 COLLAGE = "collage"
-_RULES = (
-    "This is a game of two players, a speaker and a listener, about the same four pictures, which each of you may see "
-    "in an order of their own. "
-)
-_SYSTEM = "You play reference games with the user. Follow the earlier rounds of a game closely."
-_SPEAKER = "You are the speaker. In each round you are told the label of one picture, in your order. "
-_LABELS = "Labels mean nothing to the listener: don't use them. At most {words} words. "
-_LISTENER = (
-    "You are the listener. In each round you read the speaker's message and guess which picture it means. Earlier "
-    "rounds tell you how the speaker names the pictures. Answer with one label and nothing else: {labels}. Guess if "
-    "you are not sure. "
-)
-_COLLAGE = "The four pictures are shown as one image, two by two: {places}. "
-_MASKED = "The pictures are hidden from you. Guess at first, and learn from what you are told after each round. "
 WORDS = 20
 # Pixels between the images of a collage.
 GAP = 2
@@ -64,7 +50,10 @@ class Part:
 
 @dataclass(frozen=True)
 class PastTrial:
-    """An earlier trial as both players saw it. choice: a label, or "" for an invalid answer. answer: as given."""
+    """An earlier trial as both players saw it. shown: index of the image shown under each listener's label. answer: as
+    returned; choice: its label, or "" for an invalid answer. speaker_choice: the speaker's label of the picked
+    image; "" without one, and in a trial that was read from a file.
+    """
 
     trial: int
     message: str
@@ -73,11 +62,11 @@ class PastTrial:
     choice: str
     speaker_choice: str
     shown: Order
-    answer: str = ""
+    answer: str
 
     @property
     def correct(self) -> bool:
-        """Whether the listener picked the target's label."""
+        """Whether the choice is the target's label."""
         return self.choice == self.listener_label
 
 
@@ -87,7 +76,7 @@ def _collage_rules(presentation: Presented) -> str:
         return ""
     places = ", ".join(f"{a} is {b}" for a, b in zip(presentation.names, LABELS["positions"], strict=True))
     by_place = presentation.labels == "positions"
-    return _COLLAGE.format(places="a label says where in it a picture is" if by_place else places)
+    return TEXTS["collage"].format(places="a label says where in it a picture is" if by_place else places)
 
 
 def _text(text: str, role: Role = "user") -> Part:
@@ -107,8 +96,8 @@ def speaker_prompt(
     game: Game, variant: SpeakerVariant, presentation: Presented, trial: int, past: Sequence[PastTrial], label: str
 ) -> list[Part]:
     """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
-    rules = _RULES + _SPEAKER + _collage_rules(presentation) + variant.says + " " + _LABELS.format(words=WORDS)
-    parts = [_text(_SYSTEM, "system"), _text(variant.rules or rules.strip())]
+    rules = TEXTS["speaker"].format(collage=_collage_rules(presentation), says=variant.says, words=WORDS)
+    parts = [_text(TEXTS["system"], "system"), _text(variant.rules or rules)]
     parts += image_parts(game, game.speaker_order, presentation)
     for one in past:
         parts.append(_text(f"Round {one.trial + 1}. The target is {one.speaker_label}."))
@@ -135,8 +124,9 @@ def listener_prompt(
         return [_text(title), *images, _text(f"Which picture is meant by this message: {message}")]
 
     names = ", ".join(presentation.names)
-    rules = _RULES + _LISTENER.format(labels=names) + _collage_rules(presentation) + (_MASKED if variant.mask else "")
-    parts = [_text(_SYSTEM, "system"), *([_text(variant.rules or rules.strip())] if variant.intro else [])]
+    masked = TEXTS["masked"] if variant.mask else ""
+    rules = TEXTS["listener"].format(labels=names, collage=_collage_rules(presentation), masked=masked)
+    parts = [_text(TEXTS["system"], "system"), *([_text(variant.rules or rules.strip())] if variant.intro else [])]
     for one in past if variant.history else ():
         parts += round_parts(one.trial, f"Round {one.trial + 1}.", one.shown, one.message)
         # The player's own words, valid or not; services refuse an empty message.

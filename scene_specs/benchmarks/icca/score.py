@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,14 +26,8 @@ from scene_specs.language.tables import markdown_table
 CONTENT_WORDS = "diorama-2"
 # Determiners, conjunctions, auxiliaries, particles, interjections. Pronouns, numbers and prepositions count, as in the
 # published metric.
-_FUNCTION_WORDS = """
-a an the this that these those some any each every either neither no all both another such what which
-whose and or but nor so yet if because while although though since unless until whereas than as
-am is are was were be been being do does did done doing have has had having can could may might must
-shall should will would ought not to there let please ok okay yes yeah yep nope oh um uh hmm hi hello
-well 's 're 've 'll 'd 'm
-"""
-_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+_WORDS = resources.files("scene_specs.benchmarks.icca") / "function_words.txt"
+_FUNCTION = frozenset(_WORDS.read_text("utf-8").split())
 # Removing "n't" from these does not leave a word.
 _IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|'(?:s|re|ve|ll|d|m)\b", re.UNICODE)

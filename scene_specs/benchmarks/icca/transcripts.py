@@ -10,20 +10,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from io import StringIO
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
 from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.errors import read_each, spec_error
 from scene_specs.language.foreign import parse_json, read_text
 
 FORMAT_VERSION = 1
-# A file of something else is not read to its end, whatever its size.
-_MAX_DIAGNOSTICS = 1000
-_MAX_ROWS = 1000
-_END = '{"icca_transcript": 0}'
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")
 _GAME_KEYS = frozenset({"icca_transcript", "game", "images", "labels"})
 _ROW: tuple[str, ...] = (
@@ -83,36 +78,28 @@ def read_transcripts(path: Path) -> list[Transcript]:
 
 
 def transcripts_of(text: str, file: str = "") -> list[Transcript]:
-    """All games of a text. file: its name in diagnostics. Raises SpecError with the first diagnostics of the text."""
-    diagnostics: list[Diagnostic] = []
-    found: list[Transcript] = []
-    # The number of a header's line, the header, and its trials; the last element ends the last game.
-    game: tuple[int, dict[str, Any], list[dict[str, Any]]] | None = None
+    """All games of a text. file: its name in diagnostics. Raises SpecError with the diagnostics of all trials, or with
+    that of the first line that is no trial or header where one must be.
+    """
+    # The number of each header's line, the header, and its trials.
+    games: list[tuple[int, dict[str, Any], list[dict[str, Any]]]] = []
     # Not splitlines(): JSON strings may contain other separators, such as U+2028.
-    for number, line in chain(enumerate(StringIO(text, newline="\n"), start=1), [(0, _END)]):
-        if len(diagnostics) >= _MAX_DIAGNOSTICS:
-            break
+    for number, line in enumerate(StringIO(text, newline="\n"), start=1):
         if not line.strip():
             continue
-        try:
-            value = parse_json(line, file, number)
-            if isinstance(value, dict) and "icca_transcript" in value:
-                game, complete = (number, value, []), game
-                if complete is not None:
-                    found.append(_transcript(complete[1], complete[2], file, complete[0]))
-            elif game is None or not isinstance(value, dict):
-                raise spec_error("expected the header of a game, with icca_transcript", file=file, line=number)
-            elif len(game[2]) >= _MAX_ROWS:
-                raise spec_error(f"more than {_MAX_ROWS} trials of a game", file=file, line=number)
-            else:
-                game[2].append(value)
-        except SpecError as error:
-            diagnostics += error.diagnostics
-    if not diagnostics and not found:
-        diagnostics.append(Diagnostic(file, 0, "", "", "no game in it"))
-    if diagnostics:
-        raise SpecError(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
-    return found
+        value = parse_json(line, file, number)
+        count = len(games[-1][2]) if games else TRIALS
+        is_header = isinstance(value, dict) and "icca_transcript" in value
+        if is_header == (count < TRIALS) or not isinstance(value, dict):
+            expected = f"trial {count} of a game" if count < TRIALS else "the header of a game, with icca_transcript"
+            raise spec_error(f"expected {expected}", file=file, line=number)
+        if is_header:
+            games.append((number, value, []))
+        else:
+            games[-1][2].append(value)
+    if not games:
+        raise spec_error("no game in it", file=file)
+    return list(read_each(games, lambda game: [_transcript(*game, file)]))
 
 
 def _is_set_of_texts(value: object, count: int) -> bool:
@@ -122,7 +109,7 @@ def _is_set_of_texts(value: object, count: int) -> bool:
     )
 
 
-def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str, line: int) -> Transcript:
+def _transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str) -> Transcript:
     name = header.get("game")
     four = all(_is_set_of_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
     if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:
@@ -135,26 +122,23 @@ def _transcript(header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], fi
     if len(body) != TRIALS:
         raise spec_error(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
     images, labels = tuple(header["images"]), tuple(header["labels"])
-    trials, diagnostics = [], []
-    for number, row in enumerate(body):
+
+    def read(numbered: tuple[int, Mapping[str, Any]]) -> Iterator[Trial]:
+        number, row = numbered
         if problem := _row_problem(row, number, images, labels):
-            text = f"game {name!r}, trial {number}: {problem}"
-            diagnostics.append(Diagnostic(file, line + 1 + number, "", "", text))
-            continue
-        values = {field.name: row[field.name] for field in fields(Trial) if field.name in _ROW}
-        trials.append(Trial(**{**values, "order": tuple(row["order"]), "shown": tuple(row["shown"])}))
-    if not diagnostics and (problem := unequal_repetition([trial.target for trial in trials], images)):
-        diagnostics.append(Diagnostic(file, line, "", "", f"game {name!r}, {problem}"))
-    if diagnostics:
-        raise SpecError(diagnostics)
+            raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
+        values = {**row, "order": tuple(row["order"]), "shown": tuple(row["shown"]), "speaker_choice": ""}
+        yield Trial(**{field.name: values[field.name] for field in fields(Trial) if field.name in values})
+
+    trials = tuple(read_each(enumerate(body), read))
+    if problem := unequal_repetition([trial.target for trial in trials], images):
+        raise spec_error(f"game {name!r}, {problem}", file=file, line=line)
     about = {key: value for key, value in header.items() if key not in _GAME_KEYS}
-    return Transcript(name, images, labels, about, tuple(trials))
+    return Transcript(name, images, labels, about, trials)
 
 
 def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], labels: Sequence[str]) -> str:
     """What is wrong with a trial; "" if nothing is."""
-    if row.get("trial") != number:
-        return f"found trial {row.get('trial')!r}; expected {number}"
     texts = ("target", "message", "answer", "speaker_label", "listener_label")
     types = {**dict.fromkeys(texts, str), **dict.fromkeys(("speaker_images", "listener_images"), int)}
     for key, kind in types.items():
@@ -168,11 +152,10 @@ def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], lab
         if not isinstance(row.get(key), list) or sorted(map(repr, row[key])) != [str(k) for k in range(len(images))]:
             return f"{key}: found {row.get(key)!r}; expected the numbers 0 to {len(images) - 1}, each once"
     gold = labels[row["order"].index(images.index(row["target"]))]
-    if row["listener_label"] != gold:
-        return f"listener_label {row['listener_label']!r} is not the target's, which is {gold!r} in this order"
     # Version 0.1.0 took only a label by itself for valid.
     choice = label_of(row["answer"], labels) if row.get("choice") != "" else ""
-    for key, expected in (("choice", choice), ("correct", choice == gold)):
+    derived = {"trial": number, "listener_label": gold, "choice": choice, "correct": choice == gold}
+    for key, expected in derived.items():
         if row.get(key) != expected:
-            return f"{key} is {row.get(key)!r}; the answer gives {expected!r}"
+            return f"{key}: found {row.get(key)!r}; the other values give {expected!r}"
     return "" if row["speaker_label"] in labels else f"speaker_label {row['speaker_label']!r} is not a label"

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, pair_differences, similarity_of
+from scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
 from scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
 from scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
 from scene_specs.benchmarks.icca.layout import telling_layouts
-from scene_specs.benchmarks.icca.referring_expressions import (
-    IndistinguishableError,
-    full_brevity,
-    length,
-    single_names,
-    text_of,
-)
+from scene_specs.benchmarks.icca.referring_expressions import length, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rendered import RenderedEpisode
@@ -102,32 +96,31 @@ def find_contradiction(
     if len(graphs) != SIZE or not isinstance(stored, list) or len(stored) != SIZE:
         return f"found {len(graphs)} images; expected {SIZE}, and as many descriptions"
     try:
-        measured = pair_differences(graphs)
-        if [*task["similarity"]["differences"].values()] != [*measured]:
-            return f"images differ in {[*measured]} values; stored is {task['similarity']['differences']}"
-        singles = []
+        found = similarity_of(graphs)
+        if found is None:
+            return "one of its images shows everything that another one shows"
+        if [*task["similarity"]["differences"].values()] != [*found.differences]:
+            return f"images differ in {[*found.differences]} values; stored is {task['similarity']['differences']}"
         for k, graph in enumerate(graphs):
-            others = others_of(graphs, k)
             for name in DESCRIPTIONS:
-                if reason := _wrong_description(stored[k][name], graph, others, name == "full_brevity"):
+                shortest = found.shortest[k] if name == "full_brevity" else None
+                if reason := _wrong_description(stored[k][name], graph, others_of(graphs, k), shortest):
                     return f"image {k}: {name} {stored[k][name]['text']!r} {reason}"
-            if [*stored[k]["single"]] != (single := single_names(graph, others)):
-                return f"image {k}: single values {single} identify it; stored is {stored[k]['single']}"
-            singles.append(single)
+            if stored[k]["single"] != [*found.single[k]]:
+                return f"image {k}: single values {[*found.single[k]]} identify it; stored is {stored[k]['single']}"
         telling = telling_layouts(places) if places and task.get("layout") == SHARED else ()
         if named := [f"image {k} ({name})" for k, name in enumerate(telling) if name]:
             return f"the layout alone identifies {', '.join(named)}"
-        if task.get("source") != TANGRAM:
-            found = similarity_of(graphs)
-            if found is None or not LEVELS[task["vary"]][task["name"]].accepts(found):
-                return f"it is not {task['name']}: images differ in {[*measured]} values, single values: {singles}"
+        if task.get("source") != TANGRAM and not LEVELS[task["vary"]][task["name"]].accepts(found):
+            measured = f"images differ in {[*found.differences]} values, single values: {[*found.single]}"
+            return f"it is not {task['name']}: {measured}"
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"its truth can't be read: {error!r}"
     return ""
 
 
 def _wrong_description(
-    stored: Mapping[str, Any], graph: SceneGraph, others: Sequence[SceneGraph], shortest: bool
+    stored: Mapping[str, Any], graph: SceneGraph, others: Sequence[SceneGraph], shortest: int | None
 ) -> str:
     description = graph_from_json(stored["says"])
     if not is_true_of(description, graph):
@@ -138,9 +131,4 @@ def _wrong_description(
         return f"is not what it stands for: {text_of(description)!r}"
     if stored["length"] != length(description):
         return f"mentions {length(description)} values; stored is {stored['length']}"
-    try:
-        if shortest and length(full_brevity(graph, others)) != length(description):
-            return "is not the shortest"
-    except IndistinguishableError as error:
-        return str(error)
-    return ""
+    return "is not the shortest" if shortest not in (None, length(description)) else ""

@@ -6,9 +6,9 @@ Uses instructions, answers and visible objects only, never the task graphs.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.reader import UnreadableError
@@ -24,44 +24,6 @@ OTHER = "category or other"
 FORM = re.compile(r"\b(?:if|and|or)\b")
 
 
-@dataclass
-class _Counts:
-    """Counts of one task name. answers: kind -> answer -> count. forms: kind -> form of the text -> answer -> count."""
-
-    trials: int = 0
-    switches: int = 0
-    deciding: int = 0
-    answers: dict[str, Counter[str]] = field(default_factory=dict)
-    forms: dict[str, dict[str, Counter[str]]] = field(default_factory=dict)
-
-    def add(self, spec: Mapping[str, Any]) -> None:
-        task = spec["task"]
-        reading = read_task(task, frames_of(spec))
-        self.trials += 1
-        form = " ".join(sorted(FORM.findall(task["instruction"])))
-        for due in stored_answers(task):
-            for answer in due.split("; ") if due != "null" else ():
-                kind = KINDS.get(answer, OTHER)
-                self.answers.setdefault(kind, Counter())[answer] += 1
-                self.forms.setdefault(kind, {}).setdefault(form, Counter())[answer] += 1
-        self.switches += len(reading.branches)
-        self.deciding += sum(then != other for then, other in reading.branches)
-
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        deciding = self.deciding / self.switches if self.switches else None
-        rows = []
-        for kind, answers in sorted(self.answers.items()):
-            # Score of a guesser who always gives the most frequent answer to each form of text.
-            by_text = sum(max(counts.values()) for counts in self.forms[kind].values()) / answers.total()
-            rows.append(
-                {
-                    "name": name, "trials": self.trials, "kind": kind, "answers": dict(sorted(answers.items())),
-                    "p": equal_frequencies(list(answers.values())), "text": by_text, "conditions": deciding,
-                }
-            )  # fmt: skip
-        return rows
-
-
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each task name and kind of answer among iWISDM specs, as JSON data.
 
@@ -70,17 +32,45 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     conditions: share of the Switches whose branches differ, None without any. Raises UsageError for an unreadable
     instruction, SpecError for a task without instruction or answers.
     """
-    names: dict[str, _Counts] = {}
+    trials: Counter[str] = Counter()
+    # Name -> whether the branches of each Switch differ, and name -> kind -> (form of the text, answer) of each.
+    deciding: defaultdict[str, list[bool]] = defaultdict(list)
+    given: defaultdict[str, defaultdict[str, Counter[tuple[str, str]]]] = defaultdict(lambda: defaultdict(Counter))
     for spec in specs:
-        name = f"{spec['task'].get('name')}"
+        task, name = spec["task"], f"{spec['task'].get('name')}"
         try:
-            names.setdefault(name, _Counts()).add(spec)
+            reading, stored = read_task(task, frames_of(spec)), stored_answers(task)
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
         except SpecError as error:
             episode = f"{spec.get('id')}"
             raise SpecError([replace(diagnostic, episode=episode) for diagnostic in error.diagnostics]) from None
-    return [row for name, counts in names.items() for row in counts.rows(name)]
+        trials[name] += 1
+        deciding[name] += (then != other for then, other in reading.branches)
+        form = " ".join(sorted(FORM.findall(task["instruction"])))
+        for answer in (one for due in stored if due != "null" for one in due.split("; ")):
+            given[name][KINDS.get(answer, OTHER)][form, answer] += 1
+    return [
+        _row(name, kind, counts, trials[name], deciding[name])
+        for name, kinds in given.items()
+        for kind, counts in sorted(kinds.items())
+    ]
+
+
+def _row(
+    name: str, kind: str, counts: Mapping[tuple[str, str], int], trials: int, deciding: Sequence[bool]
+) -> dict[str, Any]:
+    answers: Counter[str] = Counter()
+    # The guesser always gives the most frequent answer to each form of text.
+    guessed: Counter[str] = Counter()
+    for (form, answer), count in counts.items():
+        answers[answer] += count
+        guessed[form] = max(guessed[form], count)
+    return {
+        "name": name, "trials": trials, "kind": kind, "answers": dict(sorted(answers.items())),
+        "p": equal_frequencies(list(answers.values())), "text": guessed.total() / answers.total(),
+        "conditions": sum(deciding) / len(deciding) if deciding else None,
+    }  # fmt: skip
 
 
 def table(rows: list[dict[str, Any]]) -> str:

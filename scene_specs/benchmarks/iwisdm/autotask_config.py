@@ -1,10 +1,10 @@
-"""Configurations of AutoTask, and those of the published benchmarks (`benchmarks.json`)."""
+"""Configurations of AutoTask, and those of the published benchmarks (`benchmarks.json`, `published.json`)."""
 
 from __future__ import annotations
 
 import json
 from importlib import resources
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -84,8 +84,7 @@ def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
 
     Raises SpecError for identity in single frames, which has no name in words.
     """
-    text = resources.files("scene_specs.benchmarks.iwisdm").joinpath("benchmarks.json").read_text(encoding="utf-8")
-    fields = json.loads(text)[level]
+    fields = _data("benchmarks.json")[level]
     properties: tuple[str, ...] = _ALL if choice == "all" else (choice,)
     if level == "single-frame":
         # A single frame can only be compared with constants.
@@ -99,32 +98,18 @@ def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
 
 
 def published_form(config: AutoTaskConfig) -> PublishedConfig:
-    """The published configuration of a benchmark."""
+    """The published configuration of a benchmark: `published.json`, with its operators and probabilities."""
     names = {own: published for published, own in OPERATORS.items()}
-    getters = [names.get(GETTERS[name], GETTERS[name]) for name in _ALL]
-    asked = [getters[_ALL.index(name)] for name in config.properties]
-    # The published file for categories in single frames leads to any property that can be compared with a constant.
-    compared = ["CONST"] if config.constant == 1 and asked != ["GetLoc"] else asked
-    op_dict = {
-        # Children, their number, and least depth and size.
-        "Select": ((), 4, 1, 1),
-        "CONST": ((), 0, 1, 1),
-        **dict.fromkeys(getters, (("Select",), 1, 2, 2)),
-        **dict.fromkeys(("IsSame", "NotSame"), (compared, 2, 3, 7)),
-        **dict.fromkeys(("And", "Or"), (config.booleans, 2, 4, 15)),
-    }
-    keys = ("downstream", "n_downstream", "min_depth", "min_op")
-    fields = {
-        "op_dict": {
-            name: {**dict(zip(keys, row, strict=True)), "same_children_op": row[0] is compared}
-            for name, row in op_dict.items()
-        },
-        "root_ops": [names.get(name, name) for name in config.roots],
-        "boolean_ops": config.booleans,
-        "max_op": config.max_operators,
-        "max_depth": 5,
-        "max_switch": config.max_switches if config.switch_probability else 0,
-        "switch_threshold": config.switch_probability,
-        "compare_const_prob": config.constant,
-    }
+    asked = [names.get(GETTERS[name], GETTERS[name]) for name in config.properties]
+    fields = _data("published.json")
+    for name in ("IsSame", "NotSame"):
+        # The published file for categories in single frames leads to any property that can be compared with a constant.
+        fields["op_dict"][name]["downstream"] = ["CONST"] if config.constant == 1 and asked != ["GetLoc"] else asked
+    fields["root_ops"] = [names.get(name, name) for name in config.roots]
+    fields["max_switch"] = config.max_switches if config.switch_probability else 0
+    fields |= {"switch_threshold": config.switch_probability, "compare_const_prob": config.constant}
     return PublishedConfig.model_validate(fields)
+
+
+def _data(name: str) -> Any:
+    return json.loads(resources.files("scene_specs.benchmarks.iwisdm").joinpath(name).read_text(encoding="utf-8"))

@@ -19,16 +19,10 @@ _LIMITS: Mapping[str, Span] = {
     }  # fmt: skip
 
 
-def settings_of(task: str) -> dict[str, Any]:
-    """Setting -> default. Raises SpecError for an unknown task."""
-    check_choice("task", task, TASKS)
-    parameters = list(inspect.signature(TASKS[task]).parameters.values())[1:]
-    return {one.name: one.default for one in parameters}
-
-
 def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """The arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
-    defaults = settings_of(task)
+    check_choice("task", task, TASKS)
+    defaults = {one.name: one.default for one in [*inspect.signature(TASKS[task]).parameters.values()][1:]}
     found: dict[str, Any] = {}
     for name, text in texts.items():
         if name not in defaults:

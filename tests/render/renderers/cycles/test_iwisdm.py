@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from render.api import compile_spec, render_scene
@@ -14,9 +16,11 @@ from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
-from tools.iwisdm_check import picture_problems
+from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 
 SIDE = 64
+# Extent of the cross from the center, with half of its width, in pixels.
+REACH = math.ceil((0.05 + 0.02) * SIDE)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,13 @@ def test_pictures_of_a_trial(
     images = render_scene(scene, renderer=renderer)
     assert len(images) == len(spec["task"]["answers"])
     for number, (image, answer) in enumerate(zip(images, spec["task"]["answers"], strict=True)):
-        shown = [one["location"] for one in spec["task"]["objects"] if one["frame"] == number]
-        spaces = [(int(place.endswith("right")), int(place.startswith("bottom"))) for place in shown]
+        shown = {one["location"] for one in spec["task"]["objects"] if one["frame"] == number}
+        lit = (image.passes.color > 0).any(axis=2)
         assert image.passes.color.shape == (SIDE, SIDE, 3)
-        assert picture_problems(image.passes.color, spaces, answer == "null") == []
+        assert (image.passes.color[SIDE // 2, SIDE // 2] == 255).all() == (answer == "null")
+        if answer == "null":
+            lit[SIDE // 2 - REACH : SIDE // 2 + REACH, SIDE // 2 - REACH : SIDE // 2 + REACH] = False
+        quadrants = zip(
+            LOCATIONS, (half for rows in np.split(lit, 2) for half in np.split(rows, 2, axis=1)), strict=True
+        )
+        assert {place for place, part in quadrants if part.any()} == shown

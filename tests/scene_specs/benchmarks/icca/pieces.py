@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from scene_specs.benchmarks.icca import Options, Presented, generate
-from scene_specs.benchmarks.icca.game import Game, ListenerVariant, listener_variant, new_game, speaker_variant
+from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, SPEAKER_VARIANTS, Game, ListenerVariant, new_game
 from scene_specs.benchmarks.icca.game_folders import table_text, write_game
 from scene_specs.benchmarks.icca.play import Setup, Trial, play
 from scene_specs.benchmarks.icca.players import factory
@@ -56,8 +56,8 @@ def game(number: int = 0, source: str = "clevr", difficulty: str = "hard", vary:
 
 def setup(variant: str | ListenerVariant = "L3", speaker: str = "S1", **setting: str | int) -> Setup:
     """Settings of a game."""
-    listener = listener_variant(variant) if isinstance(variant, str) else variant
-    return Setup(Presented.model_validate(setting), speaker_variant(speaker), listener)
+    listener = LISTENER_VARIANTS[variant] if isinstance(variant, str) else variant
+    return Setup(Presented.model_validate(setting), SPEAKER_VARIANTS[speaker], listener)
 
 
 def played(one: Game, speaker: str, listener: str, settings: Setup) -> list[Trial]:

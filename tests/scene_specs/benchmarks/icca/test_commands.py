@@ -234,7 +234,7 @@ def test_variants() -> None:
             "play GAMES --speaker mute --listener oracle",
             "found speaker 'mute'; allowed: recorded, restless, scripted, steady, replay:FILE",
         ),
-        ("play GAMES --speaker steady --listener oracle --variant L9", "found listener variant 'L9'"),
+        ("play GAMES --speaker steady --listener oracle --variant L9", "'L9' is not one of"),
         ("play GAMES --speaker steady --listener oracle --variant L1 --max-images 20", "allowed: 20"),
         ("play GAMES --speaker recorded --listener oracle", "no messages are recorded"),
         ("play GAMES --speaker replay:nothing --listener oracle", "can't be read: No such file"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, derangement, listener_variant, new_game
+from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, derangement, new_game
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game
 
@@ -39,7 +39,7 @@ def test_orders_are_independent_permutations_of_the_same_files(context: int) -> 
 
 
 def test_speaker_and_listener_orders_are_unrelated_over_games() -> None:
-    variant = listener_variant("L3")
+    variant = LISTENER_VARIANTS["L3"]
     games = [new_game(k, 0, NAMES, ()) for k in range(600)]
     same = sum(one.speaker_order == one.listener_order(variant, 0) for one in games)
     # 25 expected of 600; the chance of leaving 5 ... 50 is below one in a million.
@@ -60,10 +60,10 @@ def test_wrong_orders_differ_and_each_is_as_likely() -> None:
 
 @pytest.mark.parametrize("name", ["L6", "L7"])
 def test_misleading_trials_show_others_and_keep_gold(name: str) -> None:
-    variant, one = listener_variant(name), game()
+    variant, one = LISTENER_VARIANTS[name], game()
     for trial in range(24):
         gold, shown = one.listener_order(variant, trial), one.shown_order(variant, trial)
-        assert gold == one.listener_order(listener_variant("L3"), trial)
+        assert gold == one.listener_order(LISTENER_VARIANTS["L3"], trial)
         wrong = [a != b for a, b in zip(gold, shown, strict=True)]
         assert all(wrong) if trial in variant.misleading_trials else not any(wrong)
 

@@ -127,10 +127,10 @@ def cell(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]
         (cell(2, "context_id", "4"), "context_id: found '4'; expected 3"),
         (cell(2, "clickedObj", "distr3"), "found clickedObj 'distr3'"),
         (cell(2, "correct", "yes"), "correct 'yes'"),
-        (cell(2, "correct", "False"), "clickedObj is 'target' and correct 'False'"),
-        (cell(2, "clickedObj", ""), "clickedObj is '' and correct 'True'"),
+        (cell(2, "correct", "False"), "correct: found 'False'; expected True"),
+        (cell(2, "clickedObj", ""), "correct: found 'True'; expected False"),
         (cell(2, "correct", ""), "some cells of correct are empty"),
-        (cell(2, "uttLength", "3"), "uttLength: found '3'; the message has 5 words"),
+        (cell(2, "uttLength", "3"), "uttLength: found '3'; expected 5"),
         (cell(2, "msg", " "), "some messages are empty"),
     ],
 )

@@ -164,7 +164,7 @@ def test_a_game_that_was_cut_short_is_played_again(games: Path, tmp_path: Path) 
     assert out.read_bytes() == whole
     # What is wrong elsewhere is no cut.
     out.write_bytes(whole.replace(b'"trial": 3', b'"trial": 4', 1))
-    assert "found trial 4; expected 3" in play(games, "--out", out, "--resume").output
+    assert "trial: found 4; the other values give 3" in play(games, "--out", out, "--resume").output
 
 
 def test_resume_refuses_other_games_of_the_same_id(games: Path, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_players_that_fail(games: Path, tmp_path: Path, answering: pytest.Monkey
     assert (ended.exit_code, "trial 0: the listener failed: SystemExit(0)" in ended.output) == (1, True)
     answering.setattr(Answering, "answer", staticmethod(lambda: "x" * 20_001))
     long = play(games, "--out", out, listener="mine")
-    assert (long.exit_code, "an answer of 20001 characters" in long.output) == (2, True)
+    assert (long.exit_code, "a text of 20001 characters" in long.output) == (2, True)
     answering.setattr(Answering, "made", staticmethod(raising(ConnectionError("no key"))))
     unmade = play(games, "--out", out, listener="mine")
     assert (unmade.exit_code, "the listener can't be made: ConnectionError('no key')" in unmade.output) == (1, True)

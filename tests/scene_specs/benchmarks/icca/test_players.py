@@ -140,7 +140,7 @@ def test_messages_that_name_none(message: str) -> None:
     assert not any(one.names_a_label("ABCD") for one in fixed(message, "A"))
 
 
-@pytest.mark.parametrize(("said", "problem"), [("  ", "'  '"), (None, "None"), ("x" * 5000, "a message of 5000 ch")])
+@pytest.mark.parametrize(("said", "problem"), [("  ", "'  '"), (None, "None"), ("x" * 5000, "a text of 5000 ch")])
 def test_what_is_no_message(said: Any, problem: str) -> None:
     with pytest.raises(SpecError, match=f"trial 0: the speaker gave {problem}"):
         fixed(said, "A")

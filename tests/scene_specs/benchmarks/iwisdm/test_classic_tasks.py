@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.classic_settings import read_settings, settings_of
+from scene_specs.benchmarks.iwisdm.classic_settings import read_settings
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
@@ -230,7 +230,7 @@ def test_settings() -> None:
     assert spec["task"]["answers"][:3] == ["null"] * 3 != spec["task"]["answers"][3:]
     assert read_settings("dms", {"delay": "2-5"}) == {"delay": (2, 5)}
     assert read_settings("dms", {"delay": "4"}) == {"delay": (4, 4)}
-    assert settings_of("go-no-go") == {"property": "category"}
+    assert read_settings("go-no-go", {"property": "location"}) == {"property": "location"}
     for task, wrong in [
         ("dms", {"delays": "2"}), ("dms", {"delay": "5-2"}), ("dms", {"delay": "x"}), ("dms", {"delay": "-"}),
         ("n-back", {"n": "2-3"}), ("n-back", {"n": "8"}), ("dms", {"property": "colour"}), ("dms", {"delay": "0-31"}),
