@@ -86,6 +86,8 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
     renderer = f"{job['renderer']}, profile {settings.get('profile')}, {settings.get('samples')} samples per pixel"
     if more := settings.get("object_samples"):
         renderer += f" and {more} more around objects"
+    if few := settings.get("opaque_samples"):
+        renderer += f" ({few} and {settings['samples'] + (more or 0)} in images without glass)"
     facts.count("rendering", renderer)
     facts.count("device", f"{provenance['device']}, {provenance['cpu']}")
     for name, version in provenance["versions"].items():

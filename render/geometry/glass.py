@@ -70,9 +70,9 @@ def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
     return any(shares) or any(expected_glass(episode))
 
 
-def samples_at(settings: Settings, share: float) -> int:
-    """Samples per pixel of an image of which this share is glass."""
-    if share == 0 and settings.opaque_samples:
+def samples_at(settings: Settings, share: float, opaque: bool = False) -> int:
+    """Samples per pixel of an image of which this share is glass. opaque: no object is."""
+    if opaque and settings.opaque_samples:
         return settings.opaque_samples
     if settings.glass_samples <= settings.samples:
         return settings.samples
@@ -83,5 +83,8 @@ def samples_at(settings: Settings, share: float) -> int:
 
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
     """Samples per pixel of one view."""
-    extra = settings.opaque_samples or settings.glass_samples > settings.samples
-    return samples_at(settings, glass_share(frame, view, settings) if extra else 0.0)
+    share = glass_share(frame, view, settings) if settings.glass_samples > settings.samples else 0.0
+    # Light also reaches the ground through glass that is hidden. Nobody knows about materials of .blend files.
+    materials = [item.material for item in frame.objects]
+    opaque = not any(material.blend is not None or transmits(material.name) for material in materials)
+    return samples_at(settings, share, opaque)

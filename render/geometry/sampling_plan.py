@@ -123,17 +123,32 @@ def _joined(boxes: Boxes, render_pixels: float) -> Boxes:
     return boxes
 
 
+def _fading(box: Box, height: int, width: int) -> NDArray[np.float64]:
+    """(h, w, 1) weights of a box's pixels: 1, and less in its margin, except at the image's own edges."""
+
+    def along(first: int, after: int, size: int) -> NDArray[np.float64]:
+        rising = np.minimum(np.arange(1, after - first + 1) / (_MARGIN + 1), 1) ** 2
+        weights = np.ones(after - first)
+        weights *= rising if first else 1
+        weights *= rising[::-1] if after < size else 1
+        return weights
+
+    return np.outer(along(box.top, box.bottom, height), along(box.left, box.right, width))[..., None]
+
+
 def merged(parts: Sequence[tuple[Part, Mapping[str, NDArray[np.float32]]]]) -> Layers:
     """The mean over the samples of all parts. parts: each with its layers, (h, w, C); the whole frame first.
 
-    Sums of float64, which hold a background's value exactly.
+    Samples of rectangles count less toward their edges: what the denoiser does depends on the noise, and a sudden
+    change of it would show. Sums of float64, which hold a background's value exactly.
     """
     (whole, first), *others = parts
     weights = np.full((*next(iter(first.values())).shape[:2], 1), float(whole.samples))
     sums = {name: layer * weights for name, layer in first.items()}
     for part, layers in others:
         assert part.box is not None
-        weights[part.box.slices] += part.samples
+        counted = part.samples * _fading(part.box, *weights.shape[:2])
+        weights[part.box.slices] += counted
         for name, layer in layers.items():
-            sums[name][part.box.slices] += layer.astype(np.float64) * part.samples
+            sums[name][part.box.slices] += layer.astype(np.float64) * counted
     return {name: (total / weights).astype(np.float32) for name, total in sums.items()}

@@ -56,8 +56,8 @@ class Work:
         images, megapixels = sum(views), settings.width * settings.height / 1e6
         samples = images * _FLAT_SAMPLES
         if load_stage(episode.stage).pixels != "center":
-            glass = expected_glass(episode) if settings.glass_samples else [0.0] * len(views)
-            whole = [samples_at(settings, _GLASS_SHARE * number) for number in glass]
+            glass = expected_glass(episode)
+            whole = [samples_at(settings, _GLASS_SHARE * number, opaque=not number) for number in glass]
             more = [_RECTANGLES * object_samples_at(settings, number) for number in whole]
             samples = float(np.dot(views, np.add(whole, more)))
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)

@@ -74,7 +74,7 @@ class Task:
         """Maximum number of samples per pixel of any of its images."""
         settings = self.settings
         glass = settings.glass_samples > settings.samples and may_show_glass(self.episode)
-        return settings.max_samples if glass else settings.samples + settings.object_samples
+        return settings.max_samples if glass else settings.max_samples_without_glass
 
     @cached_property
     def work(self) -> Work:

@@ -28,7 +28,7 @@ class Settings(SpecModel):
 
     samples: per pixel. glass_samples, opaque_samples: per pixel of an image that is full of glass, and of one without
     any (render.geometry.glass); 0 means `samples`. object_samples: additional ones per pixel of rectangles around
-    objects (render.geometry.sampling_plan).
+    objects (render.geometry.sampling_plan); without glass, `samples` of them in addition if there are opaque_samples.
     prefilter, denoising_quality: of the denoiser (OpenImageDenoise); with object_samples, there is no prefilter.
     bounces: (total, diffuse, glossy, transmission). min_light_bounces: bounce at which Russian roulette starts.
     adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
@@ -62,14 +62,18 @@ class Settings(SpecModel):
     def max_samples(self) -> int:
         """Maximum number of samples of a pixel."""
         most = max(self.samples, self.glass_samples)
-        return most + self.object_samples * most // self.samples
+        return max(self.max_samples_without_glass, most + self.object_samples * most // self.samples)
+
+    @property
+    def max_samples_without_glass(self) -> int:
+        """Maximum number of samples of a pixel of images that are not full of glass."""
+        return self.samples + self.object_samples + self.opaque_samples
 
     def without_rectangles(self) -> Settings:
         """The settings with at most as many samples, the same for every pixel."""
-        if not self.object_samples:
-            return self
         # Rectangles take together at most as many samples as the whole frame.
-        return self.with_samples(2 * self.samples, 2 * self.glass_samples)
+        times = 2 if self.object_samples else 1
+        return self.with_samples(times * self.samples, times * self.glass_samples)
 
     def with_samples(self, samples: int, glass_samples: int = 0) -> Settings:
         """The settings with these samples in every pixel, and with these in an image that is full of glass."""

@@ -52,12 +52,18 @@ Gallery.about = (() => {
         ["Rendered", `${from.created.slice(0, 19).replace("T", " ")}, attempt ${from.attempt}`],
         ["Device", [from.device, from.cpu].filter(Boolean).join(", ")],
         ["Versions", versions],
-        ["Profile", `${settings.profile}: ${Gallery.plural(settings.samples, "sample")}, ${settings.width} × ${settings.height}`],
+        ["Profile", `${settings.profile}: ${samplesOf(settings)}, ${settings.width} × ${settings.height}`],
         ["Renderer", `${job.renderer}, Diorama ${job.version}`],
         ["Seed", String(scene.seed)],
         ["Job", make("code", {}, job.hash)],
       ]),
     );
+  }
+
+  function samplesOf(settings) {
+    const more = settings.object_samples ? ` and ${settings.object_samples} more around objects` : "";
+    const few = settings.opaque_samples ? ` (fewer without glass)` : "";
+    return `${Gallery.plural(settings.samples, "sample")} per pixel${more}${few}`;
   }
 
   function commandBox(id, title, text) {

@@ -14,7 +14,7 @@ from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.run.worker import Task
-from scene_specs.language.scene import Scene
+from scene_specs.language.scene import Scene, SceneMaterial
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 from tests.distributions import installed, write_distribution
@@ -45,9 +45,16 @@ def test_without_glass_there_is_none() -> None:
     assert samples_of(STANDARD.model_copy(update={"opaque_samples": 5}), frame, frame.views[0]) == 5
 
 
-def test_a_little_glass_takes_the_samples_of_the_profile() -> None:
-    frame = scene_of(thing("glass", 0.35, 0.0, 0.0)).frames[0]
-    assert samples_of(STANDARD.model_copy(update={"opaque_samples": 5}), frame, frame.views[0]) == 20
+def test_little_or_hidden_glass_and_unknown_materials_take_the_samples_of_the_profile() -> None:
+    settings = STANDARD.model_copy(update={"opaque_samples": 5})
+    hidden = scene_of(thing("glass", 0.35, 0.0, 0.0), thing("rubber", 1.5, 2.0, -2.0))
+    assert share(hidden) == 0.0
+    unknown = scene_of(thing("rubber", 0.7, 0.0, 0.0)).frames[0]
+    (item,) = unknown.objects
+    blend = item.model_copy(update={"material": SceneMaterial(name="blend", blend="a.blend", group="g")})
+    unknown = unknown.model_copy(update={"objects": (blend,)})
+    for frame in (scene_of(thing("glass", 0.35, 0.0, 0.0)).frames[0], hidden.frames[0], unknown):
+        assert samples_of(settings, frame, frame.views[0]) == 20
 
 
 @pytest.mark.parametrize("size", [0.35, 0.7, 1.5])

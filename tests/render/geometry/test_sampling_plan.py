@@ -81,19 +81,23 @@ def test_rectangles_never_take_more_samples_than_the_whole_frame() -> None:
             assert part.samples == min(most, 8 * 240 * 320 // (side + 12) ** 2)
 
 
-def test_parts_are_weighed_by_their_samples_also_where_they_overlap() -> None:
+def test_parts_are_weighed_by_their_samples_also_where_they_overlap_and_fade_toward_their_edges() -> None:
     value = np.float32(0.1)
-    whole = {"color": np.full((6, 8, 3), value)}
-    left, right = Box(1, 4, 0, 5), Box(2, 5, 4, 8)
+    whole = {"color": np.full((40, 61, 3), value)}
+    first, second = Box(0, 20, 0, 30), Box(13, 40, 23, 60)
     parts = [(WHOLE, whole)]
-    parts += [
-        (Part(24, 9, box), {"color": np.full((3, box.right - box.left, 3), k)}) for k, box in ((2, left), (5, right))
-    ]
-    color = merged(parts)["color"]
+    for number, box in ((2, first), (5, second)):
+        size = (box.bottom - box.top, box.right - box.left, 3)
+        parts.append((Part(24, 9, box), {"color": np.full(size, number, np.float32)}))
+    color = merged(parts)["color"][..., 0]
     # Bit for bit, by which a plain background is recognized.
-    assert color.dtype == np.float32 and (color[0] == value).all()
-    assert color[1, 0, 0] == pytest.approx((8 * value + 24 * 2) / 32)
-    assert color[4, 7, 0] == pytest.approx((8 * value + 24 * 5) / 32)
-    assert color[2, 4, 0] == pytest.approx((8 * value + 24 * 2 + 24 * 5) / 56)
-    same = merged([(WHOLE, whole), (Part(24, 9, left), {"color": np.full((3, 5, 3), value)})])["color"]
-    assert (same == value).all()
+    assert color.dtype == np.float32 and (color[0, 30:] == value).all() and (color[:, 60] == value).all()
+    for place in ((0, 0), (5, 20)):
+        assert color[place] == pytest.approx((8 * value + 24 * 2) / 32), "at the image's edges and inside"
+    assert color[39, 40] == pytest.approx((8 * value + 24 * 5) / 32)
+    edge, inside = 24 / 7**2, 24 * (4 / 7) ** 4
+    assert color[19, 0] == pytest.approx((8 * value + edge * 2) / (8 + edge))
+    assert color[30, 59] == pytest.approx((8 * value + edge * 5) / (8 + edge))
+    assert color[16, 26] == pytest.approx((8 * value + inside * 2 + inside * 5) / (8 + 2 * inside))
+    same = {"color": np.full((20, 30, 3), value)}
+    assert (merged([(WHOLE, whole), (Part(24, 9, first), same)])["color"] == value).all()
