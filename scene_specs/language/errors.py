@@ -13,6 +13,9 @@ from typing import TypeVar
 _Source = TypeVar("_Source")
 _Read = TypeVar("_Read")
 
+# A file of millions of faults must not fill the memory with what is wrong with it.
+_MOST_DIAGNOSTICS = 1000
+
 
 class DioramaError(Exception):
     """Base class of all errors that Diorama raises. `exit_code` is the exit code of a command that fails with it."""
@@ -91,12 +94,14 @@ def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:
 
 
 def read_each(sources: Iterable[_Source], read: Callable[[_Source], Iterable[_Read]]) -> Iterator[_Read]:
-    """Yield what `read` gets from each source. Raises SpecError at the end, with the diagnostics of all sources."""
+    """Yield what `read` gets from each source. Raises SpecError at the end, or after 1,000 diagnostics, with all."""
     diagnostics: list[Diagnostic] = []
     for source in sources:
         try:
             yield from read(source)
         except SpecError as error:
             diagnostics += error.diagnostics
+            if len(diagnostics) >= _MOST_DIAGNOSTICS:
+                break
     if diagnostics:
         raise SpecError(diagnostics)

@@ -180,7 +180,6 @@ _RELATION_LEVELS = {
 LEVELS: Mapping[str, Mapping[str, Level]] = MappingProxyType(
     {"attributes": _ATTRIBUTE_LEVELS, "relations": _RELATION_LEVELS}
 )
-DIFFICULTIES: tuple[str, ...] = tuple(LEVELS["attributes"])
 
 
 def has_distinct_objects(graphs: Sequence[SceneGraph]) -> bool:

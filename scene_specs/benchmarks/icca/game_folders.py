@@ -114,9 +114,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
     elif any(None in row or None in row.values() for row in rows):
         problem = "some rows have more or fewer cells than the first"
     else:
-        for column, cells in (("msg", "messages"), ("correct", "cells of correct")):
-            if len({bool(row[column].strip()) for row in rows}) > 1:
-                problem = f"some {cells} are empty; expected all {TRIALS} of a game that was played, or none"
+        cells = {"msg": "messages", "correct": "cells of correct"}
+        if partly := [cells[key] for key in cells if len({bool(row[key].strip()) for row in rows}) > 1]:
+            problem = f"some {' and '.join(partly)} are empty; expected all {TRIALS} of a game that was played, or none"
     if problem:
         raise spec_error(problem, file=str(path), line=line)
     return rows

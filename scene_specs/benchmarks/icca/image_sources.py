@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from scene_specs.benchmarks.icca.layout import Ground, Point, draw_places
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
@@ -37,6 +37,8 @@ class Source:
     models. visible_pixels: size -> shape -> minimum visible pixels: three fifths of the object's pixels when it stands
     far away and unoccluded. With less, some objects could not be recognized by their visible corner.
     """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     stage: str
     values: dict[str, tuple[str, ...]]

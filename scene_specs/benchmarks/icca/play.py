@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from scene_specs.benchmarks.icca import Presented
@@ -135,7 +135,9 @@ def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list
     """
     trials: list[Trial] = []
     for _ in range(TRIALS):
-        trials.append(_play_trial(game, speaker, listener, setup, tuple(trials)))
+        # Not the trials themselves: their targets and orders are what players must not know.
+        seen = [{each.name: getattr(trial, each.name) for each in fields(PastTrial)} for trial in trials]
+        trials.append(_play_trial(game, speaker, listener, setup, tuple(PastTrial(**one) for one in seen)))
     return trials
 
 
@@ -146,8 +148,7 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     speaker_label = speaker_label_of(game, presentation, target)
     to_speaker = tuple(speaker_prompt(game, setup.speaker, presentation, number, past, speaker_label))
     speaker_view = SpeakerView(number, speaker_label, labels, to_speaker, past)
-    spoken = _ask(game, number, "speaker", lambda: speaker.speak(speaker_view), 1, MAX_MESSAGE)
-    message = " ".join(spoken.split())
+    message = _ask(game, number, "speaker", lambda: speaker.speak(speaker_view), 1, MAX_MESSAGE)
     order = game.listener_order(setup.listener, number, presentation.seed)
     shown = game.shown_order(setup.listener, number, presentation.seed)
     # Without a history the listener's view must not contain one either.
@@ -184,14 +185,18 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
 
 
 def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: int, most: int) -> str:
-    """The text that a player returns. Raises PlayerError; SpecError for anything else, or for another length."""
+    """The text that a player returns; what may not be empty is one line.
+
+    Raises PlayerError; SpecError for anything else, or for another length.
+    """
     where = f"game {game.name!r}, trial {number}: the {role}"
     try:
         text = ask()
     # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
         raise PlayerError(f"{where} failed: {error if isinstance(error, DioramaError) else repr(error)}") from error
-    if not isinstance(text, str) or len(text.strip()) < least or len(text) > most:
+    read = " ".join(text.split()) if isinstance(text, str) and least else text
+    if not isinstance(text, str) or not isinstance(read, str) or not least <= len(read) <= most:
         found = f"a text of {len(text)} characters" if isinstance(text, str) and text.strip() else repr(text)[:60]
         raise spec_error(f"{where} gave {found}; expected a text of {least} to {most} characters")
-    return _SURROGATE.sub("\ufffd", text)
+    return _SURROGATE.sub("\ufffd", read)

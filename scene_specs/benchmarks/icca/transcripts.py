@@ -81,25 +81,35 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
     """All games of a text. file: its name in diagnostics. Raises SpecError with the diagnostics of all trials, or with
     that of the first line that is no trial or header where one must be.
     """
-    # The number of each header's line, the header, and its trials.
-    games: list[tuple[int, dict[str, Any], list[dict[str, Any]]]] = []
+    found = list(read_each(_games(text, file), lambda game: [_transcript(*game, file)]))
+    if not found:
+        raise spec_error("no game in it", file=file)
+    return found
+
+
+def _games(text: str, file: str) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
+    """Yield the number of each header's line, the header, and its trials."""
+    start, body = 0, list[dict[str, Any]]()
+    header: dict[str, Any] = {}
     # Not splitlines(): JSON strings may contain other separators, such as U+2028.
     for number, line in enumerate(StringIO(text, newline="\n"), start=1):
         if not line.strip():
             continue
         value = parse_json(line, file, number)
-        count = len(games[-1][2]) if games else TRIALS
         is_header = isinstance(value, dict) and "icca_transcript" in value
-        if is_header == (count < TRIALS) or not isinstance(value, dict):
-            expected = f"trial {count} of a game" if count < TRIALS else "the header of a game, with icca_transcript"
-            raise spec_error(f"expected {expected}", file=file, line=number)
+        incomplete = start > 0 and len(body) < TRIALS
+        if is_header == incomplete or not isinstance(value, dict):
+            found = f"game {header.get('game')!r}: found {len(body)} trials; " if start else ""
+            expected = "the header of a game, with icca_transcript"
+            raise spec_error(f"{found}expected {TRIALS if incomplete else expected}", file=file, line=number)
         if is_header:
-            games.append((number, value, []))
+            start, header, body = number, value, []
         else:
-            games[-1][2].append(value)
-    if not games:
-        raise spec_error("no game in it", file=file)
-    return list(read_each(games, lambda game: [_transcript(*game, file)]))
+            body.append(value)
+        if len(body) == TRIALS:
+            yield start, header, body
+    if start > 0 and len(body) < TRIALS:
+        yield start, header, body
 
 
 def _is_set_of_texts(value: object, count: int) -> bool:
@@ -127,8 +137,9 @@ def _transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str
         number, row = numbered
         if problem := _row_problem(row, number, images, labels):
             raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
-        values = {**row, "order": tuple(row["order"]), "shown": tuple(row["shown"]), "speaker_choice": ""}
-        yield Trial(**{field.name: values[field.name] for field in fields(Trial) if field.name in values})
+        own = {"order": tuple(row["order"]), "shown": tuple(row["shown"])}
+        values = {**row, **own, "speaker_choice": "", "prompts": (), "usage": {}}
+        yield Trial(**{field.name: values[field.name] for field in fields(Trial)})
 
     trials = tuple(read_each(enumerate(body), read))
     if problem := unequal_repetition([trial.target for trial in trials], images):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from scene_specs.benchmarks.icca.game import Game, new_game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
 from scene_specs.benchmarks.icca.players import factory
+from scene_specs.benchmarks.icca.prompts import PastTrial
 from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
 from scene_specs.language.errors import SpecError
 from scene_specs.language.registry import PluginError, plugins
@@ -144,6 +146,20 @@ def test_messages_that_name_none(message: str) -> None:
 def test_what_is_no_message(said: Any, problem: str) -> None:
     with pytest.raises(SpecError, match=f"trial 0: the speaker gave {problem}"):
         fixed(said, "A")
+
+
+def test_players_see_of_earlier_trials_what_both_saw() -> None:
+    views: list[ListenerView] = []
+
+    class Watching:
+        def choose(self, view: ListenerView) -> str:
+            hash(view.past)
+            views.append(view)
+            return "A"
+
+    play(new_game(1, 0, list("abcd"), ()), Fixed("a  red\ncube" + " " * 5000, ""), Watching(), setup())
+    assert {*vars(views[-1].past[0])} == {field.name for field in fields(PastTrial)}
+    assert views[-1].past[0].message == views[-1].message == "a red cube"
 
 
 def test_what_is_no_answer() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from scene_specs.benchmarks.icca.game import TRIALS
 from scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
 from scene_specs.benchmarks.icca.play import play
 from scene_specs.benchmarks.icca.players import Replay, factory
@@ -81,6 +82,8 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
     [
         (lambda block: block[:-1], "found 23 trials; expected 24"),
         (lambda block: block[1:], "t.jsonl:1: expected the header"),
+        (lambda block: [*block[:5], *block[6:], *block], "t.jsonl:25: game .*: found 23 trials; expected 24"),
+        (lambda block: [*block, block[-1]], "t.jsonl:26: game .*: found 24 trials; expected the header"),
         (lambda block: [], "no game in it"),
         (lambda block: [*block[:5], "{", *block[6:]], "t.jsonl:6: invalid JSON"),
         (change(0, icca_transcript=2), "expected version 1"),
@@ -104,6 +107,18 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
 def test_wrong_transcripts(tmp_path: Path, spoil: Callable[[list[str]], list[str]], problem: str) -> None:
     with pytest.raises(SpecError, match=problem):
         read_transcripts(written(tmp_path, spoil(lines(0))))
+
+
+def test_what_a_file_says_of_prompts_and_usage_is_not_read(tmp_path: Path) -> None:
+    (found,) = read_transcripts(written(tmp_path, change(3, usage="abc", prompts="abc")(lines(0))))
+    assert found.trials[2].usage == {} and found.trials[2].prompts == ()
+
+
+def test_only_the_first_thousand_faults_of_a_file_are_kept(tmp_path: Path) -> None:
+    header, empty = lines(0)[0], ["{}"] * TRIALS
+    with pytest.raises(SpecError) as raised:
+        read_transcripts(written(tmp_path, [header, *empty] * 60))
+    assert 1000 <= len(raised.value.diagnostics) < 1000 + TRIALS
 
 
 def test_a_target_twice_in_a_repetition(tmp_path: Path) -> None:
