@@ -71,6 +71,7 @@ def questions(
       render-specs questions scenes.lance --per-image 5 --out questions.jsonl
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
+    from render.geometry.asset_roots import searching
     from scene_specs.questions.balance import Guesser
     from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
     from scene_specs.questions.grammar import default_grammar, read_grammar
@@ -84,7 +85,7 @@ def questions(
     families = [name for one in asked for name in (CLEVR_FAMILIES if one == "clevr" else (one,))]
     asker = Questioner(words, seed, families, per_image, min_pixels)
     guesser = Guesser()
-    with atomic_writer(out) as stream:
+    with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":
             stream.writelines(_clevr_file(views, asker, guesser))
         else:
