@@ -90,11 +90,8 @@ def questions(
         if format == "clevr":
             stream.writelines(_clevr_file(views, asker, guesser))
         else:
-            items = (
-                _described(kind, views, words, seed, min_pixels)
-                if kind != "questions"
-                else _asked(views, asker, guesser)
-            )
+            is_asked = kind == "questions"
+            items = _asked(views, asker, guesser) if is_asked else _described(kind, views, words, seed, min_pixels)
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
     if kind == "questions":
         report = guesser.table(asker.balance.counts) + asker.tally.text()

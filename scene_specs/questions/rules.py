@@ -78,9 +78,8 @@ class Judge:
             world = self._worlds[number]
             answer = world.outcome(program)
             if not isinstance(answer, PresuppositionError):
-                differs = [other for other in missing if world.outcome(other) != answer]
-                missing = {other: left - (other in differs) for other, left in missing.items()}
-                missing = {other: left for other, left in missing.items() if left}
+                left = {other: count - (world.outcome(other) != answer) for other, count in missing.items()}
+                missing = {other: count for other, count in left.items() if count}
         return not missing
 
     def is_certain(self, program: Node, answer: Any) -> bool:
