@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise, product
 from pathlib import Path
@@ -29,7 +29,7 @@ from render.geometry.rotation import euler_matrix, transform
 from render.geometry.solid import solid
 from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
+from render.store.episode_store import EpisodeReader, OnProgress
 from scene_specs.language.rendered import mask_of
 from scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
 
@@ -96,12 +96,7 @@ class PairReport:
 
 @in_asset_roots
 def check_pairs(
-    store: EpisodeReader,
-    twins: int,
-    least: int,
-    device: str,
-    asset_roots: tuple[Path, ...],
-    progress: Callable[[int], None],
+    store: EpisodeReader, twins: int, least: int, device: str, asset_roots: tuple[Path, ...], progress: OnProgress
 ) -> PairReport:
     """Compare the members of all pairs. least: changed pixels that a step must have, beyond what two seeds gave.
 
