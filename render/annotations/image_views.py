@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from render.geometry.rotation import rotation_matrix
-from render.geometry.solid import solid
+from render.geometry.rotation import rounded
+from render.geometry.solid import world_vertices
 from render.model.errors import AssetError
 from render.model.record import EpisodeRecord
 from scene_specs.language.scene import SceneObject
@@ -30,12 +30,8 @@ def extent_of(item: SceneObject) -> Extent:
     Unknown if its model is not on this machine: then nothing is above or below the object.
     """
     try:
-        body = solid(item.shape, item.outline)
+        points = world_vertices(item)
     except AssetError:
         return UNKNOWN
-    x, y, z = body.vertices
-    found = []
-    for row, place in zip(rotation_matrix(item.rotation_deg), item.location, strict=True):
-        along = (x * row[0] + y * row[1] + z * row[2]) * item.scale + place
-        found.append((round(float(along.min()), 6), round(float(along.max()), 6)))
-    return (found[0], found[1], found[2])
+    x, y, z = ((rounded(axis.min()), rounded(axis.max())) for axis in points.T)
+    return (x, y, z)

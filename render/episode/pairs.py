@@ -25,8 +25,8 @@ from render.episode.rerender import render_request
 from render.export.protocol import ExportReport, iter_valid_records
 from render.geometry.asset_roots import in_asset_roots
 from render.geometry.camera import Camera
-from render.geometry.rotation import euler_matrix, transform
-from render.geometry.solid import solid
+from render.geometry.rotation import euler_matrix
+from render.geometry.solid import world_vertices
 from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader, OnProgress
@@ -173,8 +173,7 @@ def _shadows(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Mask:
     canvas = Image.new("1", (camera.width, camera.height))
     angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     for item, light in product([item for item in frame.objects if item.name in names], frame.lights):
-        vertices = np.stack(solid(item.shape, item.outline).vertices, axis=1)
-        body = transform(vertices, item.rotation_deg, item.scale, item.location)
+        body = world_vertices(item)
         down = -np.array(euler_matrix(light.rotation_rad or (0.0, 0.0, 0.0)))[:, 2]
         along = body - light.location if light.kind == "area" else np.broadcast_to(down, body.shape)
         falls = along[:, 2] < 0
