@@ -139,6 +139,7 @@ def score(
     from render.evaluation.chart import chart
     from render.evaluation.predictions import read_predictions
     from render.evaluation.score import match, read_entries, rows, table
+    from render.evaluation.store_items import no_items
     from render.export.protocol import ExportOptions
     from render.store.episode_store import condition
     from scene_specs.language.answer_rule import VERSION
@@ -147,6 +148,8 @@ def score(
     options = ExportOptions(where=condition(where, splits=splits), questions=questions)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
+    if not entries:
+        raise no_items(options)
     match(entries, chain.from_iterable(map(read_predictions, files)), allow_missing)
     found = rows(entries.values())
     if plot is not None:

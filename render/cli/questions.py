@@ -20,6 +20,7 @@ from scene_specs.language.writing import atomic_writer, is_stream
 from scene_specs.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
+    from render.model.record import EpisodeRecord
     from scene_specs.questions.generate import Questioner
     from scene_specs.questions.grammar import Grammar
     from scene_specs.questions.view import ImageView
@@ -71,6 +72,7 @@ def questions(
       render-specs questions scenes.lance --per-image 5 --out questions.jsonl
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
+    from render.geometry.asset_roots import searching
     from scene_specs.questions.balance import Guesser
     from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
     from scene_specs.questions.grammar import default_grammar, read_grammar
@@ -84,15 +86,12 @@ def questions(
     families = [name for one in asked for name in (CLEVR_FAMILIES if one == "clevr" else (one,))]
     asker = Questioner(words, seed, families, per_image, min_pixels)
     guesser = Guesser()
-    with atomic_writer(out) as stream:
+    with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":
             stream.writelines(_clevr_file(views, asker, guesser))
         else:
-            items = (
-                _described(kind, views, words, seed, min_pixels)
-                if kind != "questions"
-                else _asked(views, asker, guesser)
-            )
+            is_asked = kind == "questions"
+            items = _asked(views, asker, guesser) if is_asked else _described(kind, views, words, seed, min_pixels)
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
     if kind == "questions":
         report = guesser.table(asker.balance.counts) + asker.tally.text()
@@ -112,27 +111,23 @@ def _views(
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
     if any(is_store):
         episodes = verification.StoreEpisodes(sources[0])
-        views = store_views(episodes.read(episodes.ids()))
+        records = episodes.read(episodes.ids())
     else:
-        views = _drawn(sources, size, asset_roots)
-    return (view for view in views if not splits or view.split in splits)
+        records = _drawn(sources, size, asset_roots)
+    return (view for view in store_views(records) if not splits or view.split in splits)
 
 
-def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> Iterator[ImageView]:
-    from render.annotations import annotate
-    from render.annotations.image_views import views_of
-    from render.compiler import compile_episode
+def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Path, ...]) -> Iterator[EpisodeRecord]:
+    from render.compiler.render_key import render_key_of
+    from render.episode.make_record import make_record
     from render.model.profiles import episode_settings
     from render.renderers.fake import FakeRenderer
 
-    renderer = FakeRenderer()
-    with verification.open_checked(files) as source:
-        for item in source:
-            scene = compile_episode(item.episode, episode_settings(item.episode, None, size), asset_roots)
-            for frame in scene.frames:
-                for view in frame.views:
-                    annotation = annotate(scene, frame, view, renderer.render(scene, frame, view))
-                    yield from views_of(scene, [(frame.name, frame.image_name(view), annotation)])
+    with verification.episodes_of(files, None) as episodes:
+        for episode in episodes:
+            settings = episode_settings(episode, None, size)
+            job = render_key_of(episode, settings, "fake", roots)
+            yield make_record(FakeRenderer(), episode, job, settings, roots)
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:
@@ -159,11 +154,8 @@ def _described(
         if kind == "expressions":
             yield from (one.data() for one in expressions(view, words, seed, min_pixels))
         else:
-            yield (
-                captions(view, words, min_pixels)
-                if kind == "captions"
-                else scene_graph(view, next(numbers[view.split]))
-            )
+            number = next(numbers[view.split])
+            yield captions(view, words, min_pixels) if kind == "captions" else scene_graph(view, number)
 
 
 def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:

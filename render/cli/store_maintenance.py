@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from render.cli import options as opt
 from render.cli.command import DioramaCommand, log
 from render.cli.output import print_json, progress_bar
 from render.model.errors import StoreError
-from scene_specs.language.tables import counted
+from scene_specs.language.tables import counted, text_table
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
@@ -166,12 +167,12 @@ def copy(
     condition = combine(**filters)
     opened = [opt.open_reader(source, at, filters["splits"]) for source in sources]
     wanted = (item.episode.id for item in SpecSource(specs)) if specs else ()
-    copying.check_together(opened, peek(target), condition, differing, wanted, mix_series)
+    states = copying.check_together(opened, peek(target), condition, differing, wanted, mix_series)
     into, done = open_or_create(target), copying.CopyResult()
     stored = copying.states(into)
-    with progress_bar(sum(source.count(condition) for source in opened), "episodes") as progress:
-        for source in opened:
-            done += copying.copy(source, into, condition, differing, progress, stored, mix_series)
+    with progress_bar(sum(map(len, states)), "episodes") as progress:
+        for source, own in zip(opened, states, strict=True):
+            done += copying.copy(source, into, condition, differing, progress, stored, mix_series, own)
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])
@@ -245,8 +246,11 @@ def repair(url: str) -> None:
 @click.option("--min-pixels", type=opt.Number(0), default=20, help="Changed pixels that a pair must have.")
 @click.option("--delete", "remove", is_flag=True, help="Delete the pairs whose change can't be seen.")
 @opt.device
+@opt.asset_root
 @opt.as_json
-def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, as_json: bool) -> None:
+def contrast(
+    url: str, twins: int, min_pixels: int, remove: bool, device: str, asset_roots: tuple[Path, ...], as_json: bool
+) -> None:
     """Find pairs whose change can't be seen.
 
     The command compares the images of each pair that `render-specs contrast` made. It renders some scenes again with
@@ -262,17 +266,19 @@ def contrast(url: str, twins: int, min_pixels: int, remove: bool, device: str, a
       render-store contrast pairs.lance
       render-store contrast pairs.lance --min-pixels 50 --delete
     """
-    from render.episode.pairs import check_pairs, table
+    from render.episode.pairs import check_pairs
     from render.store import open_store
     from scene_specs.language.scene import pair_of_id
 
     store = open_store(url)
     with progress_bar(store.count(None), "episodes") as advance:
-        report = check_pairs(store, twins, min_pixels, device, advance)
+        report = check_pairs(store, twins, min_pixels, device, asset_roots, advance)
+    rows = report.rows()
     if as_json:
-        print_json({**asdict(report), "by_change": report.rows()})
+        print_json({**asdict(report), "by_change": rows})
     else:
-        click.echo("\n".join(table(report)) or "no pairs")
+        cells = [[str(value) for value in row.values()] for row in rows]
+        click.echo("\n".join(text_table([*rows[0]] if rows else [], cells)) or "no pairs")
     for pair in report.unseen:
         log.error("%s: fewer than %d pixels change", pair, min_pixels)
     if problems := [*report.damaged, *(f"{pair}: incomplete" for pair in report.incomplete)]:

@@ -106,20 +106,16 @@ def _with_stage_rules(data: dict[str, Any], settings: Settings, options: Contras
 def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, options: ContrastOptions) -> None:
     """Add the first edit that fits. Raises ContrastError."""
     for edit in candidates:
-        problem, scene = edit.problem or _unfit(chain, edit, options), chain.scenes[0]
         try:
-            if not problem:
+            if not (problem := edit.problem or _unfit(chain, edit, options)):
                 scene = compile_episode(parse_episode(json.dumps(edit.data)), settings, options.asset_roots)
-                problem = _changed_elsewhere(chain.scenes[-1], scene, edit)
+                if not (problem := _changed_elsewhere(chain.scenes, scene, edit)):
+                    chain.scenes.append(scene)
+                    chain.steps.append(edit)
+                    chain.data = edit.data
+                    return
         except (CompileError, SpecError) as error:
             problem = (error.problem if isinstance(error, CompileError) else str(error)).partition(":")[0]
-        if not problem and any(scene.frames == other.frames for other in chain.scenes):
-            problem = "the result is not new"
-        if not problem:
-            chain.scenes.append(scene)
-            chain.steps.append(edit)
-            chain.data = edit.data
-            return
         chain.problems[problem] += 1
     reasons = "; ".join(f"{text} ({count})" for text, count in chain.problems.most_common(3))
     reasons = reasons or f"nothing in it has a {options.change} to change"
@@ -142,14 +138,14 @@ def _answers(data: dict[str, Any]) -> Any:
     return task.get("answer", task.get("answers"))
 
 
-def _changed_elsewhere(before: Scene, after: Scene, edit: Edit) -> str:
-    """What else differs between two Scenes; "" if nothing does."""
-    for number, frames in enumerate(zip(before.frames, after.frames, strict=True)):
+def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str:
+    """What else differs between a Scene and the last one; "" if nothing does, and none is the same."""
+    for number, frames in enumerate(zip(before[-1].frames, after.frames, strict=True)):
         names = edit.objects if number == edit.frame else ()
         old, new = (_rest(frame, names) for frame in frames)
         if (found := next(differences(old, new), None)) is not None:
             return f"more than one thing would change ({found[0]})"
-    return ""
+    return "the result is not new" if any(after.frames == other.frames for other in before) else ""
 
 
 def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:

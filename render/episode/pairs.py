@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise, product
 from pathlib import Path
@@ -23,15 +23,15 @@ from render.episode.find import find, only_frames, only_images
 from render.episode.request import EpisodeRequest
 from render.episode.rerender import render_request
 from render.export.protocol import ExportReport, iter_valid_records
+from render.geometry.asset_roots import in_asset_roots
 from render.geometry.camera import Camera
-from render.geometry.rotation import euler_matrix, transform
-from render.geometry.solid import solid
+from render.geometry.rotation import euler_matrix
+from render.geometry.solid import world_vertices
 from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
+from render.store.episode_store import EpisodeReader, OnProgress
 from scene_specs.language.rendered import mask_of
 from scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
-from scene_specs.language.tables import text_table
 
 # Share of the pixels of twins that count as unchanged.
 NOISE = 0.99
@@ -94,8 +94,9 @@ class PairReport:
         ]  # fmt: skip
 
 
+@in_asset_roots
 def check_pairs(
-    store: EpisodeReader, twins: int, least: int, device: str, progress: Callable[[int], None] = lambda done: None
+    store: EpisodeReader, twins: int, least: int, device: str, asset_roots: tuple[Path, ...], progress: OnProgress
 ) -> PairReport:
     """Compare the members of all pairs. least: changed pixels that a step must have, beyond what two seeds gave.
 
@@ -122,7 +123,7 @@ def check_pairs(
             measured[group].append((report.steps[-1], _differences(old, new, first.objects)))
         if (seen[group] - 1) % spacing == 0 and len(noise[group]) < twins:
             names = [item.name for frame in records[0].scene.frames for item in frame.objects]
-            noise[group].append(_differences(records[0], _twin(store.url, records[0], device), names))
+            noise[group].append(_differences(records[0], _twin(store.url, records[0], device, asset_roots), names))
     for group, steps in measured.items():
         _judge(steps, noise[group], report, least)
     return report
@@ -172,8 +173,7 @@ def _shadows(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Mask:
     canvas = Image.new("1", (camera.width, camera.height))
     angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     for item, light in product([item for item in frame.objects if item.name in names], frame.lights):
-        vertices = np.stack(solid(item.shape, item.outline).vertices, axis=1)
-        body = transform(vertices, item.rotation_deg, item.scale, item.location)
+        body = world_vertices(item)
         down = -np.array(euler_matrix(light.rotation_rad or (0.0, 0.0, 0.0)))[:, 2]
         along = body - light.location if light.kind == "area" else np.broadcast_to(down, body.shape)
         falls = along[:, 2] < 0
@@ -200,12 +200,14 @@ def _facts(record: EpisodeRecord) -> list[Any]:
     return found
 
 
-def _twin(url: str, record: EpisodeRecord, device: str) -> EpisodeRecord:
+def _twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...]) -> EpisodeRecord:
     """The changed frame of a record, rendered again with another seed. Raises RenderError."""
     name = _part(record).frame
     (frame,) = only_frames(record.scene, [name]).frames
     edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
-    request = EpisodeRequest(url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device)
+    request = EpisodeRequest(
+        url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device, asset_roots=roots
+    )
     found = find(request)
     if found.renderer != record.job.renderer:
         raise UsageError(
@@ -231,9 +233,3 @@ def _judge(
         step.beyond, step.twins = share(beyond), share(total)
         if step.changed - step.expected < least and step.pair not in report.unseen:
             report.unseen.append(step.pair)
-
-
-def table(report: PairReport) -> Iterator[str]:
-    """The rows as lines of text."""
-    rows = report.rows()
-    return text_table([*rows[0]] if rows else [], [[str(value) for value in row.values()] for row in rows])

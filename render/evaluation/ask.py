@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from render.chat import Message, Models, Picture
-from render.evaluation.store_items import NO_ITEMS, iter_items
+from render.evaluation.store_items import iter_items, no_items
 from render.export.protocol import ExportOptions
 from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
@@ -41,7 +41,7 @@ def ask(
     """
     items = iter_items(store, options, progress)
     if (first := next(items, None)) is None:
-        raise UsageError(NO_ITEMS)
+        raise no_items(options)
     with open_growing(out) as file:
         known = _known(file)
         model = models.open(name)

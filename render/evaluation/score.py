@@ -113,8 +113,6 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
 
     Raises UsageError if an id is unknown, occurs twice, or is missing, SpecError as `read_predictions`.
     """
-    if not entries:
-        raise UsageError("the store has no items to score; check --store, --split and --where, or pass --questions N")
     problems = Problems()
     for one in predictions:
         where = f"{one.file}:{one.line}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from render.annotations.image_views import store_views
 from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records
+from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.items import Item, item_id, items_of
@@ -17,7 +18,11 @@ from scene_specs.questions.question_items import items
 
 _log = logging.getLogger(__name__)
 
-NO_ITEMS = "no episode has evaluation items; check STORE, --split and --where, or pass --questions N"
+
+def no_items(options: ExportOptions) -> UsageError:
+    """The error for a selection without items."""
+    more = "" if options.questions else ", or pass --questions N"
+    return UsageError(f"no episode has evaluation items; check STORE, --split and --where{more}")
 
 
 def items_maker(options: ExportOptions) -> Callable[[EpisodeRecord], Iterator[Item]]:

@@ -17,9 +17,8 @@ from render.gallery import top_view_marks as marks
 from render.gallery.canvas import FAINT, INK, Point, Svg
 from render.gallery.top_view_marks import Map, seen_at, seen_ground
 from render.geometry.camera import Camera, Vec, dot
-from render.geometry.rotation import transform
 from render.geometry.shapenet.repair import convex_hull
-from render.geometry.solid import solid
+from render.geometry.solid import world_vertices
 from render.model.errors import AssetError
 from scene_specs.language.scene import Scene, SceneFrame, SceneObject
 from scene_specs.language.stage import Stage, load_stage
@@ -109,12 +108,11 @@ def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Outline:
     An object whose asset is missing gets a circle of its scale.
     """
     try:
-        columns = solid(item.shape, item.outline).vertices
+        points = world_vertices(item)
     except AssetError:
         turns = np.linspace(0, 2 * math.pi, 48, endpoint=False)
         x, y = (dot(item.location, axis) for axis in axes)
         return np.stack([x + item.scale * np.cos(turns), y + item.scale * np.sin(turns)], axis=1)
-    points = transform(np.stack(columns, axis=1), item.rotation_deg, item.scale, item.location)
     return np.array(convex_hull(np.round(points @ np.array(axes).T, 4)))
 
 

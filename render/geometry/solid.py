@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from render.geometry.meshes import Mesh, load_mesh
 from render.geometry.outlines import corners_of, outline_mesh, outline_of
+from render.geometry.rotation import transform
 from render.geometry.shapenet import Model, load_model
 from render.geometry.shapenet.repair import convex_hull
 from scene_specs.language.model_names import is_model
+from scene_specs.language.scene import SceneObject
 from scene_specs.language.spec import OutlineSpec
 
 Floats = NDArray[np.float64]
@@ -63,6 +65,12 @@ def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
     """The prepared mesh of a shape, model or outline. Raises AssetError."""
     drawn = outline_of(name, outline)
     return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
+
+
+def world_vertices(item: SceneObject) -> Floats:
+    """(V, 3) vertices of an object's mesh in the world, Blender units. Raises AssetError."""
+    vertices = np.stack(solid(item.shape, item.outline).vertices, axis=1)
+    return transform(vertices, item.rotation_deg, item.scale, item.location)
 
 
 @lru_cache(maxsize=1024)

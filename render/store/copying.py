@@ -15,6 +15,8 @@ from scene_specs.language.tables import counted
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5
 _SHOWN_MISSING = 100
+# Id -> what identifies the contents of an episode.
+States = dict[str, tuple[Any, ...]]
 _STATE_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
 
@@ -34,7 +36,7 @@ class CopyResult:
         )
 
 
-def states(store: EpisodeReader, where: str | None = None) -> dict[str, tuple[Any, ...]]:
+def states(store: EpisodeReader, where: str | None = None) -> States:
     """Return id -> what identifies the contents of an episode."""
     return short_columns(store, _STATE_COLUMNS, where)
 
@@ -46,16 +48,16 @@ def check_together(
     differing: Differing = "error",
     wanted: Iterable[str] = (),
     mix_series: bool = False,
-) -> None:
+) -> list[States]:
     """Check before a copy from several stores that nothing is missing and, with "error", that no contents differ.
 
     wanted: ids that the sources and the target have to have together. mix_series: whether they may hold images of
-    several series of Blender. Raises MissingError, ConflictError, StoreError.
+    several series of Blender. Returns the states of each source. Raises MissingError, ConflictError, StoreError.
     """
     found = {} if target is None else states(target)
     conflicts, first = [], target if found else None
-    for source in sources:
-        own = states(source, where)
+    read = [states(source, where) for source in sources]
+    for source, own in zip(sources, read, strict=True):
         new = next((key for key, state in own.items() if found.get(key) != state), None)
         if new is not None and not mix_series:
             first = first or source
@@ -71,6 +73,7 @@ def check_together(
             f"{counted(len(missing), 'episode')} missing from all of the stores; nothing was copied:\n{lines}{more}\n"
             "run the same render-batch commands again, with the same --part: they render what is missing"
         )
+    return read
 
 
 def copy(
@@ -79,18 +82,20 @@ def copy(
     where: str | None = None,
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,
-    stored: dict[str, tuple[Any, ...]] | None = None,
+    stored: States | None = None,
     mix_series: bool = False,
+    wanted: States | None = None,
 ) -> CopyResult:
     """Copy the episodes that match a SQL filter. Equal episodes are skipped, so an interrupted copy can be repeated.
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
     since its last call. stored: what `states` returned for the target, None to read it; updated for the next copy into
-    it. mix_series: see check_together. Raises StoreError, ConflictError.
+    it. mix_series: see check_together. wanted: what it returned for the source, None to read it. Raises StoreError,
+    ConflictError.
     """
     stored = states(target) if stored is None else stored
-    wanted = states(source, where)
+    wanted = states(source, where) if wanted is None else wanted
     todo = [key for key in sorted(wanted) if stored.get(key) != wanted[key]]
     result = CopyResult(same=len(wanted) - len(todo))
     conflicts = [key for key in todo if key in stored]

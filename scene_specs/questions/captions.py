@@ -25,14 +25,13 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
     """
     lexicon = grammar.lexicon_of(view.value_bits)
     seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
-    kinds = [item.values["shape"] or item.values["category"] for item in seen]
-    nouns = {kind: " ".join(lexicon.words["one"][_noun(kind, view)][0]) for kind in kinds}
-    counts = Counter(nouns[kind] for kind in kinds)
-    short = _listed([_counted(number, noun) for noun, number in sorted(counts.items())])
+    kinds = [next(((name, v) for name in NOUNS if (v := item.values[name]) is not None), ("", "")) for item in seen]
+    nouns = [" ".join(lexicon.words["one"][kind][0]) for kind in kinds]
+    short = _listed([_counted(number, noun) for noun, number in sorted(Counter(nouns).items())])
     phrases = []
-    for item, kind in zip(seen, kinds, strict=True):
+    for item, noun in zip(seen, nouns, strict=True):
         words = [" ".join(lexicon.words[name][v][0]) for name in ADJECTIVES if (v := item.values[name]) is not None]
-        phrases.append(str(_ENGLISH.a(" ".join([*words, nouns[kind]]))))
+        phrases.append(str(_ENGLISH.a(" ".join([*words, noun]))))
     sentences = [f"{_capital(_listed(phrases))}.", *_arrangement(view, grammar, min_pixels)]
     head = {"episode": view.episode, "image": view.image}
     return {**head, "short": f"{_capital(short)}.", "dense": " ".join(sentences)}
@@ -51,10 +50,6 @@ def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str
                 found.append(f"{_capital(named[index])} is {side} {named[other]}.")
                 break
     return found
-
-
-def _noun(kind: str | None, view: ImageView) -> tuple[str, str]:
-    return next(((name, kind) for name in NOUNS if kind in view.value_bits[name]), ("", ""))
 
 
 def _counted(number: int, noun: str) -> str:

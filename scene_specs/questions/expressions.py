@@ -83,13 +83,12 @@ class _Search:
             self._referents.append([])
             for node in self._sets[length]:
                 unique = Node("unique", None, (node,))
-                index = self._object(unique)
+                index = self._add(unique, length)
                 if index is not None and index not in referred:
                     referred.add(index)
                     self._referents[length].append(unique)
-                self._add(index, length, unique)
             for node in self._superlatives(length):
-                self._add(self._object(node), length, node)
+                self._add(node, length)
             if len(self._found) == len(self._view.objects):
                 break
         return self._found
@@ -125,13 +124,13 @@ class _Search:
         self._seen.add(meaning)
         return True
 
-    def _object(self, node: Node) -> int | None:
+    def _add(self, node: Node, length: int) -> int | None:
+        """Return the object that a description means, and keep the first description of each; None if it is unclear."""
         meaning = self._judge.meaning(node)
-        return None if meaning is None or len({*meaning}) > 1 else meaning[0]
-
-    def _add(self, index: int | None, length: int, node: Node) -> None:
-        if index is not None:
-            self._found.setdefault(index, (length, node))
+        if meaning is None or len({*meaning}) > 1:
+            return None
+        self._found.setdefault(meaning[0], (length, node))
+        return int(meaning[0])
 
 
 def _detailed(view: ImageView, judge: Judge, index: int, node: Node) -> Node | None:

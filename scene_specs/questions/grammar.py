@@ -29,10 +29,12 @@ from scene_specs.questions.view import CLEVR_VALUES
 
 _ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")
+Words = tuple[str, ...]
 ADJECTIVES = ("size", "color", "material")
 SIDES, STACKS = RELATED[:4], RELATED[4:]
+# Slot -> relations that it stands for.
+RELATIONS: Mapping[str, Words] = {"relate": SIDES, "stack": STACKS}
 COUNTS = range(2, 11)
-Words = tuple[str, ...]
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
 Bound = Any
 Choose = Callable[[Sequence[Any]], Any]
@@ -117,9 +119,8 @@ class Grammar:
         nouns = {("", ""): things, **{(name, v): forms for name in NOUNS for v, forms in words[name].items()}}
         words["one"] = nouns
         words["many"] = {value: tuple(map(_plural, forms)) for value, forms in nouns.items()}
-        sides = {name: split(texts) for name, texts in self._data["relations"].items()}
-        words["relate"] = {name: sides[name] for name in SIDES}
-        words["stack"] = {name: sides[name] for name in STACKS}
+        for slot, names in RELATIONS.items():
+            words[slot] = {name: split(self._data["relations"][name]) for name in names}
         words["extreme"] = {name: split(self._data["extremes"][name]) for name in EXTREMES}
         words["same"] = {name: split([self._data["attributes"].get(name, name)]) for name in QUERIED}
         words["exactly"] = {k: split([str(_ENGLISH.number_to_words(k))]) for k in COUNTS}
@@ -134,22 +135,16 @@ class Grammar:
 
         What is named twice has the same words both times. Raises ValueError if no pattern has this program.
         """
-        group = self.families.get(family) or self.phrases[family]
-        found = [(pattern, bound) for pattern in group if (bound := self._match(pattern.program, node)) is not None]
-        if not found:
-            raise ValueError(f"{family}: no pattern has this program")
-        said: dict[Any, Any] = {}
-
-        def repeated(forms: Sequence[Any]) -> Any:
-            if forms not in said:
-                said[forms] = choose(forms)
-            return said[forms]
-
-        return written(self._realize(*found[0], "one", lexicon, repeated))
+        patterns = self.families.get(family) or self.phrases[family]
+        return written(self._realize(patterns, node, "one", lexicon, cache(choose)))
 
     def _realize(
-        self, pattern: Pattern, bound: Mapping[str, Bound], number: str, lexicon: Lexicon, choose: Choose
+        self, patterns: Sequence[Pattern], node: Node, number: str, lexicon: Lexicon, choose: Choose
     ) -> list[str]:
+        matches = ((one, bound) for one in patterns if (bound := self._match(one.program, node)) is not None)
+        if (found := next(matches, None)) is None:
+            raise ValueError(f"{patterns[0].name}: no pattern has this program")
+        pattern, bound = found
         made: list[str] = []
         for part in choose(pattern.words):
             if isinstance(part, str):
@@ -165,12 +160,8 @@ class Grammar:
             return self._noun_phrase(value, form, lexicon, choose)
         if kind in lexicon.words:
             return list(choose(lexicon.words[kind][value]))
-        for pattern in self.phrases[kind]:
-            bound = self._match(pattern.program, value)
-            if bound is not None:
-                words = self._realize(pattern, bound, "many" if form == "many" else "one", lexicon, choose)
-                return _with_article(words) if form == "a" else words
-        raise ValueError(f"{kind}: no pattern has this program")
+        words = self._realize(self.phrases[kind], value, "many" if form == "many" else "one", lexicon, choose)
+        return _with_article(words) if form == "a" else words
 
     def _noun_phrase(
         self, filters: Sequence[tuple[str, str]], form: str, lexicon: Lexicon, choose: Choose
@@ -198,9 +189,7 @@ class Grammar:
             if not node.op.startswith("same_"):
                 return None
             bound[tree.slot] = node.op[5:]
-        elif node.op != (SLOTS[tree.op] if tree.slot else tree.op) or node.value not in _VALUES.get(
-            tree.op, (node.value,)
-        ):
+        elif node.op != SLOTS.get(tree.op, tree.op) or node.value not in RELATIONS.get(tree.op, (node.value,)):
             return None
         elif tree.slot:
             bound[tree.slot] = node.value
@@ -363,9 +352,6 @@ def _article(word: str) -> str:
 @lru_cache(maxsize=4096)
 def _plural(words: Words) -> Words:
     return (*words[:-1], str(_ENGLISH.plural_noun(words[-1])))
-
-
-_VALUES: dict[str, Sequence[Any]] = {"relate": SIDES, "stack": STACKS}
 
 
 @cache

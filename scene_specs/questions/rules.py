@@ -9,6 +9,7 @@ in several rearrangements, images with the same places in which objects have exc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -42,7 +43,8 @@ class Judge:
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
-        self._view, self._worlds = view, list[RelationsExecutor]()
+        # Rearrangements, by number.
+        self._world = cache(partial(_world, view))
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
@@ -70,17 +72,14 @@ class Judge:
         # Steps without which the answer would be the same here.
         answer = self.executor.outcome(program)
         missing = {other: _LEAST for other in others if self.executor.outcome(other) == answer}
-        for number in range(_WORLDS):
+        for number in range(1, _WORLDS + 1):
             if not missing:
                 break
-            if number == len(self._worlds):
-                self._worlds.append(_world(self._view, number + 1))
-            world = self._worlds[number]
+            world = self._world(number)
             answer = world.outcome(program)
             if not isinstance(answer, PresuppositionError):
-                differs = [other for other in missing if world.outcome(other) != answer]
-                missing = {other: left - (other in differs) for other, left in missing.items()}
-                missing = {other: left for other, left in missing.items() if left}
+                left = {other: count - (world.outcome(other) != answer) for other, count in missing.items()}
+                missing = {other: count for other, count in left.items() if count}
         return not missing
 
     def is_certain(self, program: Node, answer: Any) -> bool:

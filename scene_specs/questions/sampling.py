@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
 from scene_specs.language.rng import generator
-from scene_specs.questions.grammar import ADJECTIVES, COUNTS, SIDES, STACKS, Grammar, filtered
+from scene_specs.questions.grammar import ADJECTIVES, COUNTS, RELATIONS, Grammar, filtered
 from scene_specs.questions.patterns import Pattern, Tree
 from scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, Node, PresuppositionError
 from scene_specs.questions.rules import Judge, mentioned
@@ -20,7 +20,6 @@ CLEVR_HOPS, HOPS = 3, 2
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 # References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
 _REFERENCES = 10
-_RELATIONS: Mapping[str, Sequence[str]] = {"relate": SIDES, "stack": STACKS}
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
 
@@ -101,7 +100,7 @@ class Sampler:
 
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
-        if op in _RELATIONS:
+        if op in RELATIONS:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
         if op == "same":
@@ -124,7 +123,7 @@ class Sampler:
 
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)
-        some = [name for name in _RELATIONS[op] if self.view.relations[name][index]]
+        some = [name for name in RELATIONS[op] if self.view.relations[name][index]]
         if not some:
             raise PresuppositionError("nothing is related to it")
         return str(self.draws.pick(some))

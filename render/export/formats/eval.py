@@ -20,10 +20,9 @@ from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
-from render.evaluation.store_items import NO_ITEMS, items_maker
+from render.evaluation.store_items import items_maker, no_items
 from render.export._image_files import ImageExport, StreamedJson, image_path
 from render.export.atomic_output import compact_json, put_file
-from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from scene_specs.language.items import Item, item_id
 from scene_specs.language.tables import counted
@@ -87,7 +86,7 @@ class _EvalExport(ImageExport):
         if self._without and not self.streams:
             if not any(self.out.iterdir()):
                 self.out.rmdir()
-            raise self.report.error() or UsageError(NO_ITEMS)
+            raise self.report.error() or no_items(self.options)
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
         # With those of earlier exports into this folder.

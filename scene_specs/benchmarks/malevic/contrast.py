@@ -11,19 +11,9 @@ import numpy as np
 
 from scene_specs.benchmarks.malevic.generate import task_of_scene
 from scene_specs.benchmarks.malevic.labels import label_of
+from scene_specs.benchmarks.malevic.published import objects_of
 from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.benchmarks.malevic.shapes import (
-    CANVAS,
-    CLASSES,
-    COLORS,
-    SHAPES,
-    Areas,
-    Object,
-    anchor,
-    area_of,
-    extent,
-    placed,
-)
+from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Areas, Object, area_of, placed
 from scene_specs.benchmarks.malevic.table import on_table
 from scene_specs.benchmarks.malevic.verify import verify_spec
 from scene_specs.language.contrast import Edit
@@ -32,7 +22,6 @@ from scene_specs.language.scene import Change
 
 # Random positions to try.
 _DRAWS = 40
-_FIELDS = ("shape", "color", "radius", "area", "row", "column", "turned")
 
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
@@ -43,7 +32,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
     task = data["task"]
     if "question" not in task:
         return
-    before = tuple(Object(**{key: item[key] for key in _FIELDS}) for item in task["objects"])
+    before = objects_of(task)
     which, areas = SETS[task["name"]], task["areas"]
     for k, (item, old, new) in shuffled(rng, list(_changes(before, change, areas, rng))):
         edited = deepcopy(data)
@@ -78,27 +67,27 @@ def _changes(
             yield k, (None, len(objects), len(objects) - 1)
     for _ in range(_DRAWS if change == "position" else 0):
         k, *spot = (int(rng.integers(0, most)) for most in (len(objects), CANVAS, CANVAS))
-        yield k, (_at(objects[k], (spot[0], spot[1]), areas), [*_center(objects[k], areas)], spot)
+        yield k, (_at(objects[k], spot), _center(objects[k]), spot)
 
 
-def _center(item: Object, areas: Areas) -> tuple[float, float]:
+def _apex(item: Object) -> tuple[float, float]:
+    """Return the column and row of an object from the center of its box; only those of a triangle are elsewhere."""
+    reach = float(item.radius) if item.shape == "triangle" else 0.0
+    return (reach, 0.0) if item.turned else (0.0, reach)
+
+
+def _center(item: Object) -> list[float]:
     """Return column and row of the center of the object's box."""
-    kind = (item.shape, item.radius, item.turned, areas)
-    return (
-        item.column - anchor(*kind)[0] + extent(*kind)[0] / 2,
-        item.row - anchor(*kind)[1] + extent(*kind)[1] / 2,
-    )
+    return [item.column - _apex(item)[0], item.row - _apex(item)[1]]
 
 
-def _at(item: Object, center: tuple[float, float], areas: Areas) -> Object:
+def _at(item: Object, center: Sequence[float]) -> Object:
     """Return the object with the center of its box elsewhere, at whole pixels."""
-    x, y = _center(item, areas)
-    return replace(item, column=round(item.column + center[0] - x), row=round(item.row + center[1] - y))
+    return replace(item, column=round(center[0] + _apex(item)[0]), row=round(center[1] + _apex(item)[1]))
 
 
 def _changed(item: Object, areas: Areas, **fields: Any) -> Object:
     """Return the object with other fields, the area that follows, and the same center of its box."""
     turned = item.turned and fields.get("shape", item.shape) in ("triangle", "rectangle")
     new = replace(item, **{"turned": turned, **fields})
-    new = replace(new, area=area_of(new.shape, new.radius, areas))
-    return _at(new, _center(item, areas), areas)
+    return _at(replace(new, area=area_of(new.shape, new.radius, areas)), _center(item))

@@ -130,3 +130,13 @@ def test_a_store_among_specs(specs: Path, tmp_path: Path) -> None:
     (tmp_path / "x.lance/_versions").mkdir(parents=True)
     found = run(specs, tmp_path / "x.lance")
     assert (found.exit_code, "one store, or specs" in found.output) == (2, True)
+
+
+def test_meshes_of_an_asset_root(tmp_path: Path) -> None:
+    (tmp_path / "ramp.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", encoding="utf-8"
+    )
+    spec = {"version": 1, "id": "x", "frames": [{"objects": [{"shape": {"mesh": "ramp.obj"}, "size": "large"}]}]}
+    (tmp_path / "x.json").write_text(json.dumps(spec), encoding="utf-8")
+    found = lines(run(tmp_path / "x.json", *SMALL, "--kind", "captions", "--asset-root", tmp_path))
+    assert found[0]["short"] == "A ramp."

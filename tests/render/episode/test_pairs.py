@@ -60,6 +60,20 @@ def test_a_limit_leaves_no_pair_apart_and_an_incomplete_one_is_an_error(tmp_path
     assert "crowd/1+color: incomplete" in result.output
 
 
+def test_twins_find_meshes_in_asset_roots(tmp_path: Path) -> None:
+    corners, faces = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n", "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    (tmp_path / "ramp.obj").write_text(corners + faces, encoding="utf-8")
+    item = {"shape": {"mesh": "ramp.obj"}, "size": "large", "color": "red", "material": "rubber"}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "ramp", "frames": [{"objects": [item]}]})
+    scenes = contrast_scenes(spec, SETTINGS, ContrastOptions("color", asset_roots=[tmp_path]))
+    url, job = str(tmp_path / "ramps.lance"), make_job(json.loads(spec.model_dump_json(exclude_none=True)))
+    records = [make_record(FakeRenderer(), scene, job, SETTINGS, [tmp_path]) for scene in scenes]
+    LanceStore.create(url, fsync=False).put(records)
+    assert CliRunner().invoke(main, ["contrast", url]).exit_code != 0
+    result = CliRunner().invoke(main, ["contrast", url, "--asset-root", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+
+
 def test_chains_have_twins_too(tmp_path: Path) -> None:
     url = str(tmp_path / "chains.lance")
     LanceStore.create(url, fsync=False).put([*pair(0, "color", 3), *pair(1, "color", 3)])

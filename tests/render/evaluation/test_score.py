@@ -216,6 +216,9 @@ def test_questions_about_any_images_are_items(tmp_path: Path) -> None:
     run("render-export", store.url, "--out", tmp_path / "folder", *asked, exit_codes=(2,))
     # Other episodes, other questions: their replies are not taken for each other's.
     assert "of no item of the store" in refused(store, tmp_path / "p", *asked, "--where", "benchmark = 'mewl'")
+    none = ("--where", "benchmark = 'kilogram'")
+    assert refused(store, tmp_path / "p", *asked, *none).endswith("check STORE, --split and --where\n")
+    assert refused(store, tmp_path / "p", *none).endswith("or pass --questions N\n")
     store.close()
 
 

@@ -6,8 +6,10 @@ from functools import cache
 from typing import Any
 
 import diorama
-from render.annotations.image_views import views_of
+from render.annotations.image_views import store_views
+from render.episode.make_record import make_record
 from scene_specs.questions.view import ImageView
+from tests.factories import make_job
 
 _STACKED = [
     {"shape": "cube", "size": "large", "color": "red", "material": "rubber", "location": [1, 1]},
@@ -23,8 +25,8 @@ _STACKED = [
 def view(spec: dict[str, Any]) -> ImageView:
     """The first image of a spec, drawn with the fake renderer."""
     scene = diorama.compile_spec(spec, profile="draft", size=(160, 120))
-    images = diorama.render_scene(scene, renderer=diorama.FakeRenderer())
-    return next(views_of(scene, [(scene.frames[0].name, images[0].name, images[0].truth)]))
+    record = make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings)
+    return next(store_views([record]))
 
 
 @cache
