@@ -169,7 +169,7 @@ def test_a_trial_of_an_export_shows_what_its_names_say(tmp_path: Path) -> None:
     for listed, images, problem in (
         (["cars/picture-5", "mugs/picture-99"], models, "from angle 0, which no picture shows"),
         (["mugs/picture-12", "cars/picture-5", "cars/picture-6"], None, "object 1 from .* annotations.json does not"),
-        (["cars/#1"], None, r"annotations\.json: found 1 categories"),
+        (["cars/#1"], None, r"annotations\.json: expected two or more categories; found 1"),
     ):
         written(names, {"models": listed})
         with pytest.raises(SpecError, match=problem):
