@@ -170,7 +170,7 @@ def _of_trial(
     if exported and (of_set is None or of_set.stage == exported[0].stage):
         stimuli, known = exported
     elif of_set:
-        labels = {pair: names.get(pair[0], "") for pair in pairs}
+        labels = {pair: names.get(pair[0], "") for pair in sorted(pairs)}
         stimuli, known = of_set, {pair: (label, f"{label}/{PICTURE}{pair[1]}") for pair, label in labels.items()}
     else:
         stimuli, known = _stand_ins(pairs, names)
