@@ -1,7 +1,7 @@
 """`albedo`: Cycles' Diffuse Color, the weight of a surface's diffuse part before lighting.
 
 A `matte` surface has exactly its linear color; `rubber` slightly less, because a highlight covers its body. Glass,
-metal and emission have no diffuse part and are 0, as is the background.
+metal, emission and `unlit` have no diffuse part and are 0, as is the background.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from render.passes import CyclesImage, Floats, PassRow, SoftwareView
+from scene_specs.language.model_names import UNLIT
 from scene_specs.language.scene import SceneFrame
 
-_NOT_DIFFUSE = ("glass", "metal", "emission")
+_NOT_DIFFUSE = ("glass", "metal", "emission", UNLIT)
 
 
 def read(image: CyclesImage, _frame: SceneFrame) -> Floats:

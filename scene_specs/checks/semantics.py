@@ -71,8 +71,9 @@ def spec_diagnostics(spec: EpisodeSpec) -> list[PathDiagnostic]:
         meant = nearest(spec.stage, known)
         if meant not in ("", spec.stage):
             spec, stage = spec.model_copy(update={"stage": meant}), load_stage(meant)
-    if spec.canvas is not None and stage is not None and stage.pixels != "center":
-        diagnostics.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} is not flat"))
+    if spec.canvas is not None and stage is not None and (stage.pixels != "center" or stage.places):
+        reason = "is not flat" if stage.pixels != "center" else "has places at fixed locations"
+        diagnostics.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} {reason}"))
     stage = stage if stage is None else stage_of(spec)
     diagnostics += task_diagnostics(spec.task)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign
@@ -20,12 +20,14 @@ def read_picture(file: Path) -> NDArray[np.uint8]:
     """Return a PNG image of at most 4096 pixels on a side, (H, W, 3) RGB. Raises SpecError."""
     try:
         with warnings.catch_warnings():
-            # Of an image that is refused below.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            # Of an image that is refused below, and of transparency, which is ignored.
+            warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(read_foreign(file, MOST_BYTES)), formats=["PNG"]) as picture:
                 if max(picture.size) > LONGEST:
                     raise ValueError(f"{picture.width} x {picture.height} pixels; at most {LONGEST} on a side")
                 return np.asarray(picture.convert("RGB"))
     # Pillow raises SyntaxError for a damaged PNG.
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise spec_error(f"not an image: {error}", file=str(file)) from error
+        reason = "expected a PNG file" if isinstance(error, UnidentifiedImageError) else error
+        problem = "missing" if isinstance(error, FileNotFoundError) else f"not an image: {reason}"
+        raise spec_error(problem, file=str(file)) from error

@@ -22,6 +22,7 @@ from typing import Any
 
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.foreign import printable
+from scene_specs.language.model_names import MODEL_MATERIALS
 from scene_specs.language.outlines import FLAT_SHAPES
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
@@ -99,7 +100,7 @@ class Plugin:
 def plugins(noun: str) -> dict[str, Plugin]:
     """Return name -> plug-in: Diorama's own, then those of packages, each sorted by name. Imports nothing.
 
-    Raises PluginError for a name that two packages provide.
+    Raises PluginError for a name that two packages provide, or a material with the name of a model's own materials.
     """
     found: dict[str, Plugin] = {}
     for one in sorted(_listed(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
@@ -108,6 +109,9 @@ def plugins(noun: str) -> dict[str, Plugin]:
             owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, one))
             problem = f"{_singular(noun)} {one.name!r} is provided by {owners}"
             raise PluginError(f"{problem}; uninstall one of the two, or rename its plug-in")
+        if noun == "materials" and one.name in MODEL_MATERIALS:
+            problem = f"material {one.name!r} of {one.owner} {one.version}: models have a material of this name"
+            raise PluginError(f"{problem}; uninstall the package, or rename its plug-in")
     if not any(plugin.own for plugin in found.values()):
         raise PluginError(
             f"Diorama's own {noun} are not registered; install it again: `pip install -e .` in its folder"

@@ -9,8 +9,8 @@
     alpha       number 0-1    1                 opacity
 
 All are inputs of Blender's Principled BSDF, read from the model's files. With `painted`, the object's color replaces
-the base color: a mix node uses it where the alpha of the object's color is 1. With `unlit`, the image shows the color
-or texture exactly, whatever the light. Both sides of a face look alike, because models of unknown origin have faces of
+the base color: a mix node uses it where the alpha of the object's color is 1. With `unlit`, the model emits the color
+or texture, whatever the light. Both sides of a face look alike, because models of unknown origin have faces of
 either orientation.
 """
 

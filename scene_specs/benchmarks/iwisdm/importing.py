@@ -1,7 +1,8 @@
 """Import published iWISDM files: task files, trials (`task_info.json`), and stimulus sets for their names.
 
-A trial names stimuli, which are images, by number. Models of these pictures can be shown (see pictures.py); otherwise,
-Diorama's models stand for them: equal ones for equal, different ones for different.
+A trial names stimuli, which are images, by number. If Diorama exported it, annotations.json has their names. Models of
+these pictures can be shown (see pictures.py); otherwise, Diorama's models stand for them: equal ones for equal,
+different ones for different.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scene_specs.benchmarks.iwisdm.constraints import answers_of
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.pictures import read_models, read_table, stimuli_of
+from scene_specs.benchmarks.iwisdm.pictures import category_names, read_models, stimuli_of
 from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PICTURE, PROPERTIES, VIEW_ANGLES, Item, Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
@@ -39,6 +40,8 @@ _ATTRIBUTES = {"Location": "location", "SNCategory": "category", "SNObject": "id
 _KEYS = {"location": "location", "category": "category", "object": "identity", "view_angle": "view_angle"}
 _MOST_FRAMES = 200
 Form = TypeVar("Form", bound=BaseModel)
+# Stimuli, and (category, identity) of each published pair of numbers.
+_Known = tuple[Stimuli, Mapping[tuple[int, int], tuple[str, str]]]
 
 
 class _Object(BaseModel):
@@ -63,6 +66,10 @@ class _Info(BaseModel):
     answers: list[str]
 
 
+class _Names(BaseModel):
+    models: list[str]
+
+
 class _Task(BaseModel):
     n_frames: int = Field(ge=1, le=_MOST_FRAMES)
     operator: dict[str, Any]
@@ -79,7 +86,10 @@ def import_published(
     pictures.write_models makes, trials show its pictures. Ids: `iwisdm/published/<folder>/<name>`.
     Raises SpecError, after the last valid file, with all diagnostics.
     """
-    names, pictures = (_category_names(images), read_models(images)) if images else ({}, {})
+    names, pictures = (category_names(sorted(images.rglob("*.csv"))), read_models(images)) if images else ({}, {})
+    if images and not names:
+        raise spec_error("found no table (.csv) of a stimulus set, or only empty ones", file=str(images))
+    of_set = stimuli_of(pictures, images) if images and pictures else None
     problems: list[Diagnostic] = []
     files = [path] if path.is_file() else _files(path)
     if not files:
@@ -91,7 +101,7 @@ def import_published(
             if is_task:
                 spec = _of_task(_form(_Task, data, file), file)
             else:
-                spec = _of_trial(_form(_Info, data, file), names, pictures)
+                spec = _of_trial(_form(_Info, data, file), _exported(file), names, pictures, of_set)
             spec["id"] = _id(file)
             if reason := find_contradiction(spec["task"], frames_of(spec)):
                 if strict:
@@ -134,24 +144,36 @@ def _form(model: type[Form], data: Any, file: Path) -> Form:
         raise spec_error("; ".join(option_problems(error)), file=str(file)) from None
 
 
-def _category_names(folder: Path) -> Mapping[int, str]:
-    """Number of a category -> its label, from all tables of a stimulus set. Raises SpecError."""
-    names: dict[int, str] = {}
-    for file in sorted(folder.rglob("*.csv")):
-        names.update({number: label for label, (number,) in read_table(file, "ctg_mod")})
-    if not names:
-        raise spec_error("found no table (.csv) of a stimulus set", file=str(folder))
-    return names
+def _exported(file: Path) -> _Known | None:
+    """What the numbers of a trial mean that Diorama exported; None for another trial. Raises SpecError."""
+    frames = file.absolute().parent
+    beside = frames.with_name("annotations.json")
+    if frames.name != "frames" or not beside.is_file():
+        return None
+    models = _form(_Names, parse_json(read_text(beside), str(beside)), beside).models
+    stimuli = stimuli_of(models, beside)
+    shown = [(identity.split("/")[0], identity) for identity in models]
+    return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
 
 
-def _of_trial(info: _Info, names: Mapping[int, str], pictures: Mapping[str, set[int]]) -> dict[str, Any]:
+def _of_trial(
+    info: _Info,
+    exported: _Known | None,
+    names: Mapping[int, str],
+    pictures: Mapping[str, set[int]],
+    of_set: Stimuli | None,
+) -> dict[str, Any]:
     """A trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
     entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
-    stimuli, stand_in = (
-        (stimuli_of(pictures), {})
-        if pictures
-        else _stand_ins({(one.obj.category, one.obj.object) for one in entries}, names)
-    )
+    pairs = {(one.obj.category, one.obj.object) for one in entries}
+    # Pictures can also show a trial of other models.
+    if exported and (of_set is None or of_set.stage == exported[0].stage):
+        stimuli, known = exported
+    elif of_set:
+        labels = {pair: names.get(pair[0], "") for pair in sorted(pairs)}
+        stimuli, known = of_set, {pair: (label, f"{label}/{PICTURE}{pair[1]}") for pair, label in labels.items()}
+    else:
+        stimuli, known = _stand_ins(pairs, names)
     frames: list[list[Shown]] = [[] for _ in info.answers]
     asked: dict[tuple[int, str], dict[str, list[str]]] = {}
     for one in entries:
@@ -163,36 +185,37 @@ def _of_trial(info: _Info, names: Mapping[int, str], pictures: Mapping[str, set[
         location = f"{('top', 'bottom')[obj.space[1]]} {('left', 'right')[obj.space[0]]}"
         if (obj.epochs, location) in asked:
             raise spec_error(f"found two objects of epoch {obj.epochs} at {location}", "expected one")
-        shown = _picture(obj, names, pictures) if pictures else stand_in[obj.category, obj.object]
+        shown = known.get((obj.category, obj.object))
+        if shown is None or (of_set and obj.view_angle not in pictures.get(shown[1], ())):
+            reason = "no picture shows" if of_set else "annotations.json does not name"
+            hint = "--images: expected the models of the trial's own stimulus set and split" if of_set else ""
+            problem = f"found category {obj.category}, object {obj.object} from angle {obj.view_angle}, which {reason}"
+            raise spec_error(problem, hint)
         item = Item(location, *shown, VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
         frames[obj.epochs].append(Shown(item, obj.is_distractor))
         asked[obj.epochs, location] = {
             number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()
         }
-    spec = _spec(Trial(tuple(map(tuple, frames)), (), info.instruction.strip(), tuple(info.answers)), stimuli)
+    instruction, *answers = (_with_labels(text, names) for text in (info.instruction.strip(), *info.answers))
+    spec = _spec(Trial(tuple(map(tuple, frames)), (), instruction, tuple(answers)), stimuli)
     for data in spec["task"]["objects"]:
         data["asked"] = asked[data["frame"], data["location"]]
     return spec
 
 
-def _picture(obj: _Object, names: Mapping[int, str], pictures: Mapping[str, set[int]]) -> tuple[str, str]:
-    """Category and identity of a published object. Raises SpecError if no picture shows it from its angle."""
-    category = names.get(obj.category, "")
-    identity = f"{category}/{PICTURE}{obj.object}"
-    if obj.view_angle in pictures.get(identity, ()):
-        return category, identity
-    problem = f"found category {obj.category}, object {obj.object} from angle {obj.view_angle}, which no picture shows"
-    raise spec_error(problem, "--images: expected the models of the trial's own stimulus set and split")
+def _with_labels(text: str, names: Mapping[int, str]) -> str:
+    """A text with the names of categories as `read_table` changes them."""
+    for label in names.values():
+        text = re.sub(re.escape(label).replace(r"\-", "[ -]"), label, text, flags=re.IGNORECASE)
+    return text
 
 
 def _spec(trial: Trial, stimuli: Stimuli) -> dict[str, Any]:
     return spec_of(trial, Options(benchmark="low", count=1, split="val"), stimuli, "published", 0, "published")
 
 
-def _stand_ins(
-    shown: set[tuple[int, int]], names: Mapping[int, str]
-) -> tuple[Stimuli, Mapping[tuple[int, int], tuple[str, str]]]:
-    """Stimuli, and (category, identity) of each published pair of numbers. Raises SpecError for too many of them.
+def _stand_ins(shown: set[tuple[int, int]], names: Mapping[int, str]) -> _Known:
+    """Diorama's models for published pairs of numbers. Raises SpecError for too many of them.
 
     Numbers from 0 to 7 keep their order; others take what is free.
     """

@@ -13,15 +13,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from scene_specs.benchmarks.iwisdm import Pictures
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PICTURE, VIEW_ANGLES, Stimuli
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import SpecError, spec_error
 from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.pictures import MOST_BYTES, read_picture
 from scene_specs.language.tables import counted
@@ -31,16 +33,42 @@ from scene_specs.language.writing import report_write_errors
 _NORMALS = ((0, -1), (-1, 0), (0, 1), (1, 0))
 
 
-def read_table(file: Path, *columns: str) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield the label of the category and the numbers of these columns, for each row of a table. Raises SpecError."""
-    for row in csv.DictReader(io.StringIO(read_text(file))):
-        try:
-            label = row.get("ctg") or DEFAULT.categories[int(row["ctg_mod"])]
-            yield label, tuple(int(row[name]) for name in columns)
-        # TypeError: a row with fewer columns.
-        except (KeyError, ValueError, IndexError, TypeError):
-            problem = "expected columns ref, ctg_mod, obj_mod, ang_mod, and ctg for more than 8 categories"
-            raise spec_error(problem, file=str(file)) from None
+def read_table(file: Path, *columns: str) -> Iterator[tuple[str, int, list[int]]]:
+    """Yield label and number of the category, and the numbers of the columns, per row of a table. Raises SpecError.
+
+    Labels are changed to lower case and hyphens for spaces, as names of categories must be.
+    """
+    table = csv.DictReader(io.StringIO(read_text(file)))
+    columns = ("ctg_mod", *columns)
+    try:
+        if missing := [name for name in columns if name not in (table.fieldnames or ())]:
+            raise ValueError(f"found no column {', '.join(missing)}")
+        for row in table:
+            # None in a row with fewer columns.
+            texts = {name: row[name] or "" for name in columns}
+            for name, text in texts.items():
+                if not re.fullmatch(" *[0-9]{1,9} *", text):
+                    raise ValueError(f"{name}: found {text[:20]!r}; expected a whole number of 0 or more")
+            category, *numbers = map(int, texts.values())
+            label = row.get("ctg") or dict(enumerate(DEFAULT.categories)).get(category)
+            if not label:
+                raise ValueError(f"found category {category} without a label; expected one in column ctg")
+            yield label.strip().lower().replace(" ", "-"), category, numbers
+    except (csv.Error, ValueError) as error:
+        raise spec_error(str(error), file=str(file), line=table.reader.line_num) from None
+
+
+def category_names(files: Iterable[Path]) -> dict[int, str]:
+    """Number of a category -> its label in these tables. Raises SpecError unless both determine each other."""
+    names: dict[int, str] = {}
+    numbers: dict[str, int] = {}
+    for file in files:
+        for label, number, _ in read_table(file):
+            other = names.setdefault(number, label), numbers.setdefault(label, number)
+            if other != (label, number):
+                problem = f"found label {label!r} for category {number}, and {other[0]!r} and {other[1]} elsewhere"
+                raise spec_error(problem, "expected one label per number, and one number per label", file=str(file))
+    return names
 
 
 def write_models(options: Pictures) -> Series:
@@ -53,27 +81,35 @@ def write_models(options: Pictures) -> Series:
         raise spec_error(found, f"expected {split}/<ref>/image.png and a table {split}_meta.csv", file=str(root))
     with report_write_errors(f"--out {options.out}"):
         if options.out.exists() and any(options.out.iterdir()):
-            raise spec_error("expected an empty or a new folder", file=str(options.out))
-    refs: dict[str, dict[int, int]] = defaultdict(dict)
-    for label, (ref, number, side) in read_table(tables[0], "ref", "obj_mod", "ang_mod"):
-        if 0 <= side < len(VIEW_ANGLES):
-            sides = refs[f"{label}/{PICTURE}{number}"]
-            sides[side] = min(ref, sides.get(side, ref))
-    stimuli_of(refs)
-    complete = [identity for identity, sides in refs.items() if len(sides) == len(VIEW_ANGLES)]
-    files = {
-        "stimuli.json": json.dumps(_by_category(complete), indent=1).encode(),
-        f"{split}_meta.csv": read_text(tables[0]).encode(),
-    }
+            hint = "delete what an interrupted run left, or choose another"
+            raise spec_error("expected an empty or a new folder", hint, file=str(options.out))
+    pictures: dict[str, dict[int, Path]] = defaultdict(dict)
+    rows = read_table(tables[0], "ref", "obj_mod", "ang_mod")
+    for label, _, (ref, number, side) in sorted(rows, key=lambda row: row[2]):
+        if side < len(VIEW_ANGLES):
+            pictures[f"{label}/{PICTURE}{number}"].setdefault(side, folders[0] / str(ref) / "image.png")
+    category_names(tables[:1])
+    stimuli_of(pictures, tables[0])
+    complete = _by_category(identity for identity, sides in pictures.items() if len(sides) == len(VIEW_ANGLES))
+    done = f"{counted(len(pictures), 'model')} in {options.out}, {sum(map(len, complete.values()))} with all four sides"
+    files = {f"{split}_meta.csv": read_text(tables[0]).encode()}
+    if len(complete) > 1:
+        files["stimuli.json"] = json.dumps(complete, indent=1).encode()
+    else:
+        done += "; no stimuli.json, which needs models with all four sides in two categories"
 
     def models() -> Iterator[str]:
-        for identity, sides in refs.items():
-            _write(options.out / identity, _model(sides, folders[0]))
+        # Before anything is written. Reading a model only notes a damaged picture.
+        for sides in pictures.values():
+            for file in sides.values():
+                read_picture(file)
+        for identity, sides in pictures.items():
+            _write(options.out / identity, _model(sides))
             yield identity
         # Without these, the folder of an interrupted run is not taken for a complete one.
         _write(options.out, files)
 
-    return Series(models(), len(refs), "models", f"{counted(len(refs), 'model')} in {options.out}")
+    return Series(models(), len(pictures), "models", done)
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -82,15 +118,13 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
             write_atomic(folder / name, content, fsync=False)
 
 
-def _model(refs: Mapping[int, int], folder: Path) -> dict[str, bytes]:
-    """Name -> content of a model's files. refs: number of a side -> number of its picture. Raises SpecError."""
+def _model(pictures: Mapping[int, Path]) -> dict[str, bytes]:
+    """Name -> content of a model's files. pictures: number of a side -> its picture."""
     shape, materials, files = ["mtllib model.mtl", "vt 0 0", "vt 1 0", "vt 1 1", "vt 0 1"], [], {}
-    for side, ref in sorted(refs.items()):
-        path, name, (x, z) = folder / str(ref) / "image.png", VIEW_ANGLES[side], _NORMALS[side]
-        # Reading a model only notes a damaged picture.
-        read_picture(path)
+    for side, picture in sorted(pictures.items()):
+        name, (x, z) = VIEW_ANGLES[side], _NORMALS[side]
         # The file as it is, so that a model's digest is the same everywhere.
-        files[f"{name}.png"] = read_foreign(path, MOST_BYTES)
+        files[f"{name}.png"] = read_foreign(picture, MOST_BYTES)
         materials += [f"newmtl {name}", "Kd 1 1 1", f"map_Kd {name}.png"]
         # From the lower left corner of the picture, counter-clockwise; its right is (z, -x).
         shape += [f"v {x + z * u} {v} {z - x * u}" for u, v in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
@@ -107,12 +141,15 @@ def read_models(folder: Path) -> dict[str, set[int]]:
     return found
 
 
-def stimuli_of(identities: Mapping[str, object]) -> Stimuli:
-    """The stimuli that these pictures are. Raises SpecError."""
-    return Stimuli({category: tuple(models) for category, models in _by_category(identities).items()})
+def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
+    """The stimuli `<category>/<model>` that a file or folder names. Raises SpecError."""
+    try:
+        return Stimuli({category: tuple(models) for category, models in _by_category(identities).items()})
+    except SpecError as error:
+        raise SpecError([replace(one, file=str(file)) for one in error.diagnostics]) from None
 
 
-def _by_category(identities: Mapping[str, object] | list[str]) -> dict[str, list[str]]:
+def _by_category(identities: Iterable[str]) -> dict[str, list[str]]:
     models: dict[str, list[str]] = defaultdict(list)
     # By number, so that consecutive numbers stay what they are in exports.
     for identity in sorted(identities, key=lambda one: (len(one), one)):

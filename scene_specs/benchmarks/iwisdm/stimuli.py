@@ -86,7 +86,7 @@ class Stimuli:
         if len(folders) < len(self.models):
             raise spec_error("found two names for one category", "models of one folder must be one category")
         if len(self.models) < 2:
-            raise spec_error(f"found {len(self.models)} categories; expected two or more")
+            raise spec_error(f"expected two or more categories; found {len(self.models)}")
         if len({is_picture(identity) for _, identity in self.identities}) > 1:
             raise spec_error(f"found {PICTURE}... and other models", "pictures have a stage of their own")
 

@@ -24,6 +24,7 @@ from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
+from scene_specs.benchmarks.iwisdm.importing import import_published
 from scene_specs.benchmarks.iwisdm.reader import read
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
 from scene_specs.language.spec import EpisodeSpec
@@ -82,6 +83,14 @@ def test_cameras_project_the_objects(folder: Path, records: list[EpisodeRecord],
             assert camera["projection"] == "orthographic"
             for item in image.annotation.objects:
                 assert projected(camera, item.location) == pytest.approx(item.pixel_center, abs=1e-4)
+
+
+def test_imports_show_what_was_exported(folder: Path, specs: list[dict[str, Any]]) -> None:
+    for spec in specs:
+        (again,) = import_published(trial(folder, spec), strict=True)
+        assert [[item.shape for item in frame.objects] for frame in again.frames] == [
+            [item["shape"] for item in frame.get("objects", ())] for frame in spec["frames"]
+        ]
 
 
 def test_it_reads_back(folder: Path, specs: list[dict[str, Any]]) -> None:

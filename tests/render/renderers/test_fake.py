@@ -53,6 +53,14 @@ def test_every_object_is_painted_in_its_color() -> None:
     assert (passes.normal[passes.ids == 0] == 0).all()
 
 
+def test_a_model_without_light_has_no_albedo() -> None:
+    item = {"shape": "shapenet:chairs/#1", "place": "center", "material": "unlit"}
+    frame = {"objects": [item], "passes": ["albedo"]}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "fake/1", "stage": "studio", "frames": [frame]})
+    passes = render(FakeRenderer(), compile_episode(spec, settings_for("draft", 32, 32)))
+    assert (passes.ids == 1).any() and not passes.extra["albedo"].any()
+
+
 def test_it_takes_the_time_it_is_told() -> None:
     start = time.perf_counter()
     render(FakeRenderer(seconds=0.2), scene_of())

@@ -92,6 +92,12 @@ def test_a_name_of_diorama_cannot_be_replaced(folder: Path) -> None:
         plugin("materials", "rubber")
 
 
+def test_a_material_cannot_have_the_name_of_a_models_own(folder: Path) -> None:
+    acme(folder, "materials", "unlit = acme_lab:unlit")
+    with pytest.raises(PluginError, match=r"'unlit'.* acme-lab 0\.1\.0: models have"):
+        plugins("materials")
+
+
 def test_an_unknown_name_has_a_hint() -> None:
     with pytest.raises(PluginError, match=r"'glas'.* emission, .* 'glass'\?"):
         plugin("materials", "glas")

@@ -276,6 +276,7 @@ FORMS = [
     ),
     whole("number for text", "task.answer", 'options, "1"', task={"options": ["1"], "answer": 1}),
     whole("canvas of three", "canvas", "such as [640, 480]", stage="tangram", canvas=[1, 2, 3]),
+    whole("canvas with places", "canvas", "has places", stage="pictures", canvas=[100, 100]),
     whole("objects beside frames", "objects", "a key of frames", objects=[]),
     two("pointer a name", "pointer", 'found "a"', 'write {"target": "a"}', pointer="a"),
     two("size of the pointer", "pointer.size", "at most 10, such as 0.6", pointer={"target": "a", "size": "large"}),

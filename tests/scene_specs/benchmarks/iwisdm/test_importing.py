@@ -135,8 +135,9 @@ def test_tables_of_a_stimulus_set_name_categories(tmp_path: Path) -> None:
     assert spec["task"]["categories"] == ["cars", "mugs"]
     for text, problem in (
         ("ref,ctg_mod,ctg\n0,7,cars\n1,0,boats\n", "has no name"),
-        ("a,b\n1,2\n", "expected columns"),
-        ("ref,ctg_mod\n0\n", "expected columns"),
+        ("a,b\n1,2\n", "found no column ctg_mod"),
+        ("ref,ctg_mod\n0\n", "expected a whole number"),
+        ("ref,ctg_mod\n", "found no table .* or only empty ones"),
     ):
         table.write_text(text)
         with pytest.raises(SpecError, match=problem):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,14 @@ from scene_specs.benchmarks.iwisdm.pictures import read_models, write_models
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES, Stimuli
 from scene_specs.benchmarks.iwisdm.verify import verify_spec
 from scene_specs.language.errors import DioramaError, SpecError
+from scene_specs.language.pictures import read_picture
 from tests.scene_specs.benchmarks.iwisdm.test_importing import INFO, OBJECTS, read, shown, written
 
 # Category, object, angles of its pictures. Object 7 has no picture of its right, and its front is not angle 4.
 OBJECTS_OF_SET = {("mugs", 4): {3: (0, 1, 2, 3), 12: (0, 1, 2, 3)}, ("cars", 0): {5: (0, 1, 2, 3), 7: (0, 1, 2, 4)}}
+
+
+HEADER = "ref,ctg_mod,obj_mod,ang_mod,ctg"
 
 
 def picture_of(*color: int) -> bytes:
@@ -28,7 +34,7 @@ def picture_of(*color: int) -> bytes:
     return stream.getvalue()
 
 
-def stimulus_set(folder: Path, split: str = "train", header: str = "ref,ctg_mod,obj_mod,ang_mod,ctg") -> Path:
+def stimulus_set(folder: Path, split: str = "train", header: str = HEADER) -> Path:
     """A set in which each picture is told by its color. Object 3 has two pictures of its front, 20 and 100."""
     rows, ref = [header, "100,4,3,0,mugs"], 20
     (folder / split / "100").mkdir(parents=True)
@@ -58,7 +64,7 @@ def test_each_side_of_a_model_has_its_picture(tmp_path: Path) -> None:
         "mugs": ["picture-3", "picture-12"],
         "cars": ["picture-5"],
     }
-    with pytest.raises(SpecError, match="an empty or a new folder"):
+    with pytest.raises(SpecError, match=r"an empty or a new folder \(delete what"):
         write_models(Pictures(folder=tmp_path / "set", split="train", out=out))
 
 
@@ -66,16 +72,75 @@ def test_a_damaged_set_is_named(tmp_path: Path) -> None:
     out = tmp_path / "models"
     with pytest.raises(SpecError, match="found 0 tables and 0 folders of split val"):
         write_models(Pictures(folder=stimulus_set(tmp_path / "set"), split="val", out=out))
-    file = tmp_path / "set/train/20/image.png"
-    for damage in (lambda: file.write_bytes(file.read_bytes()[:40]), file.unlink):
+    file = tmp_path / "set/train/34/image.png"
+    for damage, problem in (
+        (lambda: file.write_bytes(file.read_bytes()[:50]), "not an image: "),
+        (lambda: file.write_bytes(b"GIF89a"), "not an image: expected a PNG file"),
+        (file.unlink, "missing"),
+    ):
         damage()
-        with pytest.raises(SpecError, match="not an image") as caught:
+        with pytest.raises(SpecError) as caught:
             list(write_models(Pictures(folder=tmp_path / "set", split="train", out=out)).items)
-        assert [one.file for one in caught.value.diagnostics] == [str(file)]
+        assert str(caught.value).startswith(f"{file}: {problem}") and "object at" not in str(caught.value)
+        assert not out.exists(), "all pictures are read before the first model is written"
     with pytest.raises(DioramaError, match="--out"):
         write_models(Pictures(folder=tmp_path / "set", split="train", out=tmp_path / "set/train_meta.csv"))
-    with pytest.raises(SpecError, match="expected columns ref"):
-        write_models(Pictures(folder=stimulus_set(tmp_path / "other", header="a,b,c,d,e"), split="train", out=out))
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "problem"),
+    [
+        ("a,b,c,d,e", "", "1: found no column ctg_mod, ref, obj_mod, ang_mod"),
+        (HEADER, "1,4,0.0,0,mugs", r"2: obj_mod: found '0\.0'; expected a whole number of 0 or more"),
+        (HEADER, "1,4,-1,0,mugs", "2: obj_mod: found '-1'; expected a whole number"),
+        (HEADER, "1,4", "2: obj_mod: found ''; expected a whole number"),
+        pytest.param(HEADER, f"1,4,0,0,{'m' * 140_000}", "2: field larger", id="long field"),
+        ("ref,ctg_mod,obj_mod,ang_mod,x", "1,-1,0,0,mugs", "2: ctg_mod: found '-1'; expected a whole number"),
+        ("ref,ctg_mod,obj_mod,ang_mod,x", "1,8,0,0,mugs", "2: found category 8 without a label"),
+        (HEADER, "1,9,0,0,mugs", "found label 'mugs' for category 4, and 'mugs' and 9 elsewhere"),
+        (HEADER, "1,4,0,0,vases", "found label 'mugs' for category 4, and 'vases' and 4 elsewhere"),
+        (HEADER, "1,5,0,0,../../x", "found category '../../x'"),
+    ],
+)
+def test_a_damaged_table_is_named(header: str, row: str, problem: str, tmp_path: Path) -> None:
+    folder = stimulus_set(tmp_path / "set", header=f"{header}\n{row}")
+    with pytest.raises(SpecError, match=f"^{re.escape(str(folder / 'train_meta.csv'))}:? ?{problem}"):
+        write_models(Pictures(folder=folder, split="train", out=tmp_path / "models"))
+
+
+def test_labels_become_names_of_categories(tmp_path: Path) -> None:
+    folder = stimulus_set(tmp_path / "set")
+    table = folder / "train_meta.csv"
+    table.write_text(table.read_text().replace("mugs", "Coffee Mugs"))
+    out = tmp_path / "models"
+    list(write_models(Pictures(folder=folder, split="train", out=out)).items)
+    trial = tmp_path / "trial0/frames/task_info.json"
+    question = "observe object 1, delay, observe object 2, category of object 2 equals Coffee Mugs?"
+    (spec,) = read(written(trial, INFO | {"instruction": question}), images=out, strict=True)
+    assert spec["task"]["instruction"].endswith("equals coffee-mugs?")
+    assert spec["frames"][0]["objects"][0]["shape"] == "shapenet:coffee-mugs/picture-3"
+    table.write_text(f"{table.read_text()}0,9,0,0,coffee mugs\n")
+    with pytest.raises(SpecError, match="found label 'coffee-mugs' for category 9"):
+        read(trial, images=folder)
+
+
+def test_stimuli_need_two_categories_with_all_four_sides(tmp_path: Path) -> None:
+    folder = stimulus_set(tmp_path / "set")
+    series = write_models(Pictures(folder=folder, split="train", out=tmp_path / "models"))
+    assert series.done == f"4 models in {tmp_path / 'models'}, 3 with all four sides"
+    table = folder / "train_meta.csv"
+    table.write_text(re.sub("[0-9]+,0,5,0,cars\n", "", table.read_text()))
+    out = tmp_path / "fewer"
+    series = write_models(Pictures(folder=folder, split="train", out=out))
+    assert len(list(series.items)) == 4 and "2 with all four sides; no stimuli.json" in series.done
+    assert not (out / "stimuli.json").exists() and (out / "train_meta.csv").exists()
+
+
+def test_a_palette_picture_with_transparency_is_read_quietly(tmp_path: Path) -> None:
+    Image.new("P", (2, 2)).save(tmp_path / "image.png", transparency=b"\0\x80")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_picture(tmp_path / "image.png").shape == (2, 2, 3)
 
 
 def test_trials_show_the_pictures(tmp_path: Path) -> None:
@@ -90,6 +155,30 @@ def test_trials_show_the_pictures(tmp_path: Path) -> None:
     assert (last["shape"], last["view"]) == (first["shape"], {"yaw_deg": 90.0})
     assert spec["task"]["categories"] == ["cars", "mugs"]
     assert [one["object"] for one in spec["task"]["objects"]] == [2, 2]
+
+
+def test_a_trial_of_an_export_shows_what_its_names_say(tmp_path: Path) -> None:
+    """Exports number categories alphabetically and objects over all categories, unlike the set."""
+    path = written(tmp_path / "trial0/frames/task_info.json", INFO | {"objects": [shown(0, (1, 0), 1, 1)] * 1})
+    names = written(tmp_path / "trial0/annotations.json", {"models": ["cars/picture-5", "mugs/picture-12"]})
+    models = models_of(tmp_path)
+    for images in (models, None):
+        (spec,) = read(path, images=images)
+        assert spec["stage"] == "pictures" and spec["task"]["models"] == ["cars/picture-5", "mugs/picture-12"]
+        assert spec["frames"][0]["objects"][0]["shape"] == "shapenet:mugs/picture-12"
+    for listed, images, problem in (
+        (["cars/picture-5", "mugs/picture-99"], models, "from angle 0, which no picture shows"),
+        (["mugs/picture-12", "cars/picture-5", "cars/picture-6"], None, "object 1 from .* annotations.json does not"),
+        (["cars/#1"], None, r"annotations\.json: expected two or more categories; found 1"),
+    ):
+        written(names, {"models": listed})
+        with pytest.raises(SpecError, match=problem):
+            read(path, images=images)
+    # These are Diorama's models, whose pictures the set has under the same numbers.
+    written(names, {"models": ["cars/#1", "mugs/#1"]})
+    written(path, INFO)
+    (spec,) = read(path, images=models)
+    assert spec["frames"][0]["objects"][0]["shape"] == "shapenet:mugs/picture-3"
 
 
 @pytest.mark.parametrize("other", [(4, 3, 4), (4, 3, -1), (4, 5, 0), (1, 3, 0), (0, 7, 3)])
