@@ -87,7 +87,9 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
     if more := settings.get("object_samples"):
         renderer += f" and {more} more around objects"
     if few := settings.get("opaque_samples"):
-        renderer += f" ({few} and {settings['samples'] + (more or 0)} in images without glass)"
+        renderer += f", {few} in images without glass" + (f" and {settings['samples'] + more} more" if more else "")
+    if (most := settings.get("glass_samples") or 0) > settings["samples"]:
+        renderer += f", up to {most} in images full of glass"
     facts.count("rendering", renderer)
     facts.count("device", f"{provenance['device']}, {provenance['cpu']}")
     for name, version in provenance["versions"].items():

@@ -56,7 +56,7 @@ def whole_frame(settings: Settings, frame: SceneFrame, view: SceneView) -> Part:
     """The first render of a view. Flat stages have no rectangles: one sample is exact, or many smooth all edges."""
     if frame.pixels == "center":
         return Part(1, frame.seed)
-    chosen = settings if has_rectangles(settings, frame) else settings.without_rectangles()
+    chosen = settings if frame.pixels is None else settings.without_rectangles()
     return Part(samples_of(chosen, frame, view), frame.seed)
 
 

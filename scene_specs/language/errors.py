@@ -102,6 +102,7 @@ def read_each(sources: Iterable[_Source], read: Callable[[_Source], Iterable[_Re
         except SpecError as error:
             diagnostics += error.diagnostics
             if len(diagnostics) >= _MOST_DIAGNOSTICS:
+                diagnostics.append(Diagnostic("", 0, "", "", "stopped after 1,000 problems; the rest was not read"))
                 break
     if diagnostics:
         raise SpecError(diagnostics)

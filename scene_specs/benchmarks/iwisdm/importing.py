@@ -150,7 +150,10 @@ def _exported(file: Path) -> _Known | None:
     beside = frames.with_name("annotations.json")
     if frames.name != "frames" or not beside.is_file():
         return None
-    models = _form(_Names, parse_json(read_text(beside), str(beside)), beside).models
+    data = parse_json(read_text(beside), str(beside))
+    if not isinstance(data, dict) or "models" not in data:
+        return None
+    models = _form(_Names, data, beside).models
     stimuli = stimuli_of(models, beside)
     shown = [(identity.split("/")[0], identity) for identity in models]
     return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
@@ -206,7 +209,8 @@ def _of_trial(
 def _with_labels(text: str, names: Mapping[int, str]) -> str:
     """A text with the names of categories as `read_table` changes them."""
     for label in names.values():
-        text = re.sub(re.escape(label).replace(r"\-", "[ -]"), label, text, flags=re.IGNORECASE)
+        literal = label.replace("\\", r"\\")
+        text = re.sub(re.escape(label).replace(r"\-", "[ -]"), literal, text, flags=re.IGNORECASE)
     return text
 
 

@@ -50,10 +50,10 @@ def read_table(file: Path, *columns: str) -> Iterator[tuple[str, int, list[int]]
                 if not re.fullmatch(" *[0-9]{1,9} *", text):
                     raise ValueError(f"{name}: found {text[:20]!r}; expected a whole number of 0 or more")
             category, *numbers = map(int, texts.values())
-            label = row.get("ctg") or dict(enumerate(DEFAULT.categories)).get(category)
+            label = (row.get("ctg") or "").strip() or dict(enumerate(DEFAULT.categories)).get(category)
             if not label:
                 raise ValueError(f"found category {category} without a label; expected one in column ctg")
-            yield label.strip().lower().replace(" ", "-"), category, numbers
+            yield label.lower().replace(" ", "-"), category, numbers
     except (csv.Error, ValueError) as error:
         raise spec_error(str(error), file=str(file), line=table.reader.line_num) from None
 

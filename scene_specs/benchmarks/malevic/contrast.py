@@ -17,6 +17,7 @@ from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPE
 from scene_specs.benchmarks.malevic.table import on_table
 from scene_specs.benchmarks.malevic.verify import verify_spec
 from scene_specs.language.contrast import Edit
+from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import shuffled
 from scene_specs.language.scene import Change
 
@@ -32,7 +33,10 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
     task = data["task"]
     if "question" not in task:
         return
-    before = objects_of(task)
+    try:
+        before = objects_of(task)
+    except ValueError as error:
+        raise spec_error(str(error), episode=data["id"]) from None
     which, areas = SETS[task["name"]], task["areas"]
     for k, (item, old, new) in shuffled(rng, list(_changes(before, change, areas, rng))):
         edited = deepcopy(data)

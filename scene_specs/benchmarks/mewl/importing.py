@@ -25,7 +25,7 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
     """Yield the episodes of a folder, or the single one of a scene file. camera, strict: as for `clevr`.
 
     Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`.
-    Raises SpecError, after the last valid episode, with all diagnostics.
+    Raises SpecError, after the last valid episode or 1,000 problems, with all diagnostics.
     """
     if not path.is_dir():
         yield _single(path, camera, strict)

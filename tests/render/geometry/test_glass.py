@@ -11,6 +11,7 @@ from render.compiler import compile_episode
 from render.geometry.camera import Camera
 from render.geometry.glass import SHARES, glass_share, may_show_glass, samples_of
 from render.geometry.raster import Pose, compose, rasterize
+from render.geometry.sampling_plan import whole_frame
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.run.worker import Task
@@ -43,6 +44,13 @@ def test_without_glass_there_is_none() -> None:
     assert share(scene) == 0.0
     assert samples_of(STANDARD, frame, frame.views[0]) == 20
     assert samples_of(STANDARD.model_copy(update={"opaque_samples": 5}), frame, frame.views[0]) == 5
+
+
+def test_images_without_glass_take_fewer_samples_also_without_rectangles() -> None:
+    scene, glass = scene_of(thing("rubber", 0.7, 0.0, 0.0)), scene_of(thing("glass", 0.35, 0.0, 0.0))
+    settings = STANDARD.model_copy(update={"opaque_samples": 5})
+    found = [whole_frame(settings, frame, frame.views[0]).samples for frame in (scene.frames[0], glass.frames[0])]
+    assert found == [5, 20]
 
 
 def test_little_or_hidden_glass_and_unknown_materials_take_the_samples_of_the_profile() -> None:
