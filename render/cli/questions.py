@@ -123,11 +123,12 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
     from render.model.profiles import episode_settings
     from render.renderers.fake import FakeRenderer
 
+    renderer = FakeRenderer()
     with verification.episodes_of(files, None) as episodes:
         for episode in episodes:
             settings = episode_settings(episode, None, size)
             job = render_key_of(episode, settings, "fake", roots)
-            yield make_record(FakeRenderer(), episode, job, settings, roots)
+            yield make_record(renderer, episode, job, settings, roots)
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:

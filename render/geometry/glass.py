@@ -2,9 +2,8 @@
 
 Light that passed through glass arrives in rare, bright samples. The denoiser takes them for noise and darkens what they
 light. Without glass, the ground needs few samples (`opaque_samples`); `samples` are enough for an image of which a
-tenth is glass. A crowd of eight glass objects,
-which fills nearly a fifth, needs more than ten times as many, because its light passes through several of them
-(docs/quality.md).
+tenth is glass. A crowd of eight glass objects, which fills nearly a fifth, needs about ten times as many, because its
+light passes through several of them (docs/quality.md).
 """
 
 from __future__ import annotations

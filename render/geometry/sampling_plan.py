@@ -23,7 +23,7 @@ Boxes = NDArray[np.int64]
 _MARGIN = 6
 # One more render takes as long as this many samples of one pixel: synchronization, its file, the first rays.
 _RENDER_SAMPLES = 25_000
-# Times the samples of a profile.
+# A frame is costly from so many times the samples of the profile on.
 _COSTLY = 4
 # Flips bits of the seed, others for each rectangle: Cycles' noise depends on the seed and the place of a pixel, and
 # rectangles overlap. Bit 0 always flips, as twins of contrasts flip it, too.
@@ -83,8 +83,8 @@ def is_costly(settings: Settings, whole: Part) -> bool:
 def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list[Part]:
     """The other renders: rectangles around the objects. ids: (H, W), of the first render.
 
-    Where objects fill much of the image, they get fewer samples: together never more than the whole frame, and
-    than `samples` of it.
+    Where objects fill much of the image, rectangles get fewer samples: together never more than the whole frame would
+    take with at least `samples` per pixel.
     """
     samples = object_samples_at(settings, whole.samples)
     height, width = ids.shape

@@ -212,13 +212,10 @@ class CyclesRenderer:
         # For a .blend that is saved.
         apply_part(self._scene, whole)
         exr.merge(parts)
-        layers = exr.sampled()
-        exr.replace("Noisy Image", layers["color"])
         if settings.denoise:
-            mirrored = is_costly(settings, whole)
+            layers, mirrored = exr.sampled(), is_costly(settings, whole)
+            exr.replace("Noisy Image", layers["color"])
             exr.replace("Combined", denoise(layers, exr.ids(), settings.denoising_quality, self._threads, mirrored))
-        else:
-            exr.replace("Combined", layers["color"])
 
     @staticmethod
     def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:

@@ -88,6 +88,7 @@ class ModelStore:
 def _build(model: Model, unlit: bool) -> ModelData:
     images: list[Any] = []
     materials = []
+    wraps = bool(model.uv.min() < 0 or model.uv.max() > 1)
     for look in model.materials:
         image = None
         if look.texture is not None:
@@ -97,10 +98,7 @@ def _build(model: Model, unlit: bool) -> ModelData:
                 problem = f"texture {look.texture}: Blender can't read it: {error}"
                 raise AssetError(f"model {model.path}: {problem}") from error
             images.append(image)
-        if unlit:
-            materials.append(build_unlit(look, image, wraps=bool(model.uv.min() < 0 or model.uv.max() > 1)))
-        else:
-            materials.append(build_model_material(look, image))
+        materials.append(build_unlit(look, image, wraps) if unlit else build_model_material(look, image))
     return ModelData(model.sha256, _mesh(model, materials), tuple(materials), tuple(images))
 
 

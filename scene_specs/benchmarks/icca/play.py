@@ -134,10 +134,12 @@ def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list
     fails.
     """
     trials: list[Trial] = []
+    past: list[PastTrial] = []
     for _ in range(TRIALS):
-        # Not the trials themselves: their targets and orders are what players must not know.
-        seen = [{each.name: getattr(trial, each.name) for each in fields(PastTrial)} for trial in trials]
-        trials.append(_play_trial(game, speaker, listener, setup, tuple(PastTrial(**one) for one in seen)))
+        trial = _play_trial(game, speaker, listener, setup, tuple(past))
+        trials.append(trial)
+        # Not the trial itself: its target and order are what players must not know.
+        past.append(PastTrial(**{each.name: getattr(trial, each.name) for each in fields(PastTrial)}))
     return trials
 
 
@@ -195,8 +197,10 @@ def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: i
     # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
         raise PlayerError(f"{where} failed: {error if isinstance(error, DioramaError) else repr(error)}") from error
-    read = " ".join(text.split()) if isinstance(text, str) and least else text
-    if not isinstance(text, str) or not isinstance(read, str) or not least <= len(read) <= most:
-        found = f"a text of {len(text)} characters" if isinstance(text, str) and text.strip() else repr(text)[:60]
+    said = text if isinstance(text, str) else ""
+    if least:
+        said = " ".join(said.split())
+    if not isinstance(text, str) or not least <= len(said) <= most:
+        found = f"a text of {len(said)} characters" if said else repr(text)[:60]
         raise spec_error(f"{where} gave {found}; expected a text of {least} to {most} characters")
-    return _SURROGATE.sub("\ufffd", read)
+    return _SURROGATE.sub("\ufffd", said)
