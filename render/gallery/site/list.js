@@ -13,10 +13,10 @@ Gallery.list = (() => {
   function go(change, replace = false) {
     const next = { ...state, page: 1, ...change };
     const address = `#?${Gallery.search.query(next)}`;
-    if (replace) {
-      history.replaceState(null, "", address);
-      Gallery.route();
-    } else location.hash = address;
+    if (address === (location.hash || "#?")) return;
+    history[replace ? "replaceState" : "pushState"](null, "", address);
+    // Now, not at the event of a changed address: a second filter chosen before it would undo the first.
+    Gallery.route();
   }
 
   function facet(name) {
@@ -55,7 +55,7 @@ Gallery.list = (() => {
     const sort = make("select", { id: "sort" });
     for (const [name, { label }] of Object.entries(Gallery.search.SORTS)) sort.append(make("option", { value: name }, label));
     sort.addEventListener("change", () => go({ sort: sort.value }));
-    const clear = make("button", { type: "button", class: "quiet", onclick: () => (location.hash = "#?") }, "Clear all");
+    const clear = make("button", { type: "button", class: "quiet", onclick: () => go(Gallery.search.parse("")) }, "Clear all");
     const facets = Object.keys(Gallery.search.FACETS).map(facet);
     const filters = make(
       "form",

@@ -22,10 +22,12 @@ def until(page: Any, expression: str) -> None:
     raise AssertionError(f"never came true: {expression}")
 
 
-def names(page: Any) -> list[str]:
-    """Episodes of the cards, in their order."""
-    found: list[str] = page.locator(".card .name").all_text_contents()
-    return found
+def shows(page: Any, *episodes: str, status: str = "") -> None:
+    """Waits until the cards are those of the episodes, in their order."""
+    from playwright.sync_api import expect
+
+    expect(page.locator(".card .name")).to_have_text(episodes)
+    expect(page.locator("#status")).to_contain_text(status)
 
 
 def pixels(locator: Any) -> NDArray[np.int16]:
