@@ -36,7 +36,7 @@ from scene_specs.language.benchmark import Series
 from scene_specs.language.benchmark import benchmark as find_benchmark
 from scene_specs.language.diagnostics import option_problems
 from scene_specs.language.notebook import register
-from scene_specs.language.scene import MOST_SIDE, Scene
+from scene_specs.language.scene import LEAST_SIDE, MOST_SIDE, Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import SpecSource, parse_episode, spec_json
 
@@ -236,8 +236,10 @@ def _check_size(size: tuple[int, int] | None) -> None:
     if size is None:
         return
     pair = isinstance(size, Sequence) and len(size) == 2 and all(type(side) is int for side in size)
-    if not pair or not all(1 <= side <= MOST_SIDE for side in size):
-        raise UsageError(f"size {size!r}: allowed are a width and height, two integers from 1 to {MOST_SIDE}")
+    if not pair or not all(LEAST_SIDE <= side <= MOST_SIDE for side in size):
+        raise UsageError(
+            f"size {size!r}: allowed are a width and height, two integers from {LEAST_SIDE} to {MOST_SIDE}"
+        )
 
 
 def _path(name: str, value: Name) -> str:

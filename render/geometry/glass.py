@@ -1,9 +1,9 @@
 """The number of samples of a view: more where it shows much glass, that is, any material that transmits light.
 
 Light that passed through glass arrives in rare, bright samples. The denoiser takes them for noise and darkens what they
-light. Without glass, the ground needs few samples (`opaque_samples`); `samples` are enough for an image of which a
-tenth is glass. A crowd of eight glass objects, which fills nearly a fifth, needs about ten times as many, because its
-light passes through several of them (docs/quality.md).
+light. Where only the lamps of the stage light the ground, it needs few samples (`opaque_samples`); `samples` are enough
+for an image of which a tenth is glass. A crowd of eight glass objects, which fills nearly a fifth, needs about ten
+times as many, because its light passes through several of them (docs/quality.md).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from render.geometry.camera import Camera
 from render.geometry.raster import compose, object_layer
-from scene_specs.language.materials import transmits
+from scene_specs.language.materials import scatters, transmits
 from scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.spec import EpisodeSpec, MaterialSpec
 from scene_specs.language.stage import load_stage
@@ -69,10 +69,10 @@ def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
     return any(shares) or any(expected_glass(episode))
 
 
-def samples_at(settings: Settings, share: float, opaque: bool = False) -> int:
-    """Samples per pixel of an image of which this share is glass. opaque: no object is."""
-    if opaque and settings.opaque_samples:
-        return settings.opaque_samples
+def samples_at(settings: Settings, share: float, plain: bool = False) -> int:
+    """Samples per pixel of an image of which this share is glass. plain: no object transmits or gives light."""
+    if plain and settings.opaque_samples:
+        return min(settings.opaque_samples, settings.samples)
     if settings.glass_samples <= settings.samples:
         return settings.samples
     least, full = SHARES
@@ -83,7 +83,7 @@ def samples_at(settings: Settings, share: float, opaque: bool = False) -> int:
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
     """Samples per pixel of one view."""
     share = glass_share(frame, view, settings) if settings.glass_samples > settings.samples else 0.0
-    # Light also reaches the ground through glass that is hidden. Nobody knows about materials of .blend files.
+    # Hidden objects light the ground, too. Nobody knows about materials of .blend files.
     materials = [item.material for item in frame.objects]
-    opaque = not any(material.blend is not None or transmits(material.name) for material in materials)
-    return samples_at(settings, share, opaque)
+    plain = all(material.blend is None and scatters(material.name) for material in materials)
+    return samples_at(settings, share, plain)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from render.geometry.glass import samples_of
+from render.geometry.raster import mask_box
 from scene_specs.language.scene import SceneFrame, SceneView, Settings
 
 Layers = dict[str, NDArray[np.float32]]
@@ -26,7 +27,7 @@ _RENDER_SAMPLES = 25_000
 # A frame is costly from so many times the samples of the profile on.
 _COSTLY = 4
 # Flips bits of the seed, others for each rectangle: Cycles' noise depends on the seed and the place of a pixel, and
-# rectangles overlap. Bit 0 always flips, as twins of contrasts flip it, too.
+# rectangles overlap.
 _OTHER_SEED = 0x55AA55
 
 
@@ -90,10 +91,8 @@ def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list
     height, width = ids.shape
     boxes = []
     for index in np.unique(ids[ids > 0]):
-        rows, columns = np.nonzero(ids == index)
-        boxes.append(
-            (rows.min() - _MARGIN, rows.max() + _MARGIN + 1, columns.min() - _MARGIN, columns.max() + _MARGIN + 1)
-        )
+        x, y, across, down = mask_box(ids == index) or (0, 0, 0, 0)
+        boxes.append((y - _MARGIN, y + down + _MARGIN, x - _MARGIN, x + across + _MARGIN))
     joined = _joined(
         np.clip(np.array(boxes).reshape(-1, 4), 0, (height, height, width, width)), _RENDER_SAMPLES / samples
     )
@@ -144,11 +143,16 @@ def merged(parts: Sequence[tuple[Part, Mapping[str, NDArray[np.float32]]]]) -> L
     """
     (whole, first), *others = parts
     weights = np.full((*next(iter(first.values())).shape[:2], 1), float(whole.samples))
-    sums = {name: layer * weights for name, layer in first.items()}
+    counted = []
     for part, layers in others:
         assert part.box is not None
-        counted = part.samples * _fading(part.box, *weights.shape[:2])
-        weights[part.box.slices] += counted
-        for name, layer in layers.items():
-            sums[name][part.box.slices] += layer.astype(np.float64) * counted
-    return {name: (total / weights).astype(np.float32) for name, total in sums.items()}
+        counted.append((part.box.slices, part.samples * _fading(part.box, *weights.shape[:2]), layers))
+        weights[part.box.slices] += counted[-1][1]
+    result = {}
+    for name, layer in first.items():
+        # One layer after the other: in float64, all of them would take twice what Cycles wrote.
+        total = layer.astype(np.float64) * whole.samples
+        for slices, samples, layers in counted:
+            total[slices] += layers[name].astype(np.float64) * samples
+        result[name] = (total / weights).astype(np.float32)
+    return result

@@ -19,8 +19,8 @@ DEFAULT_PROFILE = "standard"
 @lru_cache(maxsize=1)
 def profiles() -> dict[str, dict[str, Any]]:
     """Return profile name -> the fields of Settings that the profile sets."""
-    data: dict[str, dict[str, Any]] = json.loads((resources.files("render.model") / "profiles.json").read_text())
-    return {name: entry["settings"] for name, entry in data.items()}
+    found: dict[str, dict[str, Any]] = json.loads((resources.files("render.model") / "profiles.json").read_text())
+    return found
 
 
 def episode_settings(

@@ -24,7 +24,7 @@ from scene_specs.language.stage import load_stage
 
 # Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1
-# Share of the image that the rectangles around objects fill, in the mean of MEWL's images (docs/quality.md).
+# Share of the image that the rectangles around objects fill, in the mean of MEWL's images.
 _RECTANGLES = 0.11
 # Share of the image that one glass object fills, in the mean of crowds of eight (tools/bench_scaling.py).
 _GLASS_SHARE = 0.02
@@ -57,7 +57,7 @@ class Work:
         samples = images * _FLAT_SAMPLES
         if load_stage(episode.stage).pixels != "center":
             glass = expected_glass(episode)
-            whole = [samples_at(settings, _GLASS_SHARE * number, opaque=not number) for number in glass]
+            whole = [samples_at(settings, _GLASS_SHARE * number, plain=not number) for number in glass]
             more = [_RECTANGLES * object_samples_at(settings, number) for number in whole]
             samples = float(np.dot(views, np.add(whole, more)))
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)

@@ -4,6 +4,7 @@ A material is a module, or an object in one, with
 
     Parameters      a SpecModel; each parameter has a default and a description with its unit
     TRANSMISSIVE    whether light passes through it, so that its images get the samples of glass
+    EMISSIVE        whether it gives light, so that its images get `samples` on the ground; may be left out
     build           a function (tree, parameters) -> output of its shader; tree: render.renderers.cycles.node_tree.Tree
 
 Its docstring is its manual. Checks of specs import it, too, so it must not import bpy at its top.
@@ -15,6 +16,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from scene_specs.language.model_names import UNLIT
 from scene_specs.language.registry import PluginError, plugin, plugins
 from scene_specs.language.spec import SpecModel
 
@@ -44,6 +46,13 @@ def load_material(name: str) -> Material:
 def transmits(name: str) -> bool:
     """Return whether light passes through a material; images of such materials need more samples."""
     return name in plugins("materials") and load_material(name).TRANSMISSIVE
+
+
+def scatters(name: str) -> bool:
+    """Return whether a material only scatters the light of the stage's lamps, so that the ground needs few samples."""
+    if name not in plugins("materials"):
+        return name != UNLIT
+    return not transmits(name) and not getattr(load_material(name), "EMISSIVE", False)
 
 
 def changed_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:

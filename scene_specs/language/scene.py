@@ -16,8 +16,9 @@ from scene_specs.language.notebook import html_of
 from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
-# Maximum width and height of an image in pixels, for rendering, reading and `--size`.
-MOST_SIDE = 16384
+# Maximum width and height of an image in pixels, for rendering, reading and `--size`; Blender renders at least 4 x 4.
+LEAST_SIDE, MOST_SIDE = 4, 16384
+MOST_SAMPLES = 1_000_000
 # The numbers of a Scene have six decimals, so no compiled camera has a smaller one.
 _LEAST = 1e-6
 
@@ -26,9 +27,10 @@ _LEAST = 1e-6
 class Settings(SpecModel):
     """Sampling settings: the data of a profile, and the image size in pixels.
 
-    samples: per pixel. glass_samples, opaque_samples: per pixel of an image that is full of glass, and of one without
-    any (render.geometry.glass); 0 means `samples`. object_samples: additional ones per pixel of rectangles around
-    objects (render.geometry.sampling_plan); without glass, `samples` of them in addition if there are opaque_samples.
+    samples: per pixel. glass_samples: more, per pixel of an image that is full of glass. opaque_samples: fewer, of one
+    without glass or lights among its objects (render.geometry.glass). 0 means `samples`. object_samples: additional
+    ones per pixel of rectangles around objects (render.geometry.sampling_plan), and `samples` more where the whole
+    frame has fewer than `samples`.
     prefilter, denoising_quality: of the denoiser (OpenImageDenoise); with object_samples, there is no prefilter.
     bounces: (total, diffuse, glossy, transmission). min_light_bounces: bounce at which Russian roulette starts.
     adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
@@ -38,12 +40,12 @@ class Settings(SpecModel):
     profile: str
     width: Annotated[int, Field(ge=1, le=MOST_SIDE)]
     height: Annotated[int, Field(ge=1, le=MOST_SIDE)]
-    samples: Annotated[int, Field(ge=1, le=1_000_000)]
-    glass_samples: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    object_samples: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)]
+    glass_samples: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
+    object_samples: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = Field(
         default=0, exclude_if=lambda samples: samples == 0
     )
-    opaque_samples: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+    opaque_samples: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = Field(
         default=0, exclude_if=lambda samples: samples == 0
     )
     denoise: bool
@@ -73,7 +75,7 @@ class Settings(SpecModel):
         """The settings with at most as many samples, the same for every pixel."""
         # Rectangles take together at most as many samples as the whole frame.
         times = 2 if self.object_samples else 1
-        return self.with_samples(times * self.samples, times * self.glass_samples)
+        return self.with_samples(min(times * self.samples, MOST_SAMPLES), min(times * self.glass_samples, MOST_SAMPLES))
 
     def with_samples(self, samples: int, glass_samples: int = 0) -> Settings:
         """The settings with these samples in every pixel, and with these in an image that is full of glass."""

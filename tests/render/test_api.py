@@ -60,13 +60,13 @@ def test_a_size_that_no_picture_has_is_refused() -> None:
     scene = diorama.compile_spec(SPEC)
     for spec in (SPEC, scene.to_json()):
         for size in ((0, 48), (64, 16385)):
-            with pytest.raises(UsageError, match="from 1 to 16384"):
+            with pytest.raises(UsageError, match="from 4 to 16384"):
                 diorama.compile_spec(spec, size=size)
 
 
 @pytest.mark.parametrize("size", [(1, 2, 3), "ab", 64, (64.0, 48), (True, 48)])
 def test_a_size_that_is_not_two_integers_is_refused(size: Any) -> None:
-    with pytest.raises(UsageError, match="two integers from 1 to 16384"):
+    with pytest.raises(UsageError, match="two integers from 4 to 16384"):
         diorama.compile_spec(SPEC, size=size)
 
 

@@ -92,7 +92,7 @@ def test_wrong_specs_are_named_by_their_number(tmp_path: Path, specs: Any, messa
         ({"workers": 0}, "workers: found 0"),
         ({"devise": "cpu"}, 'devise: found "cpu"'),
         ({"resume": "always"}, 'resume: found "always"'),
-        ({"size": (0, 24)}, "from 1 to 16384"),
+        ({"size": (0, 24)}, "from 4 to 16384"),
         ({"profile": "drafd"}, "did you mean 'draft'"),
     ],
 )

@@ -2,7 +2,7 @@
 
 Cycles doesn't report how long it denoises. Two renders with one sample per pixel, with and without the denoiser, tell:
 their difference is the denoiser's time, which doesn't depend on samples. The difference between the complete render and
-the denoised one is the time of all samples except one.
+the denoised one is the time of all samples except one. Those of rectangles count by their share of the image.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ import hashlib
 import statistics
 import time
 
+import numpy as np
+from numpy.typing import NDArray
+
 from render.compiler.render_key import render_key_of
 from render.episode.make_record import make_record
-from render.geometry.glass import samples_of
+from render.geometry.sampling_plan import has_rectangles, rectangles, whole_frame
 from render.model.record import FrameAnnotation
 from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
@@ -28,7 +31,7 @@ def truth_of(annotation: FrameAnnotation) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def divide_seconds(total: float, plain: float, denoised: float, samples: int, denoise: bool) -> dict[str, float]:
+def divide_seconds(total: float, plain: float, denoised: float, samples: float, denoise: bool) -> dict[str, float]:
     """Divide the seconds of one render into sampling, denoising and the rest.
 
     total: all samples and, if `denoise`, the denoiser. plain, denoised: one sample, without and with the denoiser.
@@ -64,22 +67,30 @@ def measure(
     seconds = {step: statistics.median(each.provenance.seconds[step] for each in records) for step in steps}
     scene = records[0].scene
     if split:
-        plain = _one_sample(renderer, scene, settings, denoise=False, repeat=repeat)
-        denoised = _one_sample(renderer, scene, settings, denoise=True, repeat=repeat) if settings.denoise else plain
-        frame = scene.frames[0]
-        samples = samples_of(settings, frame, frame.views[0])
+        plain, ids = _one_sample(renderer, scene, settings, denoise=False, repeat=repeat)
+        denoised = _one_sample(renderer, scene, settings, denoise=True, repeat=repeat)[0] if settings.denoise else plain
+        samples = mean_samples(scene, settings, ids)
         seconds |= divide_seconds(seconds["render"], plain, denoised, samples, settings.denoise)
     image = records[0].images[0]
-    full = hashlib.sha256(image.annotation.model_dump_json().encode()).hexdigest()
     rounded = {step: round(value, 5) for step, value in seconds.items()}
-    return Measured(rounded, round(statistics.median(cpu), 5), image.png, truth_of(image.annotation), full)
+    return Measured(rounded, round(statistics.median(cpu), 5), image.png, truth_of(image.annotation))
 
 
-def _one_sample(renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool, repeat: int) -> float:
-    """Return the median seconds of at least three Cycles calls with one sample per pixel, since they are short."""
+def mean_samples(scene: Scene, settings: Settings, ids: NDArray[np.uint16]) -> float:
+    """Return the samples per pixel of a scene's first view, in the mean of its pixels. ids: (H, W)."""
+    frame = scene.frames[0]
+    whole = whole_frame(settings, frame, frame.views[0])
+    others = rectangles(settings, whole, ids) if has_rectangles(settings, frame) else []
+    return whole.samples + sum(part.samples * ids[part.box.slices].size for part in others if part.box) / ids.size
+
+
+def _one_sample(
+    renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool, repeat: int
+) -> tuple[float, NDArray[np.uint16]]:
+    """Return the median seconds of at least three Cycles calls with one sample per pixel, and the (H, W) ids."""
     changed = settings.with_samples(1).model_copy(update={"denoise": denoise})
     one = scene.model_copy(update={"settings": changed})
     frame = one.frames[0]
-    return statistics.median(
-        renderer.render(one, frame, frame.views[0]).seconds["render"] for _ in range(max(repeat, 3))
-    )
+    # They are short.
+    found = [renderer.render(one, frame, frame.views[0]) for _ in range(max(repeat, 3))]
+    return statistics.median(passes.seconds["render"] for passes in found), found[0].ids

@@ -21,7 +21,7 @@ from tools.quality.sources import sources
 Size = tuple[int, int]
 
 FOLDER = Path("build/quality")
-_MEASURED = ("seconds", "cpu", "truth", "annotation")
+_MEASURED = ("seconds", "cpu", "truth")
 _FIELDS = (*_MEASURED, "load", "about")
 
 
@@ -45,24 +45,22 @@ class Cost:
 class Measured(Cost):
     """A measured image.
 
-    png: the image, 8-bit RGB. truth: SHA-256 of boxes and masks. annotation: SHA-256 of all annotations.
+    png: the image, 8-bit RGB. truth: SHA-256 of boxes and masks.
     """
 
     png: bytes
     truth: str = ""
-    annotation: str = ""
 
 
 @dataclass(frozen=True)
 class Result(Cost):
     """A kept result of one candidate on one scene.
 
-    truth, annotation: as in Measured. load: the machine's load per core during the measurement; above 1 the seconds say
+    truth: as in Measured. load: the machine's load per core during the measurement; above 1 the seconds say
     little. about: the candidate's description (change, prediction, base). path: the JSON file; the PNG is next to it.
     """
 
     truth: str
-    annotation: str
     load: float
     about: dict[str, str]
     path: Path = field(kw_only=True)

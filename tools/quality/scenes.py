@@ -56,7 +56,9 @@ def scenes(limit: int | None = None, file: Path = FILE) -> list[TestScene]:
         lines = file.read_text("utf-8").splitlines()
     except OSError as error:
         raise UsageError(f"{file}: can't read the scenes: {error.strerror}") from error
-    specs: list[EpisodeSpec] = [parse_episode(line, file.name) for line in lines]
+    specs: list[EpisodeSpec] = [parse_episode(line, file.name) for line in lines if line.strip()]
+    if not specs:
+        raise UsageError(f"{file}: found no scene; expected one a line")
     return [TestScene(_name(k, spec), spec) for k, spec in enumerate(specs[:limit], start=1)]
 
 
@@ -65,4 +67,6 @@ def _name(number: int, spec: EpisodeSpec) -> str:
     if frame.random_objects is not None:
         return f"{number:02d}-crowd-{frame.random_objects.count}"
     glass = sum(item.material == "glass" for item in frame.objects)
-    return f"{number:02d}-{spec.id.split('/')[2]}-{len(frame.objects)}" + (f"-glass{glass}" if glass else "")
+    # The task, in the ids of MEWL.
+    task = (spec.id.split("/")[2:] or [spec.id.replace("/", "-")])[0]
+    return f"{number:02d}-{task}-{len(frame.objects)}" + (f"-glass{glass}" if glass else "")

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from render.model.errors import GpuError, GpuMemoryError, RenderError
 
-# Messages of Cycles and OpenImageDenoise about failures that raise no exception.
+# Messages of Cycles and OpenImageDenoise about failures that raise no exception; a file may be called anything.
 _FAILURE = re.compile(
-    r"^.*(?:\berror\b|out of memory|failed to|illegal address|cuda_error|optix_error|is not available).*$",
+    r"^(?!.*(?:Saved: '| \| Loading ))"
+    r".*(?:\berror\b|out of memory|failed to|illegal address|cuda_error|optix_error|is not available).*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _MEMORY = re.compile(r"out[ _]of[ _](?:\w+[ _])*memory", re.IGNORECASE)
@@ -68,8 +69,18 @@ def captured() -> Iterator[Captured]:
             result.text = file.read().decode("utf-8", "replace")
 
 
-def render_error(where: str, kind: str, reports: list[str]) -> RenderError:
-    """Return the error of a failed render. where: start of the message. kind: of the device. reports: by Cycles.
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Begin the message of a RenderError with what was rendered."""
+    try:
+        yield
+    except RenderError as error:
+        error.args = (f"{where}{error}",)
+        raise
+
+
+def render_error(kind: str, reports: list[str]) -> RenderError:
+    """Return the error of a failed render. kind: of the device. reports: by Cycles.
 
     Every error that names the GPU's driver counts as a GpuError, also one after which CUDA could go on: starting a new
     process costs seconds, while rendering on after an error that was misjudged costs every later episode.
@@ -77,9 +88,9 @@ def render_error(where: str, kind: str, reports: list[str]) -> RenderError:
     found = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])
     if kind != "CPU" and any(_MEMORY.search(line) and not _HOST_MEMORY.search(line) for line in reports):
         return GpuMemoryError(
-            f"{where}the GPU ran out of memory ({found}). Render smaller images (--size) or fewer objects, or start "
+            f"the GPU ran out of memory ({found}). Render smaller images (--size) or fewer objects, or start "
             "fewer workers per GPU (--workers-per-gpu); nvidia-smi shows what else uses its memory"
         )
     if kind != "CPU" and _DRIVER.search(_FILE.sub("", found)):
-        return GpuError(f"{where}the GPU failed: {found}")
-    return RenderError(f"{where}Cycles failed: {found or 'it wrote no image'}")
+        return GpuError(f"the GPU failed: {found}")
+    return RenderError(f"Cycles failed: {found or 'it wrote no image'}")

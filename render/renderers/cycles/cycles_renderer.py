@@ -30,7 +30,7 @@ from render.renderers.cycles import devices
 from render.renderers.cycles import stage_setup as stages
 from render.renderers.cycles.blend_material import build_blend
 from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
-from render.renderers.cycles.capture import captured, render_error
+from render.renderers.cycles.capture import captured, naming, render_error
 from render.renderers.cycles.denoiser import denoise
 from render.renderers.cycles.exr_passes import Exr, object_name
 from render.renderers.cycles.model_objects import ModelStore
@@ -170,16 +170,16 @@ class CyclesRenderer:
             check_assets(scene, self._find)
             self.build(scene, frame, view)
         built = time.perf_counter()
-        where = f"episode {scene.id}: frame {frame.image_name(view)}: "
-        path = self._sample(where)
-        rendered = time.perf_counter()
-        exr = Exr(path)
-        read = time.perf_counter()
-        if has_rectangles(scene.settings, frame):
-            self._refine(exr, scene.settings, whole_frame(scene.settings, frame, view), where)
-        refining = time.perf_counter() - read
-        arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}
-        color = self._final_color(exr, scene, frame)
+        with naming(f"episode {scene.id}: frame {frame.image_name(view)}: "):
+            path = self._sample()
+            rendered = time.perf_counter()
+            exr = Exr(path)
+            read = time.perf_counter()
+            if has_rectangles(scene.settings, frame):
+                self._refine(exr, scene.settings, whole_frame(scene.settings, frame, view))
+            refining = time.perf_counter() - read
+            arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}
+            color = self._final_color(exr, scene, frame)
         seconds = {
             "build": built - start,
             "render": rendered - built + refining,
@@ -188,8 +188,8 @@ class CyclesRenderer:
         path.unlink()
         return Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
 
-    def _sample(self, where: str) -> Path:
-        """Render what is built and return the file of its passes. where: start of a RenderError's message."""
+    def _sample(self) -> Path:
+        """Render what is built and return the file of its passes. Raises RenderError."""
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
         self._scene.render.filepath = str(path)
@@ -200,17 +200,18 @@ class CyclesRenderer:
             except RuntimeError as error:
                 reported = str(error).splitlines()
         if reported or output.failures or not path.is_file():
-            raise render_error(where, self._device.kind, reported or output.failures)
+            raise render_error(self._device.kind, reported or output.failures)
         return path
 
-    def _refine(self, exr: Exr, settings: Settings, whole: Part, where: str) -> None:
+    def _refine(self, exr: Exr, settings: Settings, whole: Part) -> None:
         """Render the rectangles around objects, and put the merged and denoised color into `exr`."""
         parts = [(whole, exr)]
         for part in rectangles(settings, whole, exr.ids()):
             apply_part(self._scene, part)
-            parts.append((part, Exr(self._sample(where))))
+            parts.append((part, Exr(self._sample())))
         # For a .blend that is saved.
         apply_part(self._scene, whole)
+        self._scene.cycles.use_denoising = settings.denoise
         exr.merge(parts)
         if settings.denoise:
             layers, mirrored = exr.sampled(), is_costly(settings, whole)

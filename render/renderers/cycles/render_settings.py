@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from render.geometry.sampling_plan import Part, has_rectangles, whole_frame
+from render.model.errors import RenderError
 from render.passes import rendered_rows
 from render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 from render.renderers.cycles.series import apply_added_settings
-from scene_specs.language.scene import SceneFrame, SceneView, Settings
+from scene_specs.language.scene import LEAST_SIDE, SceneFrame, SceneView, Settings
 
 # Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}
@@ -59,6 +60,9 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     if threads:
         render.threads = threads
     render.resolution_x, render.resolution_y, render.resolution_percentage = settings.width, settings.height, 100
+    if (render.resolution_x, render.resolution_y) != (settings.width, settings.height):
+        size = f"{settings.width} x {settings.height}"
+        raise RenderError(f"found an image of {size} pixels; Blender renders {LEAST_SIDE} x {LEAST_SIDE} or more")
     render.pixel_aspect_x = render.pixel_aspect_y = 1.0
     render.film_transparent = False
     render.use_motion_blur = False

@@ -51,9 +51,11 @@ def test_images_without_glass_take_fewer_samples_also_without_rectangles() -> No
     settings = STANDARD.model_copy(update={"opaque_samples": 5})
     found = [whole_frame(settings, frame, frame.views[0]).samples for frame in (scene.frames[0], glass.frames[0])]
     assert found == [5, 20]
+    more = settings.model_copy(update={"opaque_samples": 30})
+    assert samples_of(more, scene.frames[0], scene.frames[0].views[0]) == 20, "never more than `samples`"
 
 
-def test_little_or_hidden_glass_and_unknown_materials_take_the_samples_of_the_profile() -> None:
+def test_little_or_hidden_glass_lights_and_unknown_materials_take_the_samples_of_the_profile() -> None:
     settings = STANDARD.model_copy(update={"opaque_samples": 5})
     hidden = scene_of(thing("glass", 0.35, 0.0, 0.0), thing("rubber", 1.5, 2.0, -2.0))
     assert share(hidden) == 0.0
@@ -61,7 +63,8 @@ def test_little_or_hidden_glass_and_unknown_materials_take_the_samples_of_the_pr
     (item,) = unknown.objects
     blend = item.model_copy(update={"material": SceneMaterial(name="blend", blend="a.blend", group="g")})
     unknown = unknown.model_copy(update={"objects": (blend,)})
-    for frame in (scene_of(thing("glass", 0.35, 0.0, 0.0)).frames[0], hidden.frames[0], unknown):
+    lit = scene_of(thing("rubber", 0.7, 0.0, 0.0), thing("emission", 0.35, 2.0, 2.0)).frames[0]
+    for frame in (scene_of(thing("glass", 0.35, 0.0, 0.0)).frames[0], hidden.frames[0], unknown, lit):
         assert samples_of(settings, frame, frame.views[0]) == 20
 
 

@@ -70,7 +70,7 @@ def test_rectangles_have_other_noise_and_more_samples_where_the_frame_has_more()
     assert part.samples == 5 * 24 and part.seed not in (7, 7 ^ 1)
     parts = rectangles(SETTINGS, WHOLE, ids_of((10, 50, 10, 50), (190, 230, 270, 310)))
     seeds = [seed ^ bit for seed in (WHOLE.seed, *(part.seed for part in parts)) for bit in (0, 1)]
-    assert len({*seeds}) == 6, "also those of a twin"
+    assert len({*seeds}) == 6
 
 
 def test_rectangles_never_take_more_samples_than_the_whole_frame() -> None:

@@ -17,7 +17,7 @@ from render.annotations.encode import encode_png
 from render.model.errors import AssetError, UsageError
 from render.model.profiles import settings_for
 from tools.quality import references, report, results
-from tools.quality.measure import divide_seconds
+from tools.quality.measure import divide_seconds, mean_samples
 from tools.quality.metrics import errors
 from tools.quality.plot import Point, front, svg
 from tools.quality.png16 import write_png16
@@ -49,7 +49,7 @@ def lay_result(folder: Path, name: str, scene: TestScene, noise: float, seconds:
     png = encode_png((picture(1, noise) >> 8).astype(np.uint8))
     steps = {"sampling": seconds, "denoising": 0.5, "render": 0.25}
     about = {"base": "standard", "change": f"standard: {name}", "prediction": "as before"}
-    results.keep(folder, name, scene.name, "key", results.Measured(steps, 2 * seconds, png, truth, "a"), about)
+    results.keep(folder, name, scene.name, "key", results.Measured(steps, 2 * seconds, png, truth), about)
 
 
 @pytest.fixture
@@ -240,3 +240,14 @@ def test_equal_pictures_do_not_break_the_table(measured: tuple[Path, Path]) -> N
     equal = report.Row("equal", made[0].results, tuple(errors(*[np.ones((24, 32, 3))] * 2) for _ in range(2)))
     assert math.isinf(equal.median("psnr"))
     assert "| inf | inf |" in report.summary([equal])
+
+
+def test_samples_of_rectangles_count_by_their_share_of_the_image() -> None:
+    (scene,) = scenes(1)
+    settings = settings_for("standard", 320, 240)
+    ids = np.zeros((240, 320), np.uint16)
+    ids[100:128, 50:78] = 1
+    compiled = scene.compiled(settings)
+    # 8 samples as there is glass, and 16 in the rectangle, 6 pixels larger on each side.
+    assert mean_samples(compiled, settings, ids) == pytest.approx(8 + 16 * 40**2 / (320 * 240))
+    assert mean_samples(compiled, settings.with_samples(5), ids) == 5

@@ -12,6 +12,7 @@ from pydantic import Field
 from scene_specs.language.spec import SpecModel
 
 TRANSMISSIVE = False
+EMISSIVE = True
 
 
 class Parameters(SpecModel):

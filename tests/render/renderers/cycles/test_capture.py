@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from render.model.errors import GpuError, GpuMemoryError, RenderError
-from render.renderers.cycles.capture import render_error
+from render.renderers.cycles.capture import captured, naming, render_error
 
 FATAL = [
     "Illegal address in CUDA queue synchronize (integrator_init_from_camera integrator_reset)",
@@ -32,20 +34,20 @@ MEMORY = [
 
 @pytest.mark.parametrize("text", FATAL)
 def test_an_error_of_the_driver_is_the_gpus(text: str) -> None:
-    assert type(render_error("episode a: ", "CUDA", [f"Error: {text}{text}"])) is GpuError
-    assert type(render_error("episode a: ", "OPTIX", [text])) is GpuError
+    assert type(render_error("CUDA", [f"Error: {text}{text}"])) is GpuError
+    assert type(render_error("OPTIX", [text])) is GpuError
 
 
 @pytest.mark.parametrize(("kind", "text"), OTHERS)
 def test_the_drivers_of_other_kinds_are_known(kind: str, text: str) -> None:
-    assert type(render_error("episode a: ", kind, [text])) is GpuError
+    assert type(render_error(kind, [text])) is GpuError
 
 
 @pytest.mark.parametrize("text", MEMORY)
 def test_a_lack_of_memory_says_what_to_do(text: str) -> None:
-    error = render_error("episode a: frame f: ", "CUDA", [f"Error: {text}{text}", f"Error: {text}{text}"])
+    error = render_error("CUDA", [f"Error: {text}{text}", f"Error: {text}{text}"])
     assert type(error) is GpuMemoryError
-    assert str(error).startswith("episode a: frame f: ") and str(error).count(text) == 1
+    assert str(error).count(text) == 1
     assert all(option in str(error) for option in ("--size", "--workers-per-gpu", "objects"))
 
 
@@ -63,5 +65,27 @@ def test_a_lack_of_memory_says_what_to_do(text: str) -> None:
     ],
 )
 def test_other_errors_are_not(kind: str, text: str) -> None:
-    assert type(render_error("episode a: ", kind, [text])) is RenderError
-    assert "no image" in str(render_error("episode a: ", kind, []))
+    assert type(render_error(kind, [text])) is RenderError
+    assert "no image" in str(render_error(kind, []))
+
+
+def test_a_message_begins_with_what_was_rendered() -> None:
+    for error in (RenderError("no image"), GpuError("no image")):
+        with pytest.raises(type(error), match=r"^episode a: frame f: no image$"), naming("episode a: frame f: "):
+            raise error
+
+
+@pytest.mark.parametrize(
+    ("line", "fails"),
+    [
+        ("Saved: '/runs/error-analysis/view.exr'", False),
+        ("Fra:1 Mem:9M | Updating Images | Loading error.png", False),
+        ("Fra:1 Mem:9M | Cancel | Illegal address in CUDA queue synchronize", True),
+        ("ERROR (gpu.device): failed to open /runs/view.exr", True),
+        ("Rendering 1 of 8 samples", False),
+    ],
+)
+def test_failures_are_told_from_names_of_files(line: str, fails: bool) -> None:
+    with captured() as output:
+        os.write(1, f"{line}\n{line}\n".encode())
+    assert output.failures == [line] * fails

@@ -87,9 +87,16 @@ def test_a_rectangle_shows_exactly_its_part_of_the_frame(renderer: Watched) -> N
     for part in rectangles(sampled(scene, object_samples=4096).settings, Part(4, 1), whole):
         assert part.box is not None
         apply_part(renderer._scene, part._replace(samples=1))
-        path = renderer._sample("")
+        path = renderer._sample()
         assert np.array_equal(Exr(path).ids(), whole[part.box.slices])
         path.unlink()
+
+
+def test_what_is_saved_as_blend_is_denoised(renderer: Watched) -> None:
+    for denoise in (True, False):
+        one(renderer, sampled(scene_of(TRIO), object_samples=8, denoise=denoise))
+        cycles = renderer._scene.cycles
+        assert (cycles.use_denoising, cycles.samples) == (denoise, 4)
 
 
 def test_a_plain_background_stays_plain(renderer: Watched) -> None:

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from render.model.errors import RenderError
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one, scene_of
 
@@ -70,3 +71,9 @@ def test_a_picture_does_not_depend_on_what_was_set_before(renderer: CyclesRender
         for owner, name, value in before:
             setattr(owner, name, value)
     assert np.array_equal(first.color, again.color) and np.array_equal(first.depth, again.depth)
+
+
+def test_an_image_smaller_than_blender_can_is_refused(renderer: CyclesRenderer) -> None:
+    with pytest.raises(RenderError, match="found an image of 17 x 3 pixels; Blender renders 4 x 4 or more"):
+        one(renderer, scene_of(TRIO, width=17, height=3))
+    assert one(renderer, scene_of(TRIO, width=4, height=4)).ids.shape == (4, 4)
