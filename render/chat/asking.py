@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from threading import Event, Lock
 from typing import Any
 
-from render.model.errors import ChatError
+from render.model.errors import ChatError, DioramaError
 from scene_specs.language.appending import GrowingFile
 from scene_specs.language.chat import ChatModel, Message, Picture, Reply
 
@@ -69,14 +69,14 @@ class Meter:
 
 
 class ReplyLog:
-    """Replies by request. file: JSON lines that earlier runs and this one write; a last incomplete line is cut off."""
+    """Replies by request. file: JSON lines that earlier runs and this one write; one that was cut short is removed."""
 
     def __init__(self, file: GrowingFile | None = None) -> None:
         self._file, self._lock = file, Lock()
         self._replies: dict[str, Reply] = {}
         if file is None:
             return
-        for number, line in file.records():
+        for number, line in file.records(b'{"request": "'):
             try:
                 row = json.loads(line)
                 request = str(row.pop("request"))
@@ -143,6 +143,10 @@ class Asker:
             tokens = (found.input_tokens, found.output_tokens)
         except TemporaryError as error:
             found, tokens = error, error.tokens
+        except DioramaError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise ChatError(f"model {self.name} failed: {error!r}") from error
         finally:
             cost = self._meter.end(reserved, tokens)
         return found, cost

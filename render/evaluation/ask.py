@@ -75,13 +75,13 @@ def ask(
 
 
 def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
-    """Id -> model and prompts of the replies in a file; an incomplete last line, left by a crash, is cut off."""
+    """Id -> model and prompts of the replies in a file; a last line that a crash cut short is removed."""
     known = {}
-    for number, line in file.records():
+    for number, line in file.records(b'{"id": "'):
         try:
             row = json.loads(line)
             known[str(row["id"])] = {"model": row["model"], "prompts": row["prompts"]}
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             problem = f"line {number} is no reply of `render-eval ask`"
             raise UsageError(f"--out {file.path}: {problem}; name another file") from error
     return known

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -58,6 +60,23 @@ def test_a_run_continues_after_its_limit(tmp_path: Path) -> None:
     assert "| task | malevic: pos1 | 2 | 0.0 |" in table
 
 
+class Slow(Player):
+    """Replies to the first question at once, and to others later."""
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
+        first = not Player.asked
+        reply = super().reply(messages, max_tokens=max_tokens)
+        time.sleep(0 if first else 0.3)
+        return reply
+
+
+def test_replies_under_way_at_the_limit_are_kept(tmp_path: Path) -> None:
+    store, out = eval_store(tmp_path, "malevic", episodes_each=6).url, tmp_path / "p"
+    limits = ("--parallel", "4", "--max-requests", "4")
+    run("render-eval", "ask", store, "--model", MODEL.replace("Player", "Slow"), "--out", out, *limits, exit_codes=(1,))
+    assert len(Player.asked) == len(out.read_text().splitlines()) == 4
+
+
 def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
     store = eval_store(tmp_path, "malevic").url
     out = tmp_path / "p.jsonl"
@@ -66,9 +85,30 @@ def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
     out.write_text(other)
     run("render-eval", "ask", store, "--model", MODEL, "--out", out, exit_codes=(2,))
     assert out.read_text() == other and len(Player.asked) == 2
-    out.write_text("no predictions\n")
-    run("render-eval", "ask", store, "--model", MODEL, "--out", out, exit_codes=(2,))
-    assert out.read_text() == "no predictions\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["no predictions\n", '{"precious": [1, 2, 3]}', "precious", '{"precious": [1', "[" * 100_000]
+)
+def test_files_of_others_are_left_alone(tmp_path: Path, text: str) -> None:
+    out = tmp_path / "notes.json"
+    out.write_text(text)
+    run("render-eval", "ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", out, exit_codes=(2,))
+    assert out.read_text() == text and not Player.asked
+
+
+def test_a_last_line_without_its_end_counts(tmp_path: Path) -> None:
+    ask = ("render-eval", "ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", tmp_path / "p")
+    run(*ask)
+    text = (tmp_path / "p").read_text()
+    (tmp_path / "p").write_text(text.removesuffix("\n"))
+    assert run(*ask).startswith("asked 0 items: 0 requests") and (tmp_path / "p").read_text() == text
+
+
+def test_a_device_is_refused(tmp_path: Path) -> None:
+    command = ["ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", os.devnull]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2 and "--out /dev/null: not a regular file" in result.stderr
 
 
 def test_replies_to_other_numbers_of_questions_are_not_mixed(tmp_path: Path) -> None:
