@@ -96,7 +96,8 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    more = f" --questions {questions}" if questions else ""
+    given = {"--questions": questions, "--limit": limit}
+    more = "".join(f" {option} {number}" for option, number in given.items() if number)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 
@@ -111,14 +112,15 @@ _store = click.option(
 @_store
 @click.option("--allow-missing", is_flag=True, help="Count items without a prediction as wrong.")
 @opt.questions
+@opt.limit("episodes")
 @opt.splits
 @opt.where
 @opt.at
 @opt.as_json
 @click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
 def score(
-    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, splits: tuple[str, ...],
-    where: str | None, at: str | None, as_json: bool, plot: Path | None,
+    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, limit: int | None,
+    splits: tuple[str, ...], where: str | None, at: str | None, as_json: bool, plot: Path | None,
 ) -> None:  # fmt: skip
     """Score replies of a model.
 
@@ -145,7 +147,7 @@ def score(
     from scene_specs.language.answer_rule import VERSION
 
     reader = opt.open_reader(store, at, splits)
-    options = ExportOptions(where=condition(where, splits=splits), questions=questions)
+    options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
     if not entries:

@@ -31,7 +31,7 @@ def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         page.text((across, bottom + 16), f"{25 * part} %", 10, fill=FAINT, text_anchor="middle")
     for number, row in enumerate(rows):
         y = _HEAD + _ROW * (number + 0.5)
-        label = f"{row['by']}: {row['group']} ({row['items']})".replace(": (", " (").replace(":  (", " (")
+        label = f"{row['by']}: {row['group']} ({row['items']})".replace(":  (", " (")
         page.text((_LABEL - 10, y + 4), fitting(label, _LABEL - 20, font(12)), 12, fill=INK, text_anchor="end")
         for name, (color, _, half) in _MARKS.items():
             at = _LABEL + _WIDTH * row[name]

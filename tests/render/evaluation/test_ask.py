@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Barrier
 from typing import ClassVar
 
 import pytest
@@ -109,6 +110,40 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
     command = ["ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", os.devnull]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2 and "--out /dev/null: not a regular file" in result.stderr
+
+
+def test_replies_with_other_settings_are_not_mixed(tmp_path: Path) -> None:
+    store, out = eval_store(tmp_path, "malevic").url, tmp_path / "p"
+    ask = ("render-eval", "ask", store, "--model", MODEL, "--out", out)
+    run(*ask)
+    text = out.read_text()
+    for other in (("--set", "temperature=1"), ("--reply-tokens", "255")):
+        result = CliRunner().invoke(main, [*map(str, ask[1:]), *other])
+        assert result.exit_code == 2 and "name another file" in result.stderr
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert {json.dumps(row.pop("settings")) for row in rows} == {'{"reply_tokens": 256}'}
+    # Earlier versions wrote no settings.
+    out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(*ask).startswith("asked 0 items")
+
+
+def test_what_a_limit_asked_can_be_scored(tmp_path: Path) -> None:
+    ask = ("render-eval", "ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", tmp_path / "p")
+    following = run(*ask, "--limit", "1").partition("next: ")[2].partition(", and")[0].split()
+    assert following[-2:] == ["--limit", "1"] and "| all |  | 1 |" in run(*following)
+
+
+def test_more_than_a_chunk_is_asked_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(4)
+
+    def reply(*_: object, **__: object) -> Reply:
+        together.wait(10)
+        return Reply("no", 10, 1)
+
+    monkeypatch.setattr("render.evaluation.ask._CHUNK", 2)
+    monkeypatch.setattr(Player, "reply", reply)
+    command = ("ask", eval_store(tmp_path, "malevic", episodes_each=4).url, "--model", MODEL, "--out", tmp_path / "p")
+    assert run("render-eval", *command, "--parallel", "4").startswith("asked 4 items")
 
 
 def test_replies_to_other_numbers_of_questions_are_not_mixed(tmp_path: Path) -> None:
