@@ -62,12 +62,11 @@ class Entry:
     text: float = 0.0
 
     @classmethod
-    def of(cls, item: Item, episode: str, split: str | None) -> Entry:
+    def of(cls, item: Item, episode: str) -> Entry:
         """The entry of an item; its message is not kept."""
-        groups = {**({"split": split} if split else {}), **item.groups}
         answers = (item.options, item.lettered, item.answer, item.key, item.rules)
         chance = 1 / len(item.options)
-        return cls(f"{item.benchmark}: {item.task}", episode, groups, *answers, pair=item.pair, chance=chance)
+        return cls(f"{item.benchmark}: {item.task}", episode, item.groups, *answers, pair=item.pair, chance=chance)
 
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
@@ -84,10 +83,7 @@ def read_entries(
     store: EpisodeReader, options: ExportOptions, progress: Callable[[int], None] = lambda done: None
 ) -> dict[str, Entry]:
     """Id -> entry of the items of a store; see `iter_items`. Memory: about 2 KB per item."""
-    entries = {
-        name: Entry.of(item, record.episode_id, record.scene.split)
-        for name, item, record in iter_items(store, options, progress)
-    }
+    entries = {name: Entry.of(item, record.episode_id) for name, item, record in iter_items(store, options, progress)}
     add_guesses(entries.values())
     return entries
 
