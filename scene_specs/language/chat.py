@@ -90,10 +90,9 @@ def in_parallel(
         yield from map(work, items)
         return
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(work, item) for item in items]
-        left = {*futures}
+        left = [pool.submit(work, item) for item in items]
         try:
-            for future in as_completed(futures):
+            for future in as_completed(left):
                 left.remove(future)
                 yield future.result()
         except BaseException as error:

@@ -51,12 +51,13 @@ def test_a_run_continues_after_its_limit(tmp_path: Path) -> None:
     first = out.read_text()
     assert len(first.splitlines()) == 2
     out.write_text(first + '{"id": "kilo')
-    text = run(*ask, "--parallel", "4")
+    text = run(*ask, "--parallel", "4", "--price", "2:8")
     assert text.startswith("asked 4 items: 4 requests, 40 tokens read, 4 written")
     assert out.read_text().startswith(first) and len(Player.asked) == 6
     assert run(*ask).startswith("asked 0 items: 0 requests")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert {row["prompts"] for row in rows} == {"kilogram 1", "malevic 1"} and {row["model"] for row in rows} == {MODEL}
+    assert [row["cost"] for row in rows] == pytest.approx([0.0] * 2 + [28e-6] * 4)
     table = run("render-eval", "score", out, "--store", store)
     assert "| task | malevic: pos1 | 2 | 0.0 |" in table
 
