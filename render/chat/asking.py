@@ -134,9 +134,8 @@ class Asker:
         """A reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
         tokens = (0, 0)
-        found: Reply | TemporaryError
         try:
-            found = self._model.reply(messages, max_tokens=max_tokens)
+            found: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
             if not isinstance(found, Reply):
                 expected = "Reply(text, input_tokens, output_tokens) of scene_specs.language.chat"
                 raise ChatError(f"model {self.name}: its reply is of type {type(found).__name__}; expected {expected}")

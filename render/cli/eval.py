@@ -79,8 +79,7 @@ def ask(
 
     reader = opt.open_reader(store, at, splits)
     options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
-    values = {name: json_or_text(text) for name, text in parameters.items()}
-    chosen = ChatSettings(parameters=values, **settings)
+    chosen = ChatSettings(parameters={name: json_or_text(text) for name, text in parameters.items()}, **settings)
     with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
             reader, options, models, model, out, parallel=parallel, reply_tokens=reply_tokens, progress=advance
@@ -89,20 +88,17 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    given = {"--questions": questions, "--limit": limit}
-    more = "".join(f" {option} {number}" for option, number in given.items() if number)
+    given = {"questions": questions, "limit": limit}.items()
+    more = "".join(f" --{name} {number}" for name, number in given if number)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
-
-
-_store = click.option(
-    "--store", metavar="STORE", default=opt.default_store, show_default=False,
-    help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
-)  # fmt: skip
 
 
 @main.command(cls=DioramaCommand)
 @click.argument("files", nargs=-1, required=True, type=opt.FILE)
-@_store
+@click.option(
+    "--store", metavar="STORE", default=opt.default_store, show_default=False,
+    help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
+)  # fmt: skip
 @click.option("--allow-missing", is_flag=True, help="Count items without a prediction as wrong.")
 @opt.questions
 @opt.limit("episodes")

@@ -60,24 +60,21 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
     for number, line in enumerate(iter(lambda: file.readline(_MOST_BYTES + 1), b""), 1):
         if len(line) > _MOST_BYTES:
             raise spec_error(f"longer than {_MOST_BYTES >> 20} MiB", file=str(path), line=number)
-        if line.strip():
-            yield _prediction(line, path, number)
-
-
-def _prediction(line: bytes, path: Path, number: int) -> Prediction:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        # The last line of a run that was killed is incomplete, too.
-        raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
-    reply: Any = None
-    if isinstance(data, dict):
-        reply = data.get("reply", data.get("filtered_resps"))
-        reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
-    if not isinstance(reply, str) or not isinstance(data.get("id"), str):
-        expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
-        raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
-    return Prediction(data["id"], reply, str(path), number)
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            # The last line of a run that was killed is incomplete, too.
+            raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
+        reply: Any = None
+        if isinstance(data, dict):
+            reply = data.get("reply", data.get("filtered_resps"))
+            reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
+        if not isinstance(reply, str) or not isinstance(data.get("id"), str):
+            expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
+            raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
+        yield Prediction(data["id"], reply, str(path), number)
 
 
 def _inspect_log(path: Path, file: IO[bytes]) -> Iterator[Prediction]:

@@ -16,7 +16,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from render.evaluation.predictions import Prediction
@@ -72,7 +71,7 @@ class Entry:
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
         """An entry that is right if all members are; its answer is that of all."""
         answers, replies = [one.answer for one in members], [one.reply for one in members]
-        some, flips = members[0], any(one != other for one, other in pairwise(answers))
+        some, flips = members[0], len({*answers}) > 1
         reply = None if None in replies else "" if "" in replies else "right" if replies == answers else "wrong"
         guesses = {name: math.prod(getattr(one, name) for one in members) for name in ("chance", "blind", "text")}
         groups = {"change": some.groups["change"], "answers": "flip" if flips else "stay"}
@@ -163,8 +162,7 @@ def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, fl
         sums[cluster] += value - mean
     spread = sum(value * value for value in sums.values()) / number**2
     # The sums are multiples of 1 / number: what is less is a rounding error of 0.
-    size = min(mean * (1 - mean) / spread, number) if spread * number**4 > 0.5 else len(sums)
-    size = max(size, 1.0)
+    size = max(min(mean * (1 - mean) / spread, number), 1.0) if spread * number**4 > 0.5 else len(sums)
     center = mean + _95**2 / (2 * size)
     half = _95 * math.sqrt(mean * (1 - mean) / size + (_95 / (2 * size)) ** 2)
     low, high = ((center + sign * half) / (1 + _95**2 / size) for sign in (-1, 1))
