@@ -88,8 +88,7 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    given = {"questions": questions, "limit": limit}.items()
-    more = "".join(f" --{name} {number}" for name, number in given if number)
+    more = "".join(f" --{name} {number}" for name, number in (("questions", questions), ("limit", limit)) if number)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 

@@ -101,8 +101,7 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
 
     for one in predictions:
         where = f"{one.file}:{one.line}"
-        entry = entries.get(one.id)
-        if entry is None:
+        if (entry := entries.get(one.id)) is None:
             hint = ""
             if _UNKNOWN not in counts and len(entries) <= _MOST_HINTED:
                 hint = f" ({did_you_mean(one.id, entries)})".replace(" ()", "")
@@ -115,10 +114,8 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
         if entry.reply is None and not allow_missing:
             add(_MISSING, name)
     if counts:
-        lines = (
-            f"{counted(count, 'prediction')} {kind}, such as {examples[kind]}; {_ADVICE[kind]}"
-            for kind, count in counts.items()
-        )
+        numbers = {kind: counted(count, "prediction") for kind, count in counts.items()}
+        lines = (f"{numbers[kind]} {kind}, such as {one}; {_ADVICE[kind]}" for kind, one in examples.items())
         raise UsageError("not scored: " + "\n  ".join(lines))
 
 
