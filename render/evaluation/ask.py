@@ -16,6 +16,7 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.appending import GrowingFile, open_growing
 from scene_specs.language.chat import in_parallel
+from scene_specs.language.foreign import without_passwords
 from scene_specs.language.items import Item
 
 # Items in memory at once, with their images; more if more are asked at a time.
@@ -44,7 +45,8 @@ def ask(
         raise no_items(options)
     with open_growing(out) as file:
         model = models.open(name)
-        settings = {**model.settings, "reply_tokens": reply_tokens}
+        texts = ((key, without_passwords(one) if isinstance(one, str) else one) for key, one in model.settings.items())
+        settings = {**dict(texts), "reply_tokens": reply_tokens}
         known = _known(file, settings)
 
         def about(item: Item) -> dict[str, Any]:

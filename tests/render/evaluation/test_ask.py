@@ -158,9 +158,11 @@ def test_a_server_gets_texts_and_images_in_order(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     store = eval_store(tmp_path, "icca", episodes_each=1).url
     with chat_server(lambda number, body: "Answer: A") as server:
-        arguments = ("--model", "openai:m", "--base-url", server.url, "--set", "temperature=1")
+        url = server.url.replace("://", "://me:secret@")
+        arguments = ("--model", "openai:m", "--base-url", url, "--set", "temperature=1")
         run("render-eval", "ask", store, *arguments, "--out", tmp_path / "p", "--limit", "1", "--parallel", "1")
     assert len(server.bodies) == 4 and {body["temperature"] for body in server.bodies} == {1}
+    assert '"temperature": 1' in (tmp_path / "p").read_text() and "secret" not in (tmp_path / "p").read_text()
     (message,) = server.bodies[0]["messages"]
     kinds = [part["type"] for part in message["content"]]
     assert kinds == ["text", *["text", "image_url"] * 4, "text"]
