@@ -43,8 +43,7 @@ def iter_items(
     """
     report, without, make = ExportReport(), 0, items_maker(options)
     for record in iter_valid_records(store, chosen_ids(store, options), report, progress):
-        found = list(make(record))
-        without += not found
+        without += not (found := list(make(record)))
         for item in found:
             yield item_id(record.episode_id, item), item, record
         progress(1)
