@@ -69,18 +69,15 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
         from render.chat.hf_model import HuggingFaceModel
 
         return HuggingFaceModel(rest, settings.parameters)
-    made = _made(name, load_object("models", name))
-    if not callable(getattr(made, "reply", None)):
-        raise UsageError(f"model {name!r}: {type(made).__name__} has no method reply(messages, *, max_tokens)")
-    return made  # type: ignore[no-any-return]
-
-
-def _made(name: str, kind: Callable[[], Any]) -> Any:
+    made = load_object("models", name)
     try:
-        return kind()
+        made = made()
     except (Exception, SystemExit) as error:
         problem = f"model {name!r}: can't be created without arguments: {error!r}"
         raise UsageError(f"{problem}; expected a class of models, or of players with speak or choose") from error
+    if not callable(getattr(made, "reply", None)):
+        raise UsageError(f"model {name!r}: {type(made).__name__} has no method reply(messages, *, max_tokens)")
+    return made  # type: ignore[no-any-return]
 
 
 class Models:

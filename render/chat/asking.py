@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from threading import Event, Lock
 from typing import Any
 
-from render.model.errors import ChatError
+from render.model.errors import ChatError, DioramaError
 from scene_specs.language.appending import GrowingFile
 from scene_specs.language.chat import ChatModel, Message, Picture, Reply
 
@@ -69,14 +69,14 @@ class Meter:
 
 
 class ReplyLog:
-    """Replies by request. file: JSON lines that earlier runs and this one write; a last incomplete line is cut off."""
+    """Replies by request. file: JSON lines that earlier runs and this one write; one that was cut short is removed."""
 
     def __init__(self, file: GrowingFile | None = None) -> None:
         self._file, self._lock = file, Lock()
         self._replies: dict[str, Reply] = {}
         if file is None:
             return
-        for number, line in file.records():
+        for number, line in file.records(b'{"request": "'):
             try:
                 row = json.loads(line)
                 request = str(row.pop("request"))
@@ -134,15 +134,18 @@ class Asker:
         """A reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
         tokens = (0, 0)
-        found: Reply | TemporaryError
         try:
-            found = self._model.reply(messages, max_tokens=max_tokens)
+            found: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
             if not isinstance(found, Reply):
                 expected = "Reply(text, input_tokens, output_tokens) of scene_specs.language.chat"
                 raise ChatError(f"model {self.name}: its reply is of type {type(found).__name__}; expected {expected}")
             tokens = (found.input_tokens, found.output_tokens)
         except TemporaryError as error:
             found, tokens = error, error.tokens
+        except DioramaError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise ChatError(f"model {self.name} failed: {error!r}") from error
         finally:
             cost = self._meter.end(reserved, tokens)
         return found, cost

@@ -24,10 +24,9 @@ class HuggingFaceModel:
             import torch
             import transformers
         except ImportError as error:
-            problem = (
+            raise UsageError(
                 "hf: models need transformers and PyTorch; install them: pip install '.[transformers]' in the clone"
-            )
-            raise UsageError(problem) from error
+            ) from error
         self._name, self._parameters, self._torch, self._lock = name, parameters, torch, Lock()
         try:
             self._processor = transformers.AutoProcessor.from_pretrained(name)

@@ -115,7 +115,7 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
 
     for key in reversed(model.writes):
         callback = _ADDED[key](callback)
-    params = [_parameter(key, field) for key, field in model.model_fields.items()]
+    params = [parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
     help = cleandoc(model.__doc__ or "")
     if long_name:
@@ -140,7 +140,7 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
         raise click.UsageError("; ".join(option_problems(error))) from error
 
 
-def _parameter(name: str, field: FieldInfo) -> click.Parameter:
+def parameter(name: str, field: FieldInfo) -> click.Parameter:
     """The option or argument of a field."""
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     kind = _without_none(field.annotation)

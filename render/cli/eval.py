@@ -28,14 +28,20 @@ def main() -> None:
     """
 
 
-def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
-    """Parse any number of `KEY=VALUE`, with values in JSON or plain texts. Raises BadParameter."""
-    from render.cli.benchmarks import json_or_text, parse_settings
+class _ModelCommand(DioramaCommand):
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """All options; those about models are added on demand: `render-eval --help` must not wait for pydantic."""
+        if all(one.name != "price" for one in self.params):
+            from render.cli.benchmarks import parameter
+            from scene_specs.language.benchmark import ModelCommand
 
-    return {name: json_or_text(text) for name, text in parse_settings(_ctx, _param, values).items()}
+            fields = ModelCommand.model_fields.items()
+            # After --reply-tokens.
+            self.params[4:4] = [parameter(name, field) for name, field in fields if name not in ("out", "resume")]
+        return super().get_params(ctx)
 
 
-@main.command(cls=DioramaCommand)
+@main.command(cls=_ModelCommand)
 @click.argument("store", metavar="[STORE]", default=opt.default_store)
 @click.option(
     "--model", required=True, metavar="NAME",
@@ -43,21 +49,6 @@ def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tupl
 )  # fmt: skip
 @click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
 @click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
-@opt.group("Models", click.option(
-    "--base-url", metavar="URL", help="Address of an OpenAI-compatible server.  [default: that of OpenAI]"
-))  # fmt: skip
-@click.option(
-    "--set", "parameters", multiple=True, metavar="KEY=VALUE", callback=_parse_parameters,
-    help="Parameter of each request, such as temperature=0.7. VALUE is JSON; null removes one that is sent by "
-    "default. Repeatable.",
-)  # fmt: skip
-@click.option("--timeout", type=opt.Number(0.001, kind=float), default=120.0, help="Seconds to wait for a reply.")
-@click.option("--max-requests", type=opt.Number(1), help="Maximum number of requests of this run.  [default: no limit]")
-@click.option(
-    "--max-tokens", type=opt.Number(1),
-    help="Maximum number of tokens, of prompts and replies, of this run.  [default: no limit]",
-)  # fmt: skip
-@click.option("--parallel", type=opt.Number(1, 256), default=1, help="Number of questions to work on at a time.")
 @opt.questions
 @opt.limit("episodes")
 @opt.splits
@@ -65,7 +56,7 @@ def _parse_parameters(_ctx: click.Context, _param: click.Parameter, values: tupl
 @opt.at
 def ask(
     store: str, model: str, out: Path, reply_tokens: int, parallel: int, questions: int | None, limit: int | None,
-    splits: tuple[str, ...], where: str | None, at: str | None, base_url: str | None, **settings: Any,
+    splits: tuple[str, ...], where: str | None, at: str | None, parameters: dict[str, str], **settings: Any,
 ) -> None:  # fmt: skip
     """Ask a model the questions of a store.
 
@@ -81,13 +72,14 @@ def ask(
       render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --out qwen.jsonl
     """
     from render.chat import ChatSettings, open_models
+    from render.cli.benchmarks import json_or_text
     from render.evaluation.ask import ask as ask_model
     from render.export.protocol import ExportOptions
     from render.store.episode_store import condition
 
     reader = opt.open_reader(store, at, splits)
     options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
-    chosen = ChatSettings(base_url=base_url or "", **settings)
+    chosen = ChatSettings(parameters={name: json_or_text(text) for name, text in parameters.items()}, **settings)
     with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
             reader, options, models, model, out, parallel=parallel, reply_tokens=reply_tokens, progress=advance
@@ -96,29 +88,27 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    more = f" --questions {questions}" if questions else ""
+    more = "".join(f" --{name} {number}" for name, number in (("questions", questions), ("limit", limit)) if number)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
-
-
-_store = click.option(
-    "--store", metavar="STORE", default=opt.default_store, show_default=False,
-    help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
-)  # fmt: skip
 
 
 @main.command(cls=DioramaCommand)
 @click.argument("files", nargs=-1, required=True, type=opt.FILE)
-@_store
+@click.option(
+    "--store", metavar="STORE", default=opt.default_store, show_default=False,
+    help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
+)  # fmt: skip
 @click.option("--allow-missing", is_flag=True, help="Count items without a prediction as wrong.")
 @opt.questions
+@opt.limit("episodes")
 @opt.splits
 @opt.where
 @opt.at
 @opt.as_json
 @click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
 def score(
-    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, splits: tuple[str, ...],
-    where: str | None, at: str | None, as_json: bool, plot: Path | None,
+    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, limit: int | None,
+    splits: tuple[str, ...], where: str | None, at: str | None, as_json: bool, plot: Path | None,
 ) -> None:  # fmt: skip
     """Score replies of a model.
 
@@ -145,7 +135,7 @@ def score(
     from scene_specs.language.answer_rule import VERSION
 
     reader = opt.open_reader(store, at, splits)
-    options = ExportOptions(where=condition(where, splits=splits), questions=questions)
+    options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
     if not entries:

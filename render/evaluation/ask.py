@@ -16,9 +16,10 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.appending import GrowingFile, open_growing
 from scene_specs.language.chat import in_parallel
+from scene_specs.language.foreign import without_passwords
 from scene_specs.language.items import Item
 
-# Items in memory at once, with their images.
+# Items in memory at once, with their images; more if more are asked at a time.
 _CHUNK = 64
 _Asked = tuple[str, Item, EpisodeRecord]
 
@@ -37,51 +38,56 @@ def ask(
     """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.
 
     The replies that came before an error stay in the file. Raises ChatError, BudgetError, UsageError if the file has
-    replies of another model or to other prompts, or if there are no items, SpecError, StoreError.
+    replies of another model, to other prompts or with other settings, or if there are no items, SpecError, StoreError.
     """
     items = iter_items(store, options, progress)
     if (first := next(items, None)) is None:
         raise no_items(options)
     with open_growing(out) as file:
-        known = _known(file)
         model = models.open(name)
+        texts = ((key, without_passwords(one) if isinstance(one, str) else one) for key, one in model.settings.items())
+        settings = {**dict(texts), "reply_tokens": reply_tokens}
+        known = _known(file, settings)
 
-        def prompts(item: Item) -> str:
+        def about(item: Item) -> dict[str, Any]:
             # Which questions an image has depends on their number.
             number = f" of {options.questions} per image" if options.questions else ""
-            return f"{item.benchmark} {item.prompts}{number}"
+            return {"model": name, "prompts": f"{item.benchmark} {item.prompts}{number}", "settings": settings}
 
         def reply(asked: _Asked) -> dict[str, Any]:
             identity, item, episode = asked
             found = model.reply([message_of(item, episode)], max_tokens=reply_tokens, key=identity)
             tokens = {"input_tokens": found.input_tokens, "output_tokens": found.output_tokens, "cost": found.cost}
-            return {"id": identity, "reply": found.text, "model": name, "prompts": prompts(item), **tokens}
+            return {"id": identity, "reply": found.text, **about(item), **tokens}
 
         def missing() -> Iterator[_Asked]:
             for asked in chain([first], items):
-                expected = {"model": name, "prompts": prompts(asked[1])}
                 if asked[0] not in known:
                     yield asked
-                elif (written := known[asked[0]]) != expected:
+                elif (written := known[asked[0]]) != (expected := about(asked[1])):
                     problem = f"the reply to {asked[0]} is of {written}; expected {expected}"
                     raise UsageError(f"--out {out}: {problem}; name another file")
 
         count, waiting = 0, missing()
-        while chunk := list(islice(waiting, _CHUNK)):
+        while chunk := list(islice(waiting, max(_CHUNK, parallel))):
             for line in in_parallel(reply, chunk, parallel, models.stop):
                 file.append(json.dumps(line, ensure_ascii=False) + "\n")
                 count += 1
     return count
 
 
-def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
-    """Id -> model and prompts of the replies in a file; an incomplete last line, left by a crash, is cut off."""
+def _known(file: GrowingFile, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Id -> model, prompts and settings of the replies in a file; a last line that a crash cut short is removed.
+
+    settings: of replies that have none, as earlier versions wrote them.
+    """
     known = {}
-    for number, line in file.records():
+    for number, line in file.records(b'{"id": "'):
         try:
             row = json.loads(line)
-            known[str(row["id"])] = {"model": row["model"], "prompts": row["prompts"]}
-        except (ValueError, TypeError, KeyError) as error:
+            about = {"model": row["model"], "prompts": row["prompts"], "settings": row.get("settings", settings)}
+            known[str(row["id"])] = about
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             problem = f"line {number} is no reply of `render-eval ask`"
             raise UsageError(f"--out {file.path}: {problem}; name another file") from error
     return known

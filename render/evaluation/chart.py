@@ -16,7 +16,8 @@ _MARKS = {"chance": (FAINT, "chance", 9), "blind": ("#e69f00", "blind", 7), "tex
 
 def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     """Draw rows of render.evaluation.score.rows, as SVG."""
-    page = Svg(_LABEL + _WIDTH + 30, _HEAD + _ROW * len(rows) + 30, f"Accuracy: {title}")
+    bottom = _HEAD + _ROW * len(rows)
+    page = Svg(_LABEL + _WIDTH + 30, bottom + 30, f"Accuracy: {title}")
     page.text((14, 22), fitting(f"Accuracy: {title}", _LABEL + _WIDTH, font(15)), 15, fill=INK)
     legend = {"accuracy, 95 % interval": _ACCURACY, **{name: color for color, name, _ in _MARKS.values()}}
     x = 20.0
@@ -24,14 +25,13 @@ def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         page.circle((x, 42), 4, fill=color)
         page.text((x + 9, 46), name, 12, fill=INK)
         x += 40 + 7 * len(name)
-    bottom = _HEAD + _ROW * len(rows)
     for part in range(5):
         across = _LABEL + _WIDTH * part / 4
         page.line((across, _HEAD), (across, bottom), stroke=_GRID)
         page.text((across, bottom + 16), f"{25 * part} %", 10, fill=FAINT, text_anchor="middle")
     for number, row in enumerate(rows):
         y = _HEAD + _ROW * (number + 0.5)
-        label = f"{row['by']}: {row['group']} ({row['items']})".replace(": (", " (").replace(":  (", " (")
+        label = f"{row['by']}: {row['group']} ({row['items']})".replace(":  (", " (")
         page.text((_LABEL - 10, y + 4), fitting(label, _LABEL - 20, font(12)), 12, fill=INK, text_anchor="end")
         for name, (color, _, half) in _MARKS.items():
             at = _LABEL + _WIDTH * row[name]

@@ -2,7 +2,7 @@
 
 JSON Lines     {"id": "<episode id>#<number>", "reply": "<text>"}, other keys are ignored; also the files
                `*_samples_*.jsonl` that lmms-eval writes with --log_samples
-.eval          a log of Inspect AI; its samples are compressed with Zstandard, which Python's zipfile can't read
+.eval          a log of Inspect AI; before Python 3.14, zipfile can't read its samples (Zstandard)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -41,46 +41,44 @@ class Prediction(NamedTuple):
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
     """Yield the predictions of a file, one in memory at a time. Raises SpecError for what is none."""
+    if not path.is_file():
+        raise spec_error("not a regular file", "save it to a file first", file=str(path))
+    hint = ""
     try:
         with path.open("rb") as file:
             if file.read(4) == b"PK\x03\x04":
-                yield from _inspect_log(path)
-                return
-        yield from _lines(path)
+                hint = "name a log that Inspect AI has finished"
+                yield from _inspect_log(path, file)
+            else:
+                file.seek(0)
+                yield from _lines(path, file)
     except _UNREADABLE as error:
-        problem = f"can't be read: {type(error).__name__}: {error}"
-        raise spec_error(problem, "name a log that Inspect AI has finished", file=str(path)) from error
+        raise spec_error(f"can't be read: {type(error).__name__}: {error}", hint, file=str(path)) from error
 
 
-def _lines(path: Path) -> Iterator[Prediction]:
-    with path.open("rb") as file:
-        number = 0
-        while line := file.readline(_MOST_BYTES + 1):
-            number += 1
-            if len(line) > _MOST_BYTES:
-                raise spec_error(f"longer than {_MOST_BYTES >> 20} MiB", file=str(path), line=number)
-            if line.strip():
-                yield _prediction(line, path, number)
+def _lines(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
+    for number, line in enumerate(iter(lambda: file.readline(_MOST_BYTES + 1), b""), 1):
+        if len(line) > _MOST_BYTES:
+            raise spec_error(f"longer than {_MOST_BYTES >> 20} MiB", file=str(path), line=number)
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            # The last line of a run that was killed is incomplete, too.
+            raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
+        reply: Any = None
+        if isinstance(data, dict):
+            reply = data.get("reply", data.get("filtered_resps"))
+            reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
+        if not isinstance(reply, str) or not isinstance(data.get("id"), str):
+            expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
+            raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
+        yield Prediction(data["id"], reply, str(path), number)
 
 
-def _prediction(line: bytes, path: Path, number: int) -> Prediction:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        # The last line of a run that was killed is incomplete, too.
-        raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
-    reply: Any = None
-    if isinstance(data, dict):
-        reply = data.get("reply", data.get("filtered_resps"))
-        reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
-    if not isinstance(reply, str) or not isinstance(data.get("id"), str):
-        expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
-        raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
-    return Prediction(data["id"], reply, str(path), number)
-
-
-def _inspect_log(path: Path) -> Iterator[Prediction]:
-    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+def _inspect_log(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
+    with zipfile.ZipFile(path) as archive:
         samples = (one for one in archive.infolist() if one.filename.startswith("samples/"))
         for number, one in enumerate(samples, 1):
             if max(one.file_size, one.compress_size) > _MOST_BYTES:

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any
 
 from render.evaluation.predictions import Prediction
@@ -31,6 +30,15 @@ from scene_specs.language.tables import counted, markdown_table
 
 _MOST_HINTED = 100_000
 _95 = 1.959964
+# Why predictions can't be scored -> what to do.
+_ADVICE = {
+    "of no item of the store": "score them with the store that they were made from, and the same --questions, --limit, "
+    "--split and --where",
+    "of items that have one already": "keep one of each; nothing is counted twice",
+    "missing": "select the episodes that were asked with --limit, --split and --where, or pass --allow-missing to "
+    "count missing predictions as wrong",
+}
+_UNKNOWN, _TWICE, _MISSING = _ADVICE
 
 
 @dataclass
@@ -53,57 +61,28 @@ class Entry:
     text: float = 0.0
 
     @classmethod
-    def of(cls, item: Item, episode: str, split: str | None) -> Entry:
+    def of(cls, item: Item, episode: str) -> Entry:
         """The entry of an item; its message is not kept."""
-        groups = {**({"split": split} if split else {}), **item.groups}
         answers = (item.options, item.lettered, item.answer, item.key, item.rules)
         chance = 1 / len(item.options)
-        return cls(f"{item.benchmark}: {item.task}", episode, groups, *answers, pair=item.pair, chance=chance)
+        return cls(f"{item.benchmark}: {item.task}", episode, item.groups, *answers, pair=item.pair, chance=chance)
 
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
         """An entry that is right if all members are; its answer is that of all."""
         answers, replies = [one.answer for one in members], [one.reply for one in members]
-        some, flips = members[0], any(one != other for one, other in pairwise(answers))
+        some, flips = members[0], len({*answers}) > 1
         reply = None if None in replies else "" if "" in replies else "right" if replies == answers else "wrong"
         guesses = {name: math.prod(getattr(one, name) for one in members) for name in ("chance", "blind", "text")}
         groups = {"change": some.groups["change"], "answers": "flip" if flips else "stay"}
         return cls(some.task, pair, groups, (), False, "right", "", {}, reply, **guesses)
 
 
-@dataclass
-class Problems:
-    """Why predictions can't be scored. Of each kind, the number and a first example."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, str] = field(default_factory=dict)
-
-    def add(self, kind: str, example: str) -> None:
-        """Count one more."""
-        self.counts[kind] += 1
-        self.examples.setdefault(kind, example)
-
-    def check(self, advice: Mapping[str, str]) -> None:
-        """Raise UsageError if there are any. advice: kind -> what to do."""
-        lines = [
-            f"{counted(count, 'prediction')} {kind}, such as {self.examples[kind]}; {advice[kind]}"
-            for kind, count in self.counts.items()
-        ]
-        if lines:
-            raise UsageError("not scored: " + "\n  ".join(lines))
-
-
-_UNKNOWN, _TWICE, _MISSING = "of no item of the store", "of items that have one already", "missing"
-
-
 def read_entries(
     store: EpisodeReader, options: ExportOptions, progress: Callable[[int], None] = lambda done: None
 ) -> dict[str, Entry]:
     """Id -> entry of the items of a store; see `iter_items`. Memory: about 2 KB per item."""
-    entries = {
-        name: Entry.of(item, record.episode_id, record.scene.split)
-        for name, item, record in iter_items(store, options, progress)
-    }
+    entries = {name: Entry.of(item, record.episode_id) for name, item, record in iter_items(store, options, progress)}
     add_guesses(entries.values())
     return entries
 
@@ -113,28 +92,31 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
 
     Raises UsageError if an id is unknown, occurs twice, or is missing, SpecError as `read_predictions`.
     """
-    problems = Problems()
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+
+    def add(kind: str, example: str) -> None:
+        counts[kind] += 1
+        examples.setdefault(kind, example)
+
     for one in predictions:
         where = f"{one.file}:{one.line}"
-        entry = entries.get(one.id)
-        if entry is None:
+        if (entry := entries.get(one.id)) is None:
             hint = ""
-            if _UNKNOWN not in problems.counts and len(entries) <= _MOST_HINTED:
+            if _UNKNOWN not in counts and len(entries) <= _MOST_HINTED:
                 hint = f" ({did_you_mean(one.id, entries)})".replace(" ()", "")
-            problems.add(_UNKNOWN, f"{one.id} in {where}{hint}")
+            add(_UNKNOWN, f"{one.id} in {where}{hint}")
         elif entry.place:
-            problems.add(_TWICE, f"{one.id} in {entry.place} and {where}")
+            add(_TWICE, f"{one.id} in {entry.place} and {where}")
         else:
             entry.reply, entry.place = answer_of(one.reply, entry.options, entry.lettered), where
     for name, entry in entries.items():
         if entry.reply is None and not allow_missing:
-            problems.add(_MISSING, name)
-    problems.check({
-        _UNKNOWN: "score them with the store that they were made from, and the same --questions, --split and --where",
-        _TWICE: "keep one of each; nothing is counted twice",
-        _MISSING: "select the episodes that were asked with --split and --where, or pass --allow-missing to count "
-        "missing predictions as wrong",
-    })  # fmt: skip
+            add(_MISSING, name)
+    if counts:
+        numbers = {kind: counted(count, "prediction") for kind, count in counts.items()}
+        lines = (f"{numbers[kind]} {kind}, such as {one}; {_ADVICE[kind]}" for kind, one in examples.items())
+        raise UsageError("not scored: " + "\n  ".join(lines))
 
 
 def add_guesses(entries: Iterable[Entry]) -> None:
@@ -176,8 +158,8 @@ def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, fl
     for value, cluster in zip(right, clusters, strict=True):
         sums[cluster] += value - mean
     spread = sum(value * value for value in sums.values()) / number**2
-    size = min(mean * (1 - mean) / spread, number) if spread > 0 else len(sums)
-    size = max(size, 1.0)
+    # The sums are multiples of 1 / number: what is less is a rounding error of 0.
+    size = max(min(mean * (1 - mean) / spread, number), 1.0) if spread * number**4 > 0.5 else len(sums)
     center = mean + _95**2 / (2 * size)
     half = _95 * math.sqrt(mean * (1 - mean) / size + (_95 / (2 * size)) ** 2)
     low, high = ((center + sign * half) / (1 + _95**2 / size) for sign in (-1, 1))

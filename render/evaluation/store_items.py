@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Iterator
 
 from render.annotations.image_views import store_views
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records
-from render.model.errors import UsageError
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, listed
+from render.model.errors import StoreError, UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.items import Item, item_id, items_of
@@ -43,12 +43,11 @@ def iter_items(
     """
     report, without, make = ExportReport(), 0, items_maker(options)
     for record in iter_valid_records(store, chosen_ids(store, options), report, progress):
-        found = list(make(record))
-        without += not found
+        without += not (found := list(make(record)))
         for item in found:
             yield item_id(record.episode_id, item), item, record
         progress(1)
-    if error := report.error():
-        raise error
+    if report.damaged:
+        raise StoreError(listed("not read", report.damaged))
     if without:
         _log.warning("%s without evaluation items skipped", counted(without, "episode"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,12 +30,25 @@ class GrowingFile:
         self._file.seek(0)
         return self._file.read()
 
-    def records(self) -> Iterator[tuple[int, bytes]]:
-        """Yield number and contents of each complete line. Once all are read, a last incomplete one is cut off."""
+    def records(self, start: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield number and contents of each line, for the caller to check; then remove a last record that was cut.
+
+        start: what each record begins with. Raises UsageError for an incomplete last line that begins otherwise.
+        """
         data = self.contents()
-        end = data.rfind(b"\n") + 1
-        yield from enumerate(data[:end].split(b"\n")[:-1], start=1)
-        self.truncate(end)
+        *lines, rest = data.split(b"\n")
+        yield from enumerate(lines, start=1)
+        if not rest:
+            return
+        try:
+            json.loads(rest)
+        except (ValueError, RecursionError):
+            if not start.startswith(rest[: len(start)]):
+                raise UsageError(f"{self._where}: not written by this command; name another file") from None
+            self.truncate(len(data) - len(rest))
+        else:
+            yield len(lines) + 1, rest
+            self.append("\n")
 
     def append(self, text: str) -> None:
         """Append text and wait for the disk; after an error the file is as it was. Raises UsageError."""
@@ -59,6 +73,8 @@ def open_growing(path: Path, option: str = "--out") -> Iterator[GrowingFile]:
     where = f"{option} {path}"
     new = not path.exists()
     with report_write_errors(where):
+        if not new and not path.is_file():
+            raise UsageError(f"{where}: not a regular file; name another file")
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+b")
     with file:

@@ -83,18 +83,23 @@ def in_parallel(
 ) -> Iterator[_Result]:
     """Yield the results of `work`, which runs in threads, as they are ready; with one worker in order and unthreaded.
 
-    After an error, or if the caller stops reading, items that wait are dropped, `stop` is called to shorten those that
-    are worked on, and the error is raised when these have ended.
+    After an error, or if the caller stops reading, items that wait are dropped, and `stop` is called to shorten those
+    that are worked on. An error is raised when these have ended; their results come first.
     """
     if workers == 1:
         yield from map(work, items)
         return
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(work, item) for item in items]
+        left = [pool.submit(work, item) for item in items]
         try:
-            for future in as_completed(futures):
+            for future in as_completed(left):
+                left.remove(future)
                 yield future.result()
-        except BaseException:
+        except BaseException as error:
             stop()
             pool.shutdown(wait=False, cancel_futures=True)
+            if not isinstance(error, GeneratorExit):
+                for future in as_completed([one for one in left if not one.cancelled()]):
+                    if future.exception() is None:
+                        yield future.result()
             raise

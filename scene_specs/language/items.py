@@ -36,7 +36,7 @@ class Item:
     analysis, such as {"objects": "7"}; any names are allowed. key, rules: for guessers that read the text but see no
     image: a guesser learns one answer per key, and a rule (name -> options that it can't tell apart) needs no learning.
     prompts: version of the wording. pair: of an episode in a contrast, the same in the items that belong together.
-    benchmark: filled in by `items_of`.
+    benchmark, and the group "split": filled in by `items_of`.
     """
 
     number: int
@@ -98,7 +98,8 @@ def items_of(
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
-            item = replace(item, benchmark=str(name))
+            split = {} if episode.scene.split is None else {"split": episode.scene.split}
+            item = replace(item, benchmark=str(name), groups={**split, **item.groups})
             # Other implementations of a scene may have no contrasts.
             if own and (contrast := getattr(episode.scene, "contrast", None)) is not None:
                 groups = {**item.groups, "change": contrast.change}

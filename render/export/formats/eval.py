@@ -71,10 +71,9 @@ class _EvalExport(ImageExport):
         lines = self.stream(f"{benchmark}/items.jsonl", ["items"], _Lines)
         for item in items:
             parts = [{"text": part.text, "image": paths.get(part.image, "")} for part in item.parts]
-            groups = {"split": record.scene.split, **item.groups}
             lines.add("items", {
                 "id": item_id(record.episode_id, item), "episode": record.episode_id, "task": item.task,
-                "groups": [[name, str(value)] for name, value in groups.items() if value is not None],
+                "groups": [[name, str(value)] for name, value in item.groups.items() if value is not None],
                 "parts": parts, "options": item.options, "lettered": item.lettered, "answer": item.answer,
                 "label": item.label, "prompts": item.prompts, **({"pair": item.pair} if item.pair else {}),
             })  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Barrier, Event
 from typing import Any, ClassVar
 
 import pytest
@@ -107,6 +108,15 @@ def test_replies_in_the_log_are_not_asked_again(tmp_path: Path) -> None:
             model.reply(messages, max_tokens=limit, key=key)
         assert Flaky.made[0].calls == 9
     assert len(log.read_text().splitlines()) == 4
+    text = log.read_text()
+    log.write_text(text.removesuffix("\n"))
+    with open_models(ChatSettings(**QUICK), log) as models:
+        models.open(NAME).reply(other, max_tokens=5, key="1")
+    assert log.read_text() == text and Flaky.made[-1].calls == 0
+    log.write_text('{"precious": [1')
+    with pytest.raises(UsageError, match="not written by"), open_models(ChatSettings(), log) as models:
+        models.open(NAME)
+    assert log.read_text() == '{"precious": [1'
     log.write_text("[]\n")
     with pytest.raises(ChatError, match="line 1: not a logged reply"), open_models(ChatSettings(), log) as models:
         models.open(NAME)
@@ -143,6 +153,38 @@ def test_an_error_stops_the_other_threads() -> None:
             list(
                 in_parallel(lambda key: model.reply(HELLO, max_tokens=5, key=key), map(str, range(20)), 11, models.stop)
             )
+
+
+def test_results_under_way_come_before_the_error() -> None:
+    together, stopped = Barrier(4), Event()
+
+    def work(number: int) -> int:
+        if number < 4:
+            together.wait(10)
+        if number == 0:
+            raise ChatError("0 failed")
+        assert stopped.wait(10)
+        return number
+
+    kept = []
+    with pytest.raises(ChatError, match="0 failed"):
+        for one in in_parallel(work, range(9), 4, stopped.set):
+            kept.append(one)
+    assert {1, 2, 3} <= {*kept}
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), SystemExit(0)])
+def test_a_model_that_raises_is_named(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reply(*_: object, **__: object) -> Reply:
+        raise error
+
+    monkeypatch.setattr(Broken, "reply", reply)
+    with (
+        open_models(ChatSettings()) as models,
+        pytest.raises(ChatError, match=r"test_asking:Broken failed: .*\(") as found,
+    ):
+        models.open("tests.render.chat.test_asking:Broken").reply(HELLO, max_tokens=5)
+    assert repr(error) in str(found.value) and models.meter.requests == 1
 
 
 def test_names_of_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Barrier
 from typing import ClassVar
 
 import pytest
@@ -48,14 +51,32 @@ def test_a_run_continues_after_its_limit(tmp_path: Path) -> None:
     first = out.read_text()
     assert len(first.splitlines()) == 2
     out.write_text(first + '{"id": "kilo')
-    text = run(*ask, "--parallel", "4")
+    text = run(*ask, "--parallel", "4", "--price", "2:8")
     assert text.startswith("asked 4 items: 4 requests, 40 tokens read, 4 written")
     assert out.read_text().startswith(first) and len(Player.asked) == 6
     assert run(*ask).startswith("asked 0 items: 0 requests")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert {row["prompts"] for row in rows} == {"kilogram 1", "malevic 1"} and {row["model"] for row in rows} == {MODEL}
+    assert [row["cost"] for row in rows] == pytest.approx([0.0] * 2 + [28e-6] * 4)
     table = run("render-eval", "score", out, "--store", store)
     assert "| task | malevic: pos1 | 2 | 0.0 |" in table
+
+
+class Slow(Player):
+    """Replies to the first question at once, and to others later."""
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
+        first = not Player.asked
+        reply = super().reply(messages, max_tokens=max_tokens)
+        time.sleep(0 if first else 0.3)
+        return reply
+
+
+def test_replies_under_way_at_the_limit_are_kept(tmp_path: Path) -> None:
+    store, out = eval_store(tmp_path, "malevic", episodes_each=6).url, tmp_path / "p"
+    limits = ("--parallel", "4", "--max-requests", "4")
+    run("render-eval", "ask", store, "--model", MODEL.replace("Player", "Slow"), "--out", out, *limits, exit_codes=(1,))
+    assert len(Player.asked) == len(out.read_text().splitlines()) == 4
 
 
 def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
@@ -66,9 +87,64 @@ def test_replies_of_two_models_are_not_mixed(tmp_path: Path) -> None:
     out.write_text(other)
     run("render-eval", "ask", store, "--model", MODEL, "--out", out, exit_codes=(2,))
     assert out.read_text() == other and len(Player.asked) == 2
-    out.write_text("no predictions\n")
-    run("render-eval", "ask", store, "--model", MODEL, "--out", out, exit_codes=(2,))
-    assert out.read_text() == "no predictions\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["no predictions\n", '{"precious": [1, 2, 3]}', "precious", '{"precious": [1', "[" * 100_000]
+)
+def test_files_of_others_are_left_alone(tmp_path: Path, text: str) -> None:
+    out = tmp_path / "notes.json"
+    out.write_text(text)
+    run("render-eval", "ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", out, exit_codes=(2,))
+    assert out.read_text() == text and not Player.asked
+
+
+def test_a_last_line_without_its_end_counts(tmp_path: Path) -> None:
+    ask = ("render-eval", "ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", tmp_path / "p")
+    run(*ask)
+    text = (tmp_path / "p").read_text()
+    (tmp_path / "p").write_text(text.removesuffix("\n"))
+    assert run(*ask).startswith("asked 0 items: 0 requests") and (tmp_path / "p").read_text() == text
+
+
+def test_a_device_is_refused(tmp_path: Path) -> None:
+    command = ["ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", os.devnull]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2 and "--out /dev/null: not a regular file" in result.stderr
+
+
+def test_replies_with_other_settings_are_not_mixed(tmp_path: Path) -> None:
+    store, out = eval_store(tmp_path, "malevic").url, tmp_path / "p"
+    ask = ("render-eval", "ask", store, "--model", MODEL, "--out", out)
+    run(*ask)
+    text = out.read_text()
+    for other in (("--set", "temperature=1"), ("--reply-tokens", "255")):
+        result = CliRunner().invoke(main, [*map(str, ask[1:]), *other])
+        assert result.exit_code == 2 and "name another file" in result.stderr
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert {json.dumps(row.pop("settings")) for row in rows} == {'{"reply_tokens": 256}'}
+    # Earlier versions wrote no settings.
+    out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(*ask).startswith("asked 0 items")
+
+
+def test_what_a_limit_asked_can_be_scored(tmp_path: Path) -> None:
+    ask = ("render-eval", "ask", eval_store(tmp_path, "malevic").url, "--model", MODEL, "--out", tmp_path / "p")
+    following = run(*ask, "--limit", "1").partition("next: ")[2].partition(", and")[0].split()
+    assert following[-2:] == ["--limit", "1"] and "| all |  | 1 |" in run(*following)
+
+
+def test_more_than_a_chunk_is_asked_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = Barrier(4)
+
+    def reply(*_: object, **__: object) -> Reply:
+        together.wait(10)
+        return Reply("no", 10, 1)
+
+    monkeypatch.setattr("render.evaluation.ask._CHUNK", 2)
+    monkeypatch.setattr(Player, "reply", reply)
+    command = ("ask", eval_store(tmp_path, "malevic", episodes_each=4).url, "--model", MODEL, "--out", tmp_path / "p")
+    assert run("render-eval", *command, "--parallel", "4").startswith("asked 4 items")
 
 
 def test_replies_to_other_numbers_of_questions_are_not_mixed(tmp_path: Path) -> None:
@@ -82,9 +158,11 @@ def test_a_server_gets_texts_and_images_in_order(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     store = eval_store(tmp_path, "icca", episodes_each=1).url
     with chat_server(lambda number, body: "Answer: A") as server:
-        arguments = ("--model", "openai:m", "--base-url", server.url, "--set", "temperature=1")
+        url = server.url.replace("://", "://me:secret@")
+        arguments = ("--model", "openai:m", "--base-url", url, "--set", "temperature=1")
         run("render-eval", "ask", store, *arguments, "--out", tmp_path / "p", "--limit", "1", "--parallel", "1")
     assert len(server.bodies) == 4 and {body["temperature"] for body in server.bodies} == {1}
+    assert '"temperature": 1' in (tmp_path / "p").read_text() and "secret" not in (tmp_path / "p").read_text()
     (message,) = server.bodies[0]["messages"]
     kinds = [part["type"] for part in message["content"]]
     assert kinds == ["text", *["text", "image_url"] * 4, "text"]

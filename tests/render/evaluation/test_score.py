@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import resource
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ import pytest
 from render.evaluation.predictions import read_predictions
 from render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
 from render.export.protocol import ExportOptions
+from render.model.errors import StoreError
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.iwisdm import answer_balance
 from scene_specs.benchmarks.mewl.audit import audit
@@ -109,6 +112,24 @@ def test_wrong_files_are_refused(store: LanceStore, tmp_path: Path, text: str, p
     assert problem in message and str(file) in message
 
 
+def test_files_that_are_no_logs_get_advice_of_their_own(
+    store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "not a regular file (save it to a file first)" in refused(store, tmp_path / "pipe")
+    file = write(tmp_path / "p", {})
+    monkeypatch.setattr(Path, "open", Mock(side_effect=PermissionError("denied")))
+    assert refused(store, file).endswith("can't be read: PermissionError: denied\n")
+
+
+def test_damaged_episodes_are_not_read(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "render.export.protocol.read_each", lambda _, ids, kind: [kind(f"episode {one}: damaged") for one in ids]
+    )
+    with pytest.raises(StoreError, match=r"^11 episodes not read:\n  episode mal"):
+        read_entries(store, ExportOptions())
+
+
 def test_a_million_lines_take_no_memory(store: LanceStore, tmp_path: Path) -> None:
     """A tenth of them here; what is kept does not depend on the number."""
     file = tmp_path / "p"
@@ -175,6 +196,12 @@ def test_intervals_cover_what_they_claim() -> None:
             low, high = interval([float(one) for one in right], [str(k // size) for k in range(200)])
             covered[size] += low <= 0.7 <= high
     assert all(370 <= count <= 396 for count in covered.values()), covered
+    # As many right in each episode, whatever their mean is rounded to: the number of episodes counts.
+    for size in (3, 4, 5):
+        found = interval(([1.0] + [0.0] * (size - 1)) * 60, [str(k // size) for k in range(60 * size)])
+        assert found == pytest.approx(
+            interval(([1.0] + [0.0] * (size - 1)) * (60 // size), [str(k) for k in range(60)])
+        )
     low, high = interval([1.0] * 20, [str(k) for k in range(20)])
     assert high == 1.0 and low == pytest.approx(0.839, abs=0.001)  # Wilson's 95 % interval of 20 out of 20
     assert not math.isnan(interval([0.0], ["a"])[1])
