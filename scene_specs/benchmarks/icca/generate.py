@@ -36,7 +36,7 @@ from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import objects_of
 from scene_specs.benchmarks.kilogram.examples import Example
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import SpecError, spec_error
 from scene_specs.language.rng import generator, pick, sample, shuffled
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
@@ -44,7 +44,8 @@ MAX_CONTEXTS = 10**6
 TANGRAM = "tangram"
 # Of a context whose images have their objects in the same places, as all have since version 0.2.
 SHARED = "shared"
-_ATTEMPTS = 5000
+# The rarest level needs 560 attempts on average.
+_ATTEMPTS = 50_000
 _TANGRAM_ATTEMPTS = 1000
 _LOOK = KilogramOptions(size=224, border=2.0, margin=12.0)
 _HIDDEN = "black"
@@ -136,7 +137,12 @@ def draw_images(
                 for k, name in zip(order, IMAGES, strict=True)
             ]
             return [graphs[k] for k in order], frames
-    raise RuntimeError(f"context {identity}, seed {seed}: none of {_ATTEMPTS} attempts was {difficulty}")
+    raise _not_found(identity, seed, _ATTEMPTS)
+
+
+def _not_found(identity: str, seed: int, attempts: int) -> SpecError:
+    problem = f"found no such context with seed {seed} in {attempts:,} attempts"
+    return spec_error(problem, "choose another --seed or --first", episode=identity)
 
 
 def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
@@ -176,7 +182,9 @@ def _annotations(min_parts: int) -> tuple[Annotation, ...]:
 def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
     """Scene graphs and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
-    shown = shuffled(rng, _four_tangrams(rng) if difficulty == "easy" else _one_tangram(difficulty, rng))
+    shown = shuffled(
+        rng, _four_tangrams(rng, identity, seed) if difficulty == "easy" else _one_tangram(difficulty, rng)
+    )
     graphs = [_graph_of_parts(names) for _, names in shown]
     frames = [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
     return graphs, frames
@@ -203,7 +211,7 @@ def _one_tangram(difficulty: str, rng: np.random.Generator) -> _Tangrams:
     return [(item, tuple(name for name in parts if name == own or name not in odd)) for own in odd]
 
 
-def _four_tangrams(rng: np.random.Generator) -> _Tangrams:
+def _four_tangrams(rng: np.random.Generator, identity: str, seed: int) -> _Tangrams:
     pool = _annotations(_MIN_PARTS["easy"])
     for _ in range(_TANGRAM_ATTEMPTS):
         first = pick(rng, pool)
@@ -214,7 +222,7 @@ def _four_tangrams(rng: np.random.Generator) -> _Tangrams:
         found = similarity_of([_graph_of_parts(tuple(item.groups())) for item in chosen])
         if found and {*found.shortest} == {1} and 2 * min(found.differences) >= found.values:
             return [(item, tuple(item.groups())) for item in chosen]
-    raise RuntimeError(f"none of {_TANGRAM_ATTEMPTS} draws of four tangrams had a part of its own for each")
+    raise _not_found(identity, seed, _TANGRAM_ATTEMPTS)
 
 
 def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> dict[str, Any]:

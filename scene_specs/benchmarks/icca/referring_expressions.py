@@ -21,7 +21,7 @@ PREFERENCE: tuple[str, ...] = (
     "part", "category", "shape", "color", "size", "material", "left", "front",
 )  # fmt: skip
 TYPES: tuple[str, ...] = PREFERENCE[:3]
-# Longest expression that exhaustive search tries; the largest image made here has 41 attributes and relations.
+# Longest expression that exhaustive search tries.
 MAX_SEARCHED = 6
 
 # Adjectives in English order, then nouns.

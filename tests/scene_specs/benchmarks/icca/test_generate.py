@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from scene_specs.benchmarks.icca import generate
 from scene_specs.benchmarks.icca.difficulty import summary, summary_table
 from scene_specs.benchmarks.icca.image_sources import SOURCES
 from scene_specs.benchmarks.icca.referring_expressions import Lexicon
@@ -195,3 +196,11 @@ def test_summary() -> None:
 def test_wrong_arguments(arguments: tuple[Any, ...], problem: str) -> None:
     with pytest.raises(SpecError, match=problem):
         context_spec(*arguments)
+
+
+@pytest.mark.parametrize(("source", "vary", "level"), [("clevr", "relations", "medium"), ("tangram", "parts", "easy")])
+def test_a_context_that_is_not_found(monkeypatch: pytest.MonkeyPatch, source: str, vary: str, level: str) -> None:
+    monkeypatch.setattr(generate, "_ATTEMPTS", 0)
+    monkeypatch.setattr(generate, "_TANGRAM_ATTEMPTS", 0)
+    with pytest.raises(SpecError, match=rf"{level}/000003: found no such context .*choose another --seed or --first"):
+        context_spec(3, level, source, vary)
