@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -34,7 +33,6 @@ _MAX_TABLE_BYTES = 16 << 20
 _MAX_ROWS = 1000
 CLICKED: tuple[str, ...] = ("target", "distr0", "distr1", "distr2")
 _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 
 
 def game_folders(paths: Sequence[Path]) -> list[Path]:
@@ -48,9 +46,11 @@ def game_folders(paths: Sequence[Path]) -> list[Path]:
         if not own and not below:
             raise spec_error(f"no game here: expected {_table(path).name}, or folders <context>_<id>", file=str(path))
         for folder in own or below:
-            other = found.setdefault(folder.name, folder)
+            other = found.setdefault(folder.resolve().name, folder)
             if folder.resolve() != other.resolve():
-                raise spec_error(f"game {folder.name!r} is given twice: here and in {other}", file=str(folder))
+                raise spec_error(
+                    f"game {folder.resolve().name!r} is given twice: here and in {other}", file=str(folder)
+                )
     return [found[name] for name in sorted(found)]
 
 
@@ -202,7 +202,7 @@ def write_game(out: Path, game: Game, files: Mapping[str, bytes], table: str, tr
     target = out / game.name
     if target.exists():
         raise spec_error("exists already", "name another --out, or remove it", file=str(target))
-    if {*files} != {*game.images} or not all(_FILE_NAME.fullmatch(name) for name in files):
+    if {*files} != {*game.images} or any(Path(name).name != name for name in files):
         found = f"found images {', '.join(sorted(files))}; expected {', '.join(game.images)}"
         raise spec_error(f"game {game.name!r}: {found}")
     content = {**files, f"trials_for_{game.name}.csv": table.encode()}

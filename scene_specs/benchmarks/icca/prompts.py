@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -180,7 +181,8 @@ def open_image(path: Path) -> Image.Image:
     try:
         with Image.open(io.BytesIO(read_foreign(path)), formats=("PNG", "JPEG")) as image:
             return image.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    # The last three: of damaged chunks of a PNG.
+    except (OSError, ValueError, Image.DecompressionBombError, SyntaxError, LookupError, struct.error) as error:
         raise spec_error(f"can't be read as an image: {error}", file=str(path)) from error
 
 
