@@ -6,6 +6,7 @@ player that runs a model must use `view.prompt` only: game and setup hold the an
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -26,6 +27,7 @@ from scene_specs.language.errors import DioramaError, spec_error
 METHODS = {"speaker": "speak", "listener": "choose"}
 MAX_MESSAGE = 4000
 MAX_ANSWER = 20_000
+_MAX_USAGE = 1 << 20
 # Half of a surrogate pair, as some tokenizers leave it: no text file can hold it.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKUP = re.compile(r"[*_`#\"]")
@@ -129,13 +131,13 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list[Trial]:
-    """Play all trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a player that
-    fails.
+def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, count: int = TRIALS) -> list[Trial]:
+    """Play the first `count` trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a
+    player that fails.
     """
     trials: list[Trial] = []
     past: list[PastTrial] = []
-    for _ in range(TRIALS):
+    for _ in range(count):
         trial = _play_trial(game, speaker, listener, setup, tuple(past))
         trials.append(trial)
         # Not the trial itself: its target and order are what players must not know.
@@ -161,11 +163,18 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     choice = label_of(answer, labels)
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
-    usage = {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")}
+    players = {"speaker": speaker, "listener": listener}
+    usage = {role: _usage(game, number, role, one) for role, one in players.items() if hasattr(one, "usage")}
     return Trial(
         number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
         image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,
     )  # fmt: skip
+
+
+def _usage(game: Game, number: int, role: str, player: Any) -> Any:
+    """A player's usage as JSON data, which the player can't change later. Raises PlayerError."""
+    text = _ask(game, number, role, lambda: json.dumps(player.usage, default=str, ensure_ascii=False), 0, _MAX_USAGE)
+    return json.loads(text)
 
 
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
-from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView
+from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, label_of
 from scene_specs.benchmarks.icca.prompts import last_shown
 from scene_specs.benchmarks.icca.referring_expressions import (
     NO_NOUN,
@@ -217,26 +217,29 @@ class LearnerListener(LiteralListener):
 
     def __init__(self, game: Game, setup: Setup) -> None:
         super().__init__(game, setup)
-        self._variant, self._images = setup.listener, game.images
+        self._shuffled, self._images = setup.listener.shuffle, game.images
 
     def choose(self, view: ListenerView) -> str:
         """The label."""
         # The feedback to an invalid answer does not reveal the right label.
-        past = [one for one in view.past if one.choice] if self._variant.history else []
-        said = (
-            (self._current_label(one.listener_label, one.shown, view), self._lexicon.parse(one.message)) for one in past
-        )
+        said = [
+            (label, self._lexicon.parse(one.message))
+            for one in view.past
+            if one.choice and (label := self._current_label(one.listener_label, one.shown, view))
+        ]
         known = remembered(self._lexicon.parse(view.message), said)
         if not known:
             return super().choose(view)
         return self._pick("learner", view, [label for label in view.labels if label in known])
 
     def _current_label(self, label: str, shown: tuple[int, ...], view: ListenerView) -> str:
-        """The current label of what had `label` then. With shuffled labels, the image identifies it."""
-        if not self._variant.shuffle:
+        """The current label of what had `label` then. With shuffled labels, the image identifies it; "" if all images
+        are black.
+        """
+        if not self._shuffled:
             return label
         file = self._images[shown[view.labels.index(label)]]
-        return next(name for name, one in last_shown(view.prompt, view.labels).items() if one == file)
+        return next((name for name, one in last_shown(view.prompt, view.labels).items() if one == file), "")
 
 
 class Replay:
@@ -274,7 +277,8 @@ class ReplayedPlayer:
         """The present label of the image that was picked; an invalid answer is repeated."""
         trial = self._transcript.trials[view.trial]
         if not trial.choice:
-            return trial.answer
+            # With other labels, the same words could name one.
+            return "" if label_of(trial.answer, view.labels) else trial.answer
         image = trial.order[self._transcript.labels.index(trial.choice)]
         order = self._game.listener_order(self._setup.listener, view.trial, self._setup.presentation.seed)
         return view.labels[order.index(image)]

@@ -7,7 +7,7 @@ replacing a word costs 1 and removing a word is free. Word novelty rate (WNR): W
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scene_specs.benchmarks.icca import LABELS
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, TRIALS, Game
+from scene_specs.benchmarks.icca.prompts import COLLAGE
 from scene_specs.benchmarks.icca.transcripts import Transcript
 from scene_specs.benchmarks.kilogram.measures import stem
 from scene_specs.language.errors import spec_error
@@ -78,21 +80,29 @@ def rate(distance: int, earlier: Sequence[str], later: Sequence[str], published:
 
 
 class Played(NamedTuple):
-    """The scored data of a game. group: games of a group are averaged. correct: None without an answer."""
+    """The scored data of a game. group: games of a group are averaged, and equal in `conditions`. correct: None without
+    an answer. file: where it was read.
+    """
 
     group: str
     game: str
     targets: tuple[str, ...]
     messages: tuple[str, ...]
     correct: tuple[bool | None, ...]
+    file: str = ""
+    conditions: Mapping[str, Any] = {}
 
 
-def played_transcript(transcript: Transcript) -> Played:
-    """A transcript, grouped by its players and their variants."""
+def played_transcript(transcript: Transcript, file: str = "") -> Played:
+    """A transcript, grouped by its players and their variants, and by its form and labels if they are not the usual."""
     about = transcript.about
-    speaker, listener = (f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
+    group = " - ".join(f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
+    labels = next((name for name, own in LABELS.items() if own == transcript.labels), "other labels")
+    unusual = [name for name in (about.get("form"), labels) if name in (COLLAGE, "positions", "other labels")]
     targets, messages, correct = zip(*((t.target, t.message, t.correct) for t in transcript.trials), strict=True)
-    return Played(f"{speaker} - {listener}", transcript.game, targets, messages, correct)
+    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "models")}
+    conditions["labels"] = transcript.labels
+    return Played(", ".join([group, *unusual]), transcript.game, targets, messages, correct, file, conditions)
 
 
 def played_recording(game: Game) -> Played:
@@ -123,13 +133,18 @@ def scores(
 
     Intervals are 95 % percentile intervals over games drawn with replacement; groups of equal size use the same draws.
     words: the words that WND and WNR count, `content` or `all`; message length counts all. Raises SpecError where a
-    group contains a game twice.
+    group contains a game twice, or games that were played under different conditions.
     """
     groups: dict[str, dict[str, Played]] = {}
     for one in played:
         games = groups.setdefault(one.group, {})
-        if one.game in games:
-            raise spec_error(f"game {one.game!r} is there twice for {one.group!r}")
+        first = next(iter(games.values()), one)
+        problem = "is there twice" if one.game in games else ""
+        if other := [key for key, value in one.conditions.items() if value != first.conditions.get(key)]:
+            problem = f"was played with another {', '.join(other)} than game {first.game!r} of {first.file}"
+        if problem:
+            problem = f"game {one.game!r} {problem}; both are of {one.group!r}"
+            raise spec_error(problem, "score them in separate commands", file=one.file)
         games[one.game] = one
     rows = []
     for group in sorted(groups):
@@ -178,7 +193,9 @@ def _interval(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[
     """Percentile interval of the mean over games, (2, columns). values: (games, columns)."""
     chosen = rng.integers(len(values), size=(RESAMPLES, len(values)))
     edge = (1 - LEVEL) / 2
-    interval: NDArray[np.float64] = np.quantile(values[chosen].mean(axis=1), (edge, 1 - edge), axis=0)
+    # One by one: `values[chosen]` of 10,000 games is 1 GB.
+    means = np.array([values[one].mean(axis=0) for one in chosen])
+    interval: NDArray[np.float64] = np.quantile(means, (edge, 1 - edge), axis=0)
     return interval
 
 

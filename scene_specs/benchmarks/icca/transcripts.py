@@ -37,7 +37,7 @@ class Transcript(NamedTuple):
     trials: tuple[Trial, ...]
 
 
-def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
+def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """The header keys that all games of a run share, with the types that JSON reads back."""
     models = {"models": dict(setup.models)} if setup.models else {}
     rules = {"speaker_rules": setup.speaker.rules} if setup.speaker.rules else {}
@@ -56,7 +56,7 @@ def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
 
 
 def lines_of(
-    game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial], prompts: bool = False
+    game: Game, setup: Setup, players: Sequence[str], trials: Sequence[Trial], prompts: bool = False
 ) -> Iterator[str]:
     """A game's lines. players: names of speaker and listener. prompts: include them."""
     labels = setup.presentation.names

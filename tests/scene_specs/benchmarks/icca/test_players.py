@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.game import Game, new_game
+from scene_specs.benchmarks.icca.game import Game, ListenerVariant, new_game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
 from scene_specs.benchmarks.icca.players import factory
 from scene_specs.benchmarks.icca.prompts import PastTrial
@@ -89,6 +89,12 @@ def test_who_remembers_understands_to_the_end(source: str, vary: str) -> None:
     assert share(trials, 0, 24) == 1.0
     words = [sum(len(trial.message.split()) for trial in trials[k : k + 4]) for k in range(0, 24, 4)]
     assert words == sorted(words, reverse=True) and words[5] < words[2]
+
+
+def test_the_learner_of_black_images_in_new_orders_guesses() -> None:
+    variant = ListenerVariant("mine", True, False, True, True, ())
+    trials = [one for number in range(6) for one in played(game(number), "scripted", "learner", setup(variant))]
+    assert share(trials, 0, len(trials)) < 0.4
 
 
 def test_history_helps_where_words_get_few() -> None:
