@@ -36,7 +36,7 @@ from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import objects_of
 from scene_specs.benchmarks.kilogram.examples import Example
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.errors import SpecError, UsageError, spec_error
 from scene_specs.language.rng import generator, pick, sample, shuffled
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
@@ -53,14 +53,14 @@ _MIN_PARTS: Mapping[str, int] = {"easy": 3, "medium": SIZE + 1, "hard": SIZE}
 
 
 def generate(options: Options) -> Series:
-    """Contexts by the options of `render-specs icca`. Raises SpecError for options that contradict each other."""
+    """Contexts by the options of `render-specs icca`. Raises UsageError for options that contradict each other."""
     first, last = options.first, options.first + options.contexts - 1
     if last >= MAX_CONTEXTS:
-        raise spec_error(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
+        raise UsageError(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
     allowed = _vary(options.source)
     if options.vary not in (None, *allowed):
         found = f"contexts of {options.source} can't differ in {options.vary!r}"
-        raise spec_error(f"{found}; allowed: {', '.join(allowed)}")
+        raise UsageError(f"{found}; allowed: {', '.join(allowed)}")
     specs = (context_spec(number, options) for number in range(first, last + 1))
     return Series(specs, options.contexts, "contexts")
 

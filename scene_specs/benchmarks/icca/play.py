@@ -22,7 +22,7 @@ from scene_specs.benchmarks.icca.prompts import (
     speaker_label_of,
     speaker_prompt,
 )
-from scene_specs.language.errors import DioramaError, spec_error
+from scene_specs.language.errors import DioramaError, UsageError
 
 METHODS = {"speaker": "speak", "listener": "choose"}
 MAX_MESSAGE = 4000
@@ -180,8 +180,8 @@ def _usage(game: Game, number: int, role: str, player: Any) -> Any:
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
     """Create a player for a game. role: `speaker` or `listener`.
 
-    Raises PlayerError where the factory fails, SpecError for a game that the player can't play, or for an object
-    without `speak` or `choose`.
+    Raises PlayerError where the factory fails, SpecError for a game that the player can't play, UsageError for an
+    object without `speak` or `choose`.
     """
     try:
         created = factory(game, setup)
@@ -191,7 +191,7 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
         raise PlayerError(f"game {game.name!r}: the {role} can't be made: {error!r}") from error
     method = METHODS[role]
     if not callable(getattr(created, method, None)):
-        raise spec_error(f"the {role}'s factory gave {type(created).__name__}; expected an object with {method}(view)")
+        raise UsageError(f"the {role}'s factory gave {type(created).__name__}; expected an object with {method}(view)")
     return created
 
 
@@ -200,16 +200,16 @@ def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: i
 
     Raises PlayerError; SpecError for anything else, or for another length.
     """
-    where = f"game {game.name!r}, trial {number}: the {role}"
     try:
         text = ask()
     # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
-        raise PlayerError(f"{where} failed: {error if isinstance(error, DioramaError) else repr(error)}") from error
+        cause = error if isinstance(error, DioramaError) else repr(error)
+        raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {cause}") from error
     said = text if isinstance(text, str) else ""
     if least:
         said = " ".join(said.split())
     if not isinstance(text, str) or not least <= len(said) <= most:
         found = f"a text of {len(said)} characters" if said else repr(text)[:60]
-        raise spec_error(f"{where} gave {found}; expected a text of {least} to {most} characters")
+        raise game.error(f"trial {number}: the {role} gave {found}; expected a text of {least} to {most} characters")
     return _SURROGATE.sub("\ufffd", said)

@@ -24,7 +24,7 @@ from scene_specs.benchmarks.icca.referring_expressions import (
 )
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of, subgraph
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import UsageError, spec_error
 from scene_specs.language.registry import plugins
 from scene_specs.language.rng import generator, pick
 
@@ -35,7 +35,7 @@ def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
     """The scene graphs of a game's images. Raises SpecError where they are unknown."""
     if not game.pictures:
         hint = "games that Diorama made have it in game.json"
-        raise spec_error(f"game {game.name!r}: {player} needs the truth of the images, and there is none", hint)
+        raise game.error(f"{player} needs the truth of the images, and there is none", hint)
     return game.pictures
 
 
@@ -50,7 +50,7 @@ def _to_identify(game: Game, player: str) -> list[tuple[SceneGraph, list[SceneGr
         try:
             incremental(graph, others)
         except IndistinguishableError as error:
-            raise spec_error(f"game {game.name!r}: {player} can't name {image}: {error}") from None
+            raise game.error(f"{player} can't name {image}: {error}") from None
     return pairs
 
 
@@ -153,7 +153,7 @@ class RecordedSpeaker(PlannedSpeaker):
 
     def __init__(self, game: Game, setup: Setup) -> None:
         if not game.recorded:
-            raise spec_error(f"game {game.name!r}: no messages are recorded in it")
+            raise game.error("no messages are recorded in it")
         self._messages = [trial.message for trial in game.recorded]
 
 
@@ -285,12 +285,12 @@ class ReplayedPlayer:
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name. Raises SpecError for an unknown player, PluginError for one that can't be loaded."""
+    """A player's factory by name. Raises UsageError for an unknown player, PluginError for one that can't be loaded."""
     found = plugins(f"icca.{role}s")
     if name not in found:
         hint = f"a package adds one by an entry point of group diorama.icca.{role}s"
-        raise spec_error(f"found {role} {name!r}; allowed: {', '.join(found)}, replay:FILE", hint)
+        raise UsageError(f"found {role} {name!r}; allowed: {', '.join(found)}, replay:FILE ({hint})")
     make = found[name].load()
     if not callable(make):
-        raise spec_error(f"{role} {name!r} of {found[name].owner}: found {type(make).__name__}; expected a factory")
+        raise UsageError(f"{role} {name!r} of {found[name].owner}: found {type(make).__name__}; expected a factory")
     return make  # type: ignore[no-any-return]

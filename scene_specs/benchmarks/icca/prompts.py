@@ -204,7 +204,7 @@ def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
     Raises SpecError for a game without a folder, a part without an image, or images larger than 4096 pixels a side.
     """
     if game.folder is None or part.kind == "text":
-        raise spec_error(f"game {game.name!r}: no image to open")
+        raise game.error("no image to open")
     images = [
         Image.new("RGB", open_image(game.folder / game.images[0]).size, _BLACK)
         if file == MASK
@@ -212,7 +212,7 @@ def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
         for file in part.files
     ]
     if max(max(image.size) for image in images) > _MAX_SIDE:
-        raise spec_error(f"game {game.name!r}: an image is larger than {_MAX_SIDE} pixels a side")
+        raise game.error(f"an image is larger than {_MAX_SIDE} pixels a side")
     return collage(images, gap) if part.kind == COLLAGE else images[0]
 
 

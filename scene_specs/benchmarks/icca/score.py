@@ -108,7 +108,7 @@ def played_transcript(transcript: Transcript, file: str = "") -> Played:
 def played_recording(game: Game) -> Played:
     """The recorded trials of a game's folder. Raises SpecError where there are none."""
     if not game.recorded:
-        raise spec_error(f"game {game.name!r} was not played yet; there is nothing to score")
+        raise game.error("was not played yet; there is nothing to score")
     messages, correct = zip(*((trial.message, trial.correct) for trial in game.recorded), strict=True)
     return Played("recorded", game.name, game.target_images, messages, correct)
 

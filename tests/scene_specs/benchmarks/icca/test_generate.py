@@ -15,7 +15,7 @@ from scene_specs.benchmarks.icca.referring_expressions import Lexicon
 from scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
 from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
 from scene_specs.language.benchmark import benchmark_of
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.icca.pieces import context_spec, context_specs
 
@@ -194,7 +194,7 @@ def test_summary() -> None:
     ],
 )
 def test_wrong_arguments(arguments: tuple[Any, ...], problem: str) -> None:
-    with pytest.raises(SpecError, match=problem):
+    with pytest.raises(UsageError, match=problem):
         context_spec(*arguments)
 
 

@@ -14,7 +14,7 @@ from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, T
 from scene_specs.benchmarks.icca.players import factory
 from scene_specs.benchmarks.icca.prompts import PastTrial
 from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.registry import PluginError, plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, share
 
@@ -194,7 +194,7 @@ def test_entry_points(add_entry_points: Callable[..., None]) -> None:
         ("no-call", "expected a factory"),
         ("other", "allowed: learner"),
     ):
-        with pytest.raises((SpecError, PluginError), match=problem):
+        with pytest.raises((UsageError, PluginError), match=problem):
             factory("listener", name)
 
 
