@@ -179,7 +179,7 @@ def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
     return stream.getvalue()
 
 
-def transcript_rows(game: Game, transcript: Transcript) -> list[Recorded]:
+def transcript_rows(transcript: Transcript) -> list[Recorded]:
     """A transcript for `table_text`. distr0 to distr2 are the other images in the order of their names; an invalid
     answer has no clickedObj, and is wrong.
     """
@@ -188,7 +188,7 @@ def transcript_rows(game: Game, transcript: Transcript) -> list[Recorded]:
         clicked = ""
         if trial.choice:
             image = transcript.images[trial.order[transcript.labels.index(trial.choice)]]
-            others = [one for one in game.images if one != trial.target]
+            others = [one for one in transcript.images if one != trial.target]
             clicked = "target" if image == trial.target else f"distr{others.index(image)}"
         rows.append(Recorded(trial.message, clicked, trial.correct))
     return rows

@@ -22,13 +22,12 @@ from scene_specs.benchmarks.icca.difficulty import (
     SIZE,
     arrangements,
     builders_for,
-    has_distinct_objects,
     pair_differences,
     similarity_of,
 )
 from scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
 from scene_specs.benchmarks.icca.layout import relations_at
-from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, length, text_of
+from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
 from scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from scene_specs.benchmarks.kilogram.annotations import Annotation
@@ -116,8 +115,9 @@ def draw_images(
         rng = generator(seed, identity, f"attempt-{attempt}")
         graphs = build(own, rng)
         related = vary == "relations"
-        # Cheap conditions first.
-        if not has_distinct_objects(graphs) or not all(map(own.looks_as_described, graphs)):
+        # Cheap conditions first. No image may show two equal objects.
+        distinct = all(len({*graph.objects}) == len(graph.objects) for graph in graphs)
+        if not distinct or not all(map(own.looks_as_described, graphs)):
             continue
         if not related and not level.allows(pair_differences(graphs)):
             continue
@@ -161,7 +161,7 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
         described: dict[str, Any] = {}
         for name, describe in (("full_brevity", full_brevity), ("incremental", incremental)):
             says = describe(graph, others)
-            described[name] = {"text": text_of(says), "length": length(says), "says": says.data()}
+            described[name] = {"text": text_of(says), "length": len(says.atoms()), "says": says.data()}
         descriptions.append({**described, "single": list(found.single[k])})
     pairs = [f"{a}-{b}" for a, b in combinations(range(SIZE), 2)]
     differences = dict(zip(pairs, found.differences, strict=True))

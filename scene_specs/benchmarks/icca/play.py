@@ -46,12 +46,11 @@ class PlayerError(DioramaError):
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings of a game. seed: of players that draw. models: of players that are models: role -> settings."""
+    """The settings of a game. models: of players that are models: role -> settings."""
 
     presentation: Presented
     speaker: SpeakerVariant
     listener: ListenerVariant
-    seed: int = 0
     models: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -85,7 +85,7 @@ def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
     listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
     check_images(listener, options.form, options.max_images)
-    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener, options.seed)
+    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener)
     return with_texts(setup, options.texts, options.texts_of)
 
 

@@ -173,7 +173,7 @@ class RandomListener:
     """Guesses; all labels are equally likely."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        self._name, self._seed = game.name, setup.seed
+        self._name, self._seed = game.name, setup.presentation.seed
 
     def choose(self, view: ListenerView) -> str:
         """Any label."""

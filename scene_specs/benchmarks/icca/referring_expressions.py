@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from types import MappingProxyType
 
 from scene_specs.benchmarks.icca.scene_graph import MAX_OBJECTS, Atom, SceneGraph, graph_of, readings, subgraph
 
@@ -27,13 +26,13 @@ MAX_SEARCHED = 6
 # Adjectives in English order, then nouns.
 ORDER: tuple[str, ...] = ("size", "color", "material", "shape", "category", "part")
 NOUNS: tuple[str, ...] = ("shape", "category", "part")
-RELATION_WORDS: Mapping[str, str] = MappingProxyType({"left": "left of", "front": "in front of"})
+RELATION_WORDS: Mapping[str, str] = {"left": "left of", "front": "in front of"}
 # All relation words that a listener understands.
-_HEARD = MappingProxyType(
-    {"left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"}
-)
+_HEARD: Mapping[str, str] = {
+    "left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"
+}  # fmt: skip
 _ORDINALS: tuple[str, ...] = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
-_RELATION = re.compile(r"\b(left of|right of|in front of|front of|behind)\b")
+_RELATION = re.compile(rf"\b({'|'.join(_HEARD)})\b")
 NO_NOUN = "thing"
 _AGAIN = re.compile(rf"\bthe\b(?: ({'|'.join(_ORDINALS)})\b)?")
 
@@ -140,11 +139,6 @@ def _search_order(target: SceneGraph, others: Sequence[SceneGraph]) -> list[int]
         return (int(atom.other >= 0), rarest, atom.owner, PREFERENCE.index(atom.name))
 
     return [k for k, _ in sorted(enumerate(target.atoms()), key=rank)]
-
-
-def length(description: SceneGraph) -> int:
-    """Number of attributes and relations that a description mentions."""
-    return len(description.atoms())
 
 
 def single_names(target: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:

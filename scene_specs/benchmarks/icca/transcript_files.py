@@ -140,4 +140,4 @@ def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out:
         files = {name: read_foreign(game.folder / name) for name in game.images}
         path = game.folder / TRUTH
         truth: dict[str, Any] | None = json.loads(read_text(path)) if path.exists() else None
-        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)), truth)
+        write_game(out, game, files, table_text(game, transcript_rows(transcript)), truth)

@@ -49,7 +49,7 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
         "listener_variant": setup.listener.name,
         "variant": setup.listener.data(),
         "form": setup.presentation.form,
-        "seed": setup.seed,
+        "seed": setup.presentation.seed,
         **rules,
         **models,
     }

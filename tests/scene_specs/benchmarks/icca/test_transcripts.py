@@ -71,7 +71,7 @@ def test_an_invalid_answer_stays_invalid_under_other_labels(tmp_path: Path) -> N
 def test_a_game_played_is_a_published_table(tmp_path: Path) -> None:
     (found,) = read_transcripts(written(tmp_path, lines(0)))
     folder = write(tmp_path, game(0))
-    (folder / f"trials_for_{folder.name}.csv").write_text(table_text(game(0), transcript_rows(game(0), found)))
+    (folder / f"trials_for_{folder.name}.csv").write_text(table_text(game(0), transcript_rows(found)))
     back = read_game(folder)
     assert [one.message for one in back.recorded] == [one.message for one in found.trials]
     assert [one.correct for one in back.recorded] == [one.correct for one in found.trials]
