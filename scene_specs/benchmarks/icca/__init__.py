@@ -182,12 +182,8 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     role: Literal["speaker", "listener"] = option(
         "listener", "Show the prompt of the speaker, who describes images, or of the listener, who picks images."
     )
-    speaker: str = option(
-        "scripted", "Speaker in the earlier trials: a built-in one, a plugin, or replay:FILE.", metavar="NAME"
-    )
-    listener: str = option(
-        "oracle", "Listener in the earlier trials: a built-in one, a plugin, or replay:FILE.", metavar="NAME"
-    )
+    speaker: str = option("scripted", "Speaker in earlier trials: built-in, a plugin, or replay:FILE.", metavar="NAME")
+    listener: str = option("oracle", "Listener in earlier trials: built-in, a plugin, or replay:FILE.", metavar="NAME")
     images: Path | None = option(
         None, "Write the images of the prompt to numbered files in this folder.", metavar="DIR", group="Output"
     )

@@ -182,9 +182,9 @@ class Game:
         if problem:
             raise self.error(problem)
 
-    def error(self, problem: str, hint: str = "") -> SpecError:
+    def error(self, problem: str) -> SpecError:
         """The error of a problem with this game; names its folder."""
-        return spec_error(f"game {self.name!r}: {problem}", hint, file=str(self.folder or ""))
+        return spec_error(f"game {self.name!r}: {problem}", file=str(self.folder or ""))
 
     @property
     def context(self) -> int:

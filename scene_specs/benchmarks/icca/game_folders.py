@@ -48,9 +48,7 @@ def game_folders(paths: Sequence[Path]) -> list[Path]:
         for folder in own or below:
             other = found.setdefault(folder.resolve().name, folder)
             if folder.resolve() != other.resolve():
-                raise spec_error(
-                    f"game {folder.resolve().name!r} is given twice: here and in {other}", file=str(folder)
-                )
+                raise spec_error(f"a game of this name is given twice: here and in {other}", file=str(folder))
     return [found[name] for name in sorted(found)]
 
 

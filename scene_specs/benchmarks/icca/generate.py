@@ -137,12 +137,11 @@ def draw_images(
                 for k, name in zip(order, IMAGES, strict=True)
             ]
             return [graphs[k] for k in order], frames
-    raise _not_found(identity, seed, _ATTEMPTS)
+    raise _not_found(identity, _ATTEMPTS)
 
 
-def _not_found(identity: str, seed: int, attempts: int) -> SpecError:
-    problem = f"found no such context with seed {seed} in {attempts:,} attempts"
-    return spec_error(problem, "choose another --seed or --first", episode=identity)
+def _not_found(identity: str, attempts: int) -> SpecError:
+    return spec_error(f"not found in {attempts:,} attempts", "choose another --seed or --first", episode=identity)
 
 
 def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
@@ -182,9 +181,7 @@ def _annotations(min_parts: int) -> tuple[Annotation, ...]:
 def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
     """Scene graphs and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
-    shown = shuffled(
-        rng, _four_tangrams(rng, identity, seed) if difficulty == "easy" else _one_tangram(difficulty, rng)
-    )
+    shown = shuffled(rng, _four_tangrams(rng, identity) if difficulty == "easy" else _one_tangram(difficulty, rng))
     graphs = [_graph_of_parts(names) for _, names in shown]
     frames = [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
     return graphs, frames
@@ -211,7 +208,7 @@ def _one_tangram(difficulty: str, rng: np.random.Generator) -> _Tangrams:
     return [(item, tuple(name for name in parts if name == own or name not in odd)) for own in odd]
 
 
-def _four_tangrams(rng: np.random.Generator, identity: str, seed: int) -> _Tangrams:
+def _four_tangrams(rng: np.random.Generator, identity: str) -> _Tangrams:
     pool = _annotations(_MIN_PARTS["easy"])
     for _ in range(_TANGRAM_ATTEMPTS):
         first = pick(rng, pool)
@@ -222,7 +219,7 @@ def _four_tangrams(rng: np.random.Generator, identity: str, seed: int) -> _Tangr
         found = similarity_of([_graph_of_parts(tuple(item.groups())) for item in chosen])
         if found and {*found.shortest} == {1} and 2 * min(found.differences) >= found.values:
             return [(item, tuple(item.groups())) for item in chosen]
-    raise _not_found(identity, seed, _TANGRAM_ATTEMPTS)
+    raise _not_found(identity, _TANGRAM_ATTEMPTS)
 
 
 def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> dict[str, Any]:

@@ -94,8 +94,7 @@ def show_prompt(options: Prompt) -> Result:
     setup = _read_setup(options)
     games = read_games((options.game,))
     if len(games) != 1:
-        example = f"name the folder of one, such as {games[0].folder}"
-        raise UsageError(f"{options.game}: found {len(games)} games; {example}")
+        raise UsageError(f"{options.game}: found {len(games)} games; name the folder of one, such as {games[0].folder}")
     (game,) = games
     names = zip(METHODS, (options.speaker, options.listener), strict=True)
     speaker, listener = (player(role, _player_factory(role, name), game, setup) for role, name in names)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, label_of
-from scene_specs.benchmarks.icca.prompts import last_shown
+from scene_specs.benchmarks.icca.prompts import PastTrial, last_shown
 from scene_specs.benchmarks.icca.referring_expressions import (
     NO_NOUN,
     IndistinguishableError,
@@ -34,8 +34,7 @@ _Key = TypeVar("_Key", int, str)
 def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
     """The scene graphs of a game's images. Raises SpecError where they are unknown."""
     if not game.pictures:
-        hint = "games that Diorama made have it in game.json"
-        raise game.error(f"{player} needs the truth of the images, and there is none", hint)
+        raise game.error(f"{player} needs the truth of the images, which games made by Diorama have in game.json")
     return game.pictures
 
 
@@ -221,25 +220,19 @@ class LearnerListener(LiteralListener):
 
     def choose(self, view: ListenerView) -> str:
         """The label."""
-        # The feedback to an invalid answer does not reveal the right label.
-        said = [
-            (label, self._lexicon.parse(one.message))
-            for one in view.past
-            if one.choice and (label := self._current_label(one.listener_label, one.shown, view))
-        ]
-        known = remembered(self._lexicon.parse(view.message), said)
+        said = ((self._current_label(one, view), self._lexicon.parse(one.message)) for one in view.past)
+        known = remembered(self._lexicon.parse(view.message), (pair for pair in said if pair[0]))
         if not known:
             return super().choose(view)
         return self._pick("learner", view, [label for label in view.labels if label in known])
 
-    def _current_label(self, label: str, shown: tuple[int, ...], view: ListenerView) -> str:
-        """The current label of what had `label` then. With shuffled labels, the image identifies it; "" if all images
-        are black.
-        """
-        if not self._shuffled:
-            return label
-        file = self._images[shown[view.labels.index(label)]]
-        return next((name for name, one in last_shown(view.prompt, view.labels).items() if one == file), "")
+    def _current_label(self, one: PastTrial, view: ListenerView) -> str:
+        """The current label of an earlier target; "" if unknown. With shuffled labels, the image identifies it."""
+        # The feedback to an invalid answer does not reveal the right label.
+        if not one.choice or not self._shuffled:
+            return one.listener_label if one.choice else ""
+        file = self._images[one.shown[view.labels.index(one.listener_label)]]
+        return next((name for name, shown in last_shown(view.prompt, view.labels).items() if file == shown), "")
 
 
 class Replay:

@@ -23,14 +23,11 @@ TYPES: tuple[str, ...] = PREFERENCE[:3]
 # Longest expression that exhaustive search tries.
 MAX_SEARCHED = 6
 
-# Adjectives in English order, then nouns.
+# Adjectives in English order, then nouns, which are the types.
 ORDER: tuple[str, ...] = ("size", "color", "material", "shape", "category", "part")
-NOUNS: tuple[str, ...] = ("shape", "category", "part")
 RELATION_WORDS: Mapping[str, str] = {"left": "left of", "front": "in front of"}
 # All relation words that a listener understands.
-_HEARD: Mapping[str, str] = {
-    "left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"
-}  # fmt: skip
+_HEARD = {"left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"}
 _ORDINALS: tuple[str, ...] = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 _RELATION = re.compile(rf"\b({'|'.join(_HEARD)})\b")
 NO_NOUN = "thing"
@@ -164,7 +161,7 @@ def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:
     """`a small red metal cube`; without a noun `a red thing`."""
     values = dict(item)
     words = [values[name] for name in ORDER if name in values]
-    if not any(name in values for name in NOUNS):
+    if not any(name in values for name in TYPES):
         words.append(NO_NOUN)
     if article == "a":
         article = "" if words[-1].endswith("s") and words[-1][-2:] not in ("ss", "us") else article

@@ -97,11 +97,9 @@ def played_transcript(transcript: Transcript, file: str = "") -> Played:
     """A transcript, grouped by its players and their variants, and by its form and labels if they are not the usual."""
     about = transcript.about
     group = " - ".join(f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
-    labels = next((name for name, own in LABELS.items() if own == transcript.labels), "other labels")
-    unusual = [name for name in (about.get("form"), labels) if name in (COLLAGE, "positions", "other labels")]
+    unusual = [COLLAGE] * (about.get("form") == COLLAGE) + ["positions"] * (transcript.labels == LABELS["positions"])
     targets, messages, correct = zip(*((t.target, t.message, t.correct) for t in transcript.trials), strict=True)
-    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "models")}
-    conditions["labels"] = transcript.labels
+    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "models")} | {"labels": transcript.labels}
     return Played(", ".join([group, *unusual]), transcript.game, targets, messages, correct, file, conditions)
 
 
@@ -139,11 +137,10 @@ def scores(
     for one in played:
         games = groups.setdefault(one.group, {})
         first = next(iter(games.values()), one)
-        problem = "is there twice" if one.game in games else ""
-        if other := [key for key, value in one.conditions.items() if value != first.conditions.get(key)]:
-            problem = f"was played with another {', '.join(other)} than game {first.game!r} of {first.file}"
-        if problem:
-            problem = f"game {one.game!r} {problem}; both are of {one.group!r}"
+        other = [key for key, value in one.conditions.items() if value != first.conditions[key]]
+        if other or one.game in games:
+            problem = f"has another {', '.join(other)} than those of {first.file}" if other else "is there twice"
+            problem = f"game {one.game!r} of {one.group!r} {problem}"
             raise spec_error(problem, "score them in separate commands", file=one.file)
         games[one.game] = one
     rows = []

@@ -15,7 +15,7 @@ from scene_specs.benchmarks.icca.game import TRIALS, Game
 from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
 from scene_specs.benchmarks.icca.transcripts import transcripts_of
 from scene_specs.language.appending import GrowingFile, open_growing
-from scene_specs.language.errors import Diagnostic, SpecError, UsageError
+from scene_specs.language.errors import SpecError, UsageError, spec_error
 from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.writing import atomic_writer, is_stream, report_write_errors
 
@@ -127,7 +127,7 @@ def _games_of(text: str, out: Path, games: Mapping[str, Game], about: Mapping[st
         ):
             problem = "has other images or targets there"
         if problem:
-            raise SpecError([Diagnostic(str(out), 0, "", "", f"game {one.game!r} {problem}", "name another --out")])
+            raise spec_error(f"game {one.game!r} {problem}", "name another --out", file=str(out))
         found[one.game] = own
     return found
 

@@ -123,9 +123,7 @@ def _transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str
     name = header.get("game")
     four = all(_is_set_of_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
     if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:
-        problem = (
-            f"expected version {FORMAT_VERSION}, game (a text), images and labels (four texts each, all different)"
-        )
+        problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (4 texts each, all different)"
         raise spec_error(problem, file=file, line=line)
     if unnamed := [key for key in _PLAYERS if not isinstance(header.get(key), str)]:
         raise spec_error(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)

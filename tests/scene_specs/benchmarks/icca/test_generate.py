@@ -202,5 +202,5 @@ def test_wrong_arguments(arguments: tuple[Any, ...], problem: str) -> None:
 def test_a_context_that_is_not_found(monkeypatch: pytest.MonkeyPatch, source: str, vary: str, level: str) -> None:
     monkeypatch.setattr(generate, "_ATTEMPTS", 0)
     monkeypatch.setattr(generate, "_TANGRAM_ATTEMPTS", 0)
-    with pytest.raises(SpecError, match=rf"{level}/000003: found no such context .*choose another --seed or --first"):
+    with pytest.raises(SpecError, match=rf"{level}/000003: not found in 0 attempts .choose another --seed or --first"):
         context_spec(3, level, source, vary)

@@ -272,8 +272,10 @@ def test_conditions_that_are_not_averaged(games: Path, tmp_path: Path) -> None:
     for group in ("", ", collage", ", positions"):
         assert f"| steady S1 - oracle L3{group} | accuracy | 4 |" in text
     twice = run("score", files["plain"], files["plain"])
-    assert (twice.exit_code, f"{files['plain']}: game {game(0).name!r} is there twice" in twice.output) == (2, True)
+    assert (
+        twice.exit_code,
+        f"{files['plain']}: game {game(0).name!r} of 'steady S1 - oracle L3' is there twice" in twice.output,
+    ) == (2, True)
     other = run("score", files["masked"], files["plain"])
-    problem = f"was played with another variant than game {game(0).name!r} of {files['masked']}; both are of"
+    problem = f"has another variant than those of {files['masked']} (score them in separate commands)"
     assert (other.exit_code, problem in other.output) == (2, True)
-    assert "score them in separate commands" in twice.output and "score them in separate commands" in other.output

@@ -99,7 +99,7 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (lambda block: [], "no game in it"),
         (lambda block: [*block[:5], "{", *block[6:]], "t.jsonl:6: invalid JSON"),
         (change(0, icca_transcript=2), "expected version 1"),
-        (change(0, images=["a"]), "four texts each"),
+        (change(0, images=["a"]), "4 texts each"),
         (change(3, trial=9), "t.jsonl:4: game .*, trial 2: trial: found 9; the other values give 2"),
         (change(3, target="x.png"), "target 'x.png' is not one of the game's images"),
         (change(3, message=" "), "the message is empty"),
@@ -110,7 +110,7 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (change(3, correct="yes"), "correct: found 'yes'"),
         (change(3, choice="Q"), "choice: found 'Q'; the other values give"),
         (change(3, speaker_label="Q"), "speaker_label 'Q' is not a label"),
-        (change(0, labels=["A"] * 4), "four texts each, all different"),
+        (change(0, labels=["A"] * 4), "4 texts each, all different"),
         (change(0, listener=None), "found no text for listener"),
         (lambda block: [*block[:5], "[" * 100_000, *block[6:]], "t.jsonl:6: invalid JSON: nested too deeply"),
         (change(3, listener_images=None), "expected a number"),
@@ -193,7 +193,7 @@ def test_tables_and_faults() -> None:
     text = table(scores([hand_made("me - you", "1", ["red cube"] * 6, 24)]))
     assert "| me - you | accuracy | 1 | 100.0 (100-100) % |" in text
     assert "| me - you | wnr | 1 |  | 0.00 (0.00-0.00) |" in text
-    with pytest.raises(SpecError, match=r"is there twice; both are of 'g' .score them in separate commands"):
+    with pytest.raises(SpecError, match=r"game '1' of 'g' is there twice .score them in separate commands"):
         scores([hand_made("g", "1", ["red"] * 6, 0)] * 2)
 
 
