@@ -137,7 +137,7 @@ def scores(
     for one in played:
         games = groups.setdefault(one.group, {})
         first = next(iter(games.values()), one)
-        other = [key for key, value in one.conditions.items() if value != first.conditions[key]]
+        other = [key for key, value in one.conditions.items() if value != first.conditions.get(key)]
         if other or one.game in games:
             problem = f"has another {', '.join(other)} than those of {first.file}" if other else "is there twice"
             problem = f"game {one.game!r} of {one.group!r} {problem}"
