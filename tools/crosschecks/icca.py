@@ -201,7 +201,7 @@ def _own_games(out: Path) -> list[Game]:
         trials = play(game, speaker, _First(), setup)
         (transcript,) = transcripts_of("\n".join(lines_of(game, setup, ("steady", "first"), trials)))
         files = {name: png_bytes(Image.new("RGB", (8, 8))) for name in game.images}
-        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)), None)
+        write_game(out, game, files, table_text(game, transcript_rows(transcript)), None)
     return read_games([out])
 
 

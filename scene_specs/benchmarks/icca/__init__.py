@@ -125,8 +125,8 @@ class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
     """Play games and write transcripts as JSON Lines.
 
     GAMES are folders of games, as `icca games` writes them, or folders that contain such folders. In each of 24 trials,
-    the speaker describes one of the four images and the listener picks an image. Only openai:MODEL and
-    models of the Hugging Face hub use the network; docs/models.md describes models.
+    the speaker describes one of the four images and the listener picks an image. Built-in players
+    don't use the network; models and module:Class can. docs/models.md describes models.
 
     The command appends each finished game to the file of --out. After an error, Ctrl-C or a crash, the file has the
     finished games, and the same command with --resume plays the other games. Without --resume, an existing file is an
@@ -182,8 +182,8 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     role: Literal["speaker", "listener"] = option(
         "listener", "Show the prompt of the speaker, who describes images, or of the listener, who picks images."
     )
-    speaker: str = option("scripted", "Speaker in the earlier trials, as in `icca play`.", metavar="NAME")
-    listener: str = option("oracle", "Listener in the earlier trials, as in `icca play`.", metavar="NAME")
+    speaker: str = option("scripted", "Speaker in earlier trials: built-in, a plugin, or replay:FILE.", metavar="NAME")
+    listener: str = option("oracle", "Listener in earlier trials: built-in, a plugin, or replay:FILE.", metavar="NAME")
     images: Path | None = option(
         None, "Write the images of the prompt to numbered files in this folder.", metavar="DIR", group="Output"
     )

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from scene_specs.benchmarks.icca.image_sources import Source
-from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, length, single_names
+from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
 from scene_specs.language.errors import spec_error
 from scene_specs.language.rng import pick, sample, shuffled
@@ -42,7 +41,7 @@ def similarity_of(graphs: Sequence[SceneGraph]) -> Similarity | None:
     """Return the similarity of four images; None if two of them show the same."""
     pairs = [(graph, others_of(graphs, k)) for k, graph in enumerate(graphs)]
     try:
-        shortest = tuple(length(full_brevity(graph, others)) for graph, others in pairs)
+        shortest = tuple(len(full_brevity(graph, others).atoms()) for graph, others in pairs)
     except IndistinguishableError:
         return None
     single = tuple(tuple(single_names(graph, others)) for graph, others in pairs)
@@ -177,14 +176,7 @@ _RELATION_LEVELS = {
     "hard": Level((1, 2), (1, 9), (arranged,), named=False),
 }
 # vary -> difficulty -> conditions.
-LEVELS: Mapping[str, Mapping[str, Level]] = MappingProxyType(
-    {"attributes": _ATTRIBUTE_LEVELS, "relations": _RELATION_LEVELS}
-)
-
-
-def has_distinct_objects(graphs: Sequence[SceneGraph]) -> bool:
-    """Whether no image shows two equal objects."""
-    return all(len({*graph.objects}) == len(graph.objects) for graph in graphs)
+LEVELS: Mapping[str, Mapping[str, Level]] = {"attributes": _ATTRIBUTE_LEVELS, "relations": _RELATION_LEVELS}
 
 
 def builders_for(source: Source, level: Level) -> list[_Builder]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from scene_specs.benchmarks.icca import Variants
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph
 from scene_specs.language.benchmark import Result
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import SpecError, UsageError, spec_error
 from scene_specs.language.foreign import parse_json
 from scene_specs.language.rng import generator
 
@@ -93,11 +93,11 @@ class ListenerVariant:
 
 
 def check_images(variant: ListenerVariant, form: str, most: int | None) -> None:
-    """Raise SpecError if a variant's prompts contain more images than a model takes."""
+    """Raise UsageError if a variant's prompts contain more images than a model takes."""
     needed = variant.most_images(form)
     if most is not None and needed > most:
         problem = f"listener variant {variant.name}: its prompts hold up to {needed} images; allowed: {most}"
-        raise spec_error(problem, "use a variant with fewer images, or collages")
+        raise UsageError(f"{problem}; use a variant with fewer images, or collages")
 
 
 # Keys of the published file, with their defaults, and two that the published code reads and does not use.
@@ -180,7 +180,11 @@ class Game:
         else:
             problem = unequal_repetition(self.targets, range(PER_REPETITION))
         if problem:
-            raise spec_error(f"game {self.name!r}: {problem}")
+            raise self.error(problem)
+
+    def error(self, problem: str) -> SpecError:
+        """The error of a problem with this game; names its folder."""
+        return spec_error(f"game {self.name!r}: {problem}", file=str(self.folder or ""))
 
     @property
     def context(self) -> int:

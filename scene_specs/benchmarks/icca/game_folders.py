@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -34,7 +33,6 @@ _MAX_TABLE_BYTES = 16 << 20
 _MAX_ROWS = 1000
 CLICKED: tuple[str, ...] = ("target", "distr0", "distr1", "distr2")
 _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 
 
 def game_folders(paths: Sequence[Path]) -> list[Path]:
@@ -48,9 +46,9 @@ def game_folders(paths: Sequence[Path]) -> list[Path]:
         if not own and not below:
             raise spec_error(f"no game here: expected {_table(path).name}, or folders <context>_<id>", file=str(path))
         for folder in own or below:
-            other = found.setdefault(folder.name, folder)
+            other = found.setdefault(folder.resolve().name, folder)
             if folder.resolve() != other.resolve():
-                raise spec_error(f"game {folder.name!r} is given twice: here and in {other}", file=str(folder))
+                raise spec_error(f"a game of this name is given twice: here and in {other}", file=str(folder))
     return [found[name] for name in sorted(found)]
 
 
@@ -179,7 +177,7 @@ def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
     return stream.getvalue()
 
 
-def transcript_rows(game: Game, transcript: Transcript) -> list[Recorded]:
+def transcript_rows(transcript: Transcript) -> list[Recorded]:
     """A transcript for `table_text`. distr0 to distr2 are the other images in the order of their names; an invalid
     answer has no clickedObj, and is wrong.
     """
@@ -188,7 +186,7 @@ def transcript_rows(game: Game, transcript: Transcript) -> list[Recorded]:
         clicked = ""
         if trial.choice:
             image = transcript.images[trial.order[transcript.labels.index(trial.choice)]]
-            others = [one for one in game.images if one != trial.target]
+            others = [one for one in transcript.images if one != trial.target]
             clicked = "target" if image == trial.target else f"distr{others.index(image)}"
         rows.append(Recorded(trial.message, clicked, trial.correct))
     return rows
@@ -202,7 +200,7 @@ def write_game(out: Path, game: Game, files: Mapping[str, bytes], table: str, tr
     target = out / game.name
     if target.exists():
         raise spec_error("exists already", "name another --out, or remove it", file=str(target))
-    if {*files} != {*game.images} or not all(_FILE_NAME.fullmatch(name) for name in files):
+    if {*files} != {*game.images} or any(Path(name).name != name for name in files):
         found = f"found images {', '.join(sorted(files))}; expected {', '.join(game.images)}"
         raise spec_error(f"game {game.name!r}: {found}")
     content = {**files, f"trials_for_{game.name}.csv": table.encode()}

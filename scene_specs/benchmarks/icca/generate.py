@@ -22,13 +22,12 @@ from scene_specs.benchmarks.icca.difficulty import (
     SIZE,
     arrangements,
     builders_for,
-    has_distinct_objects,
     pair_differences,
     similarity_of,
 )
 from scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
 from scene_specs.benchmarks.icca.layout import relations_at
-from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, length, text_of
+from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
 from scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from scene_specs.benchmarks.kilogram.annotations import Annotation
@@ -36,7 +35,7 @@ from scene_specs.benchmarks.kilogram.dataset import own_dataset
 from scene_specs.benchmarks.kilogram.emit import objects_of
 from scene_specs.benchmarks.kilogram.examples import Example
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import SpecError, UsageError, spec_error
 from scene_specs.language.rng import generator, pick, sample, shuffled
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
@@ -44,7 +43,8 @@ MAX_CONTEXTS = 10**6
 TANGRAM = "tangram"
 # Of a context whose images have their objects in the same places, as all have since version 0.2.
 SHARED = "shared"
-_ATTEMPTS = 5000
+# The rarest level needs 560 attempts on average.
+_ATTEMPTS = 50_000
 _TANGRAM_ATTEMPTS = 1000
 _LOOK = KilogramOptions(size=224, border=2.0, margin=12.0)
 _HIDDEN = "black"
@@ -52,14 +52,14 @@ _MIN_PARTS: Mapping[str, int] = {"easy": 3, "medium": SIZE + 1, "hard": SIZE}
 
 
 def generate(options: Options) -> Series:
-    """Contexts by the options of `render-specs icca`. Raises SpecError for options that contradict each other."""
+    """Contexts by the options of `render-specs icca`. Raises UsageError for options that contradict each other."""
     first, last = options.first, options.first + options.contexts - 1
     if last >= MAX_CONTEXTS:
-        raise spec_error(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
+        raise UsageError(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
     allowed = _vary(options.source)
     if options.vary not in (None, *allowed):
         found = f"contexts of {options.source} can't differ in {options.vary!r}"
-        raise spec_error(f"{found}; allowed: {', '.join(allowed)}")
+        raise UsageError(f"{found}; allowed: {', '.join(allowed)}")
     specs = (context_spec(number, options) for number in range(first, last + 1))
     return Series(specs, options.contexts, "contexts")
 
@@ -115,8 +115,9 @@ def draw_images(
         rng = generator(seed, identity, f"attempt-{attempt}")
         graphs = build(own, rng)
         related = vary == "relations"
-        # Cheap conditions first.
-        if not has_distinct_objects(graphs) or not all(map(own.looks_as_described, graphs)):
+        # Cheap conditions first. No image may show two equal objects.
+        distinct = all(len({*graph.objects}) == len(graph.objects) for graph in graphs)
+        if not distinct or not all(map(own.looks_as_described, graphs)):
             continue
         if not related and not level.allows(pair_differences(graphs)):
             continue
@@ -136,7 +137,11 @@ def draw_images(
                 for k, name in zip(order, IMAGES, strict=True)
             ]
             return [graphs[k] for k in order], frames
-    raise RuntimeError(f"context {identity}, seed {seed}: none of {_ATTEMPTS} attempts was {difficulty}")
+    raise _not_found(identity, _ATTEMPTS)
+
+
+def _not_found(identity: str, attempts: int) -> SpecError:
+    return spec_error(f"not found in {attempts:,} attempts", "choose another --seed or --first", episode=identity)
 
 
 def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
@@ -155,7 +160,7 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
         described: dict[str, Any] = {}
         for name, describe in (("full_brevity", full_brevity), ("incremental", incremental)):
             says = describe(graph, others)
-            described[name] = {"text": text_of(says), "length": length(says), "says": says.data()}
+            described[name] = {"text": text_of(says), "length": len(says.atoms()), "says": says.data()}
         descriptions.append({**described, "single": list(found.single[k])})
     pairs = [f"{a}-{b}" for a, b in combinations(range(SIZE), 2)]
     differences = dict(zip(pairs, found.differences, strict=True))
@@ -176,7 +181,7 @@ def _annotations(min_parts: int) -> tuple[Annotation, ...]:
 def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
     """Scene graphs and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
-    shown = shuffled(rng, _four_tangrams(rng) if difficulty == "easy" else _one_tangram(difficulty, rng))
+    shown = shuffled(rng, _four_tangrams(rng, identity) if difficulty == "easy" else _one_tangram(difficulty, rng))
     graphs = [_graph_of_parts(names) for _, names in shown]
     frames = [_tangram_frame(item, names, name) for (item, names), name in zip(shown, IMAGES, strict=True)]
     return graphs, frames
@@ -203,7 +208,7 @@ def _one_tangram(difficulty: str, rng: np.random.Generator) -> _Tangrams:
     return [(item, tuple(name for name in parts if name == own or name not in odd)) for own in odd]
 
 
-def _four_tangrams(rng: np.random.Generator) -> _Tangrams:
+def _four_tangrams(rng: np.random.Generator, identity: str) -> _Tangrams:
     pool = _annotations(_MIN_PARTS["easy"])
     for _ in range(_TANGRAM_ATTEMPTS):
         first = pick(rng, pool)
@@ -214,7 +219,7 @@ def _four_tangrams(rng: np.random.Generator) -> _Tangrams:
         found = similarity_of([_graph_of_parts(tuple(item.groups())) for item in chosen])
         if found and {*found.shortest} == {1} and 2 * min(found.differences) >= found.values:
             return [(item, tuple(item.groups())) for item in chosen]
-    raise RuntimeError(f"none of {_TANGRAM_ATTEMPTS} draws of four tangrams had a part of its own for each")
+    raise _not_found(identity, _TANGRAM_ATTEMPTS)
 
 
 def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> dict[str, Any]:

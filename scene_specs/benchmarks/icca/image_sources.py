@@ -19,8 +19,6 @@ _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
 # x, y and rotation in degrees, or the name of a place.
 Place = Point | str
-# Relations that describe an order: along the x axis of the image, and in depth.
-AXES: tuple[str, ...] = ("left", "front")
 
 
 @dataclass(frozen=True)
@@ -192,7 +190,7 @@ def graph_of_annotations(
     number = {item["name"]: k for k, item in enumerate(objects)}
     related = [
         (name, number[subject], number[of])
-        for name in AXES
+        for name in ("left", "front")
         for of, subjects in (relations or {}).get(name, {}).items()
         for subject in subjects
     ]

@@ -6,6 +6,7 @@ player that runs a model must use `view.prompt` only: game and setup hold the an
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -21,11 +22,12 @@ from scene_specs.benchmarks.icca.prompts import (
     speaker_label_of,
     speaker_prompt,
 )
-from scene_specs.language.errors import DioramaError, spec_error
+from scene_specs.language.errors import DioramaError, UsageError
 
 METHODS = {"speaker": "speak", "listener": "choose"}
 MAX_MESSAGE = 4000
 MAX_ANSWER = 20_000
+_MAX_USAGE = 1 << 20
 # Half of a surrogate pair, as some tokenizers leave it: no text file can hold it.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKUP = re.compile(r"[*_`#\"]")
@@ -44,12 +46,11 @@ class PlayerError(DioramaError):
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings of a game. seed: of players that draw. models: of players that are models: role -> settings."""
+    """The settings of a game. models: of players that are models: role -> settings."""
 
     presentation: Presented
     speaker: SpeakerVariant
     listener: ListenerVariant
-    seed: int = 0
     models: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -129,13 +130,13 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup) -> list[Trial]:
-    """Play all trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a player that
-    fails.
+def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, count: int = TRIALS) -> list[Trial]:
+    """Play the first `count` trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a
+    player that fails.
     """
     trials: list[Trial] = []
     past: list[PastTrial] = []
-    for _ in range(TRIALS):
+    for _ in range(count):
         trial = _play_trial(game, speaker, listener, setup, tuple(past))
         trials.append(trial)
         # Not the trial itself: its target and order are what players must not know.
@@ -161,18 +162,25 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     choice = label_of(answer, labels)
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
-    usage = {role: one.usage for role, one in (("speaker", speaker), ("listener", listener)) if hasattr(one, "usage")}
+    players = {"speaker": speaker, "listener": listener}
+    usage = {role: _usage(game, number, role, one) for role, one in players.items() if hasattr(one, "usage")}
     return Trial(
         number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
         image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,
     )  # fmt: skip
 
 
+def _usage(game: Game, number: int, role: str, player: Any) -> Any:
+    """A player's usage as JSON data, which the player can't change later. Raises PlayerError."""
+    text = _ask(game, number, role, lambda: json.dumps(player.usage, default=str, ensure_ascii=False), 0, _MAX_USAGE)
+    return json.loads(text)
+
+
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
     """Create a player for a game. role: `speaker` or `listener`.
 
-    Raises PlayerError where the factory fails, SpecError for a game that the player can't play, or for an object
-    without `speak` or `choose`.
+    Raises PlayerError where the factory fails, SpecError for a game that the player can't play, UsageError for an
+    object without `speak` or `choose`.
     """
     try:
         created = factory(game, setup)
@@ -182,7 +190,7 @@ def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: 
         raise PlayerError(f"game {game.name!r}: the {role} can't be made: {error!r}") from error
     method = METHODS[role]
     if not callable(getattr(created, method, None)):
-        raise spec_error(f"the {role}'s factory gave {type(created).__name__}; expected an object with {method}(view)")
+        raise UsageError(f"the {role}'s factory gave {type(created).__name__}; expected an object with {method}(view)")
     return created
 
 
@@ -191,16 +199,16 @@ def _ask(game: Game, number: int, role: str, ask: Callable[[], object], least: i
 
     Raises PlayerError; SpecError for anything else, or for another length.
     """
-    where = f"game {game.name!r}, trial {number}: the {role}"
     try:
         text = ask()
     # SystemExit: a model's library that exits would otherwise end the command as if it had succeeded.
     except (Exception, SystemExit) as error:
-        raise PlayerError(f"{where} failed: {error if isinstance(error, DioramaError) else repr(error)}") from error
+        cause = error if isinstance(error, DioramaError) else repr(error)
+        raise PlayerError(f"game {game.name!r}, trial {number}: the {role} failed: {cause}") from error
     said = text if isinstance(text, str) else ""
     if least:
         said = " ".join(said.split())
     if not isinstance(text, str) or not least <= len(said) <= most:
         found = f"a text of {len(said)} characters" if said else repr(text)[:60]
-        raise spec_error(f"{where} gave {found}; expected a text of {least} to {most} characters")
+        raise game.error(f"trial {number}: the {role} gave {found}; expected a text of {least} to {most} characters")
     return _SURROGATE.sub("\ufffd", said)

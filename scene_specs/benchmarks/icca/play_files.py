@@ -27,7 +27,7 @@ from scene_specs.benchmarks.icca.score import (
     table,
 )
 from scene_specs.benchmarks.icca.transcript_files import open_transcripts, write_played
-from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
+from scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Chart, Result, Series
 from scene_specs.language.chat import ModelOpener, in_parallel
@@ -39,10 +39,13 @@ from scene_specs.language.writing import create_empty_folder, report_write_error
 
 def play_games(options: Play, models: ModelOpener) -> Series:
     """Play the games of folders, and write their transcripts to `out` one by one."""
-    names = (options.speaker, options.listener)
+    names = [options.speaker, options.listener]
     factories = {role: _player_factory(role, name, models) for role, name in zip(METHODS, names, strict=True)}
     made = {role: one for role, one in factories.items() if isinstance(one, partial) and one.func is ModelPlayer}
     setup = replace(_read_setup(options), models={role: dict(one.args[0].settings) for role, one in made.items()})
+    # File names need not be UTF-8; transcripts are.
+    names = [name.encode(errors="replace").decode() for name in names]
+    about = {**header_of(setup, names), "prompts": options.prompts}
     found = read_games(options.games)
     if options.folders is not None:
         create_empty_folder("--folders", options.folders)
@@ -53,7 +56,7 @@ def play_games(options: Play, models: ModelOpener) -> Series:
             trials = play(game, speaker, listener, setup)
             return game, [*lines_of(game, setup, names, trials, options.prompts)]
 
-        with open_transcripts(options.out, options.resume, found, setup, names) as transcripts:
+        with open_transcripts(options.out, options.resume, found, about) as transcripts:
             yield from (game for game in found if game.name in transcripts.lines)
             left = [game for game in found if game.name not in transcripts.lines]
             for game, text in in_parallel(lines, left, options.parallel, models.stop):
@@ -82,7 +85,7 @@ def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
     listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
     check_images(listener, options.form, options.max_images)
-    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener, options.seed)
+    setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener)
     return with_texts(setup, options.texts, options.texts_of)
 
 
@@ -91,12 +94,11 @@ def show_prompt(options: Prompt) -> Result:
     setup = _read_setup(options)
     games = read_games((options.game,))
     if len(games) != 1:
-        example = f"name the folder of one, such as {games[0].folder}"
-        raise UsageError(f"{options.game}: found {len(games)} games; {example}")
+        raise UsageError(f"{options.game}: found {len(games)} games; name the folder of one, such as {games[0].folder}")
     (game,) = games
     names = zip(METHODS, (options.speaker, options.listener), strict=True)
     speaker, listener = (player(role, _player_factory(role, name), game, setup) for role, name in names)
-    prompts = play(game, speaker, listener, setup)[options.trial].prompts
+    prompts = play(game, speaker, listener, setup, options.trial + 1)[-1].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
     if options.images is not None:
         create_empty_folder("--images", options.images)
@@ -120,7 +122,7 @@ def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
         if path.is_dir():
             yield from map(played_recording, read_games((path,)))
         else:
-            yield from map(played_transcript, read_transcripts(path))
+            yield from (played_transcript(one, str(path)) for one in read_transcripts(path))
 
 
 def _chart(path: Path, rows: Sequence[Row]) -> Chart:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
-from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView
-from scene_specs.benchmarks.icca.prompts import last_shown
+from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, label_of
+from scene_specs.benchmarks.icca.prompts import PastTrial, last_shown
 from scene_specs.benchmarks.icca.referring_expressions import (
     NO_NOUN,
     IndistinguishableError,
@@ -24,7 +24,7 @@ from scene_specs.benchmarks.icca.referring_expressions import (
 )
 from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of, subgraph
 from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import UsageError, spec_error
 from scene_specs.language.registry import plugins
 from scene_specs.language.rng import generator, pick
 
@@ -34,8 +34,7 @@ _Key = TypeVar("_Key", int, str)
 def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
     """The scene graphs of a game's images. Raises SpecError where they are unknown."""
     if not game.pictures:
-        hint = "games that Diorama made have it in game.json"
-        raise spec_error(f"game {game.name!r}: {player} needs the truth of the images, and there is none", hint)
+        raise game.error(f"{player} needs the truth of the images, which games made by Diorama have in game.json")
     return game.pictures
 
 
@@ -50,7 +49,7 @@ def _to_identify(game: Game, player: str) -> list[tuple[SceneGraph, list[SceneGr
         try:
             incremental(graph, others)
         except IndistinguishableError as error:
-            raise spec_error(f"game {game.name!r}: {player} can't name {image}: {error}") from None
+            raise game.error(f"{player} can't name {image}: {error}") from None
     return pairs
 
 
@@ -153,7 +152,7 @@ class RecordedSpeaker(PlannedSpeaker):
 
     def __init__(self, game: Game, setup: Setup) -> None:
         if not game.recorded:
-            raise spec_error(f"game {game.name!r}: no messages are recorded in it")
+            raise game.error("no messages are recorded in it")
         self._messages = [trial.message for trial in game.recorded]
 
 
@@ -173,7 +172,7 @@ class RandomListener:
     """Guesses; all labels are equally likely."""
 
     def __init__(self, game: Game, setup: Setup) -> None:
-        self._name, self._seed = game.name, setup.seed
+        self._name, self._seed = game.name, setup.presentation.seed
 
     def choose(self, view: ListenerView) -> str:
         """Any label."""
@@ -217,26 +216,23 @@ class LearnerListener(LiteralListener):
 
     def __init__(self, game: Game, setup: Setup) -> None:
         super().__init__(game, setup)
-        self._variant, self._images = setup.listener, game.images
+        self._shuffled, self._images = setup.listener.shuffle, game.images
 
     def choose(self, view: ListenerView) -> str:
         """The label."""
-        # The feedback to an invalid answer does not reveal the right label.
-        past = [one for one in view.past if one.choice] if self._variant.history else []
-        said = (
-            (self._current_label(one.listener_label, one.shown, view), self._lexicon.parse(one.message)) for one in past
-        )
-        known = remembered(self._lexicon.parse(view.message), said)
+        said = ((self._current_label(one, view), self._lexicon.parse(one.message)) for one in view.past)
+        known = remembered(self._lexicon.parse(view.message), (pair for pair in said if pair[0]))
         if not known:
             return super().choose(view)
         return self._pick("learner", view, [label for label in view.labels if label in known])
 
-    def _current_label(self, label: str, shown: tuple[int, ...], view: ListenerView) -> str:
-        """The current label of what had `label` then. With shuffled labels, the image identifies it."""
-        if not self._variant.shuffle:
-            return label
-        file = self._images[shown[view.labels.index(label)]]
-        return next(name for name, one in last_shown(view.prompt, view.labels).items() if one == file)
+    def _current_label(self, one: PastTrial, view: ListenerView) -> str:
+        """The current label of an earlier target; "" if unknown. With shuffled labels, the image identifies it."""
+        # The feedback to an invalid answer does not reveal the right label.
+        if not one.choice or not self._shuffled:
+            return one.listener_label if one.choice else ""
+        file = self._images[one.shown[view.labels.index(one.listener_label)]]
+        return next((name for name, shown in last_shown(view.prompt, view.labels).items() if file == shown), "")
 
 
 class Replay:
@@ -274,19 +270,20 @@ class ReplayedPlayer:
         """The present label of the image that was picked; an invalid answer is repeated."""
         trial = self._transcript.trials[view.trial]
         if not trial.choice:
-            return trial.answer
+            # With other labels, the same words could name one.
+            return "" if label_of(trial.answer, view.labels) else trial.answer
         image = trial.order[self._transcript.labels.index(trial.choice)]
         order = self._game.listener_order(self._setup.listener, view.trial, self._setup.presentation.seed)
         return view.labels[order.index(image)]
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name. Raises SpecError for an unknown player, PluginError for one that can't be loaded."""
+    """A player's factory by name. Raises UsageError for an unknown player, PluginError for one that can't be loaded."""
     found = plugins(f"icca.{role}s")
     if name not in found:
         hint = f"a package adds one by an entry point of group diorama.icca.{role}s"
-        raise spec_error(f"found {role} {name!r}; allowed: {', '.join(found)}, replay:FILE", hint)
+        raise UsageError(f"found {role} {name!r}; allowed: {', '.join(found)}, replay:FILE ({hint})")
     make = found[name].load()
     if not callable(make):
-        raise spec_error(f"{role} {name!r} of {found[name].owner}: found {type(make).__name__}; expected a factory")
+        raise UsageError(f"{role} {name!r} of {found[name].owner}: found {type(make).__name__}; expected a factory")
     return make  # type: ignore[no-any-return]

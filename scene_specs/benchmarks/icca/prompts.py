@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -180,29 +181,30 @@ def open_image(path: Path) -> Image.Image:
     try:
         with Image.open(io.BytesIO(read_foreign(path)), formats=("PNG", "JPEG")) as image:
             return image.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    # The last three: of damaged chunks of a PNG.
+    except (OSError, ValueError, Image.DecompressionBombError, SyntaxError, LookupError, struct.error) as error:
         raise spec_error(f"can't be read as an image: {error}", file=str(path)) from error
 
 
-def collage(images: Sequence[Image.Image], gap: int = GAP) -> Image.Image:
-    """Four images of one size, two by two in reading order, on black, `gap` pixels apart, at their full size."""
+def collage(images: Sequence[Image.Image]) -> Image.Image:
+    """Four images of one size, two by two in reading order, on black, GAP pixels apart, at their full size."""
     sizes = {image.size for image in images}
     if len(images) != 4 or len(sizes) != 1:
         raise spec_error(f"found {len(images)} images of sizes {sorted(sizes)}; expected four of one size")
     width, height = images[0].size
-    sheet = Image.new("RGB", (2 * width + gap, 2 * height + gap), _BLACK)
+    sheet = Image.new("RGB", (2 * width + GAP, 2 * height + GAP), _BLACK)
     for k, image in enumerate(images):
-        sheet.paste(image, (k % 2 * (width + gap), k // 2 * (height + gap)))
+        sheet.paste(image, (k % 2 * (width + GAP), k // 2 * (height + GAP)))
     return sheet
 
 
-def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
+def image_of(game: Game, part: Part) -> Image.Image:
     """The image that a part of a prompt refers to; a mask is black and as large as the game's first image.
 
     Raises SpecError for a game without a folder, a part without an image, or images larger than 4096 pixels a side.
     """
     if game.folder is None or part.kind == "text":
-        raise spec_error(f"game {game.name!r}: no image to open")
+        raise game.error("no image to open")
     images = [
         Image.new("RGB", open_image(game.folder / game.images[0]).size, _BLACK)
         if file == MASK
@@ -210,8 +212,8 @@ def image_of(game: Game, part: Part, gap: int = GAP) -> Image.Image:
         for file in part.files
     ]
     if max(max(image.size) for image in images) > _MAX_SIDE:
-        raise spec_error(f"game {game.name!r}: an image is larger than {_MAX_SIDE} pixels a side")
-    return collage(images, gap) if part.kind == COLLAGE else images[0]
+        raise game.error(f"an image is larger than {_MAX_SIDE} pixels a side")
+    return collage(images) if part.kind == COLLAGE else images[0]
 
 
 def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture]) -> list[Message]:

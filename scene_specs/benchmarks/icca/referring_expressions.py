@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from types import MappingProxyType
 
 from scene_specs.benchmarks.icca.scene_graph import MAX_OBJECTS, Atom, SceneGraph, graph_of, readings, subgraph
 
@@ -21,19 +20,16 @@ PREFERENCE: tuple[str, ...] = (
     "part", "category", "shape", "color", "size", "material", "left", "front",
 )  # fmt: skip
 TYPES: tuple[str, ...] = PREFERENCE[:3]
-# Longest expression that exhaustive search tries; the largest image made here has 41 attributes and relations.
+# Longest expression that exhaustive search tries.
 MAX_SEARCHED = 6
 
-# Adjectives in English order, then nouns.
+# Adjectives in English order, then nouns, which are the types.
 ORDER: tuple[str, ...] = ("size", "color", "material", "shape", "category", "part")
-NOUNS: tuple[str, ...] = ("shape", "category", "part")
-RELATION_WORDS: Mapping[str, str] = MappingProxyType({"left": "left of", "front": "in front of"})
+RELATION_WORDS: Mapping[str, str] = {"left": "left of", "front": "in front of"}
 # All relation words that a listener understands.
-_HEARD = MappingProxyType(
-    {"left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"}
-)
+_HEARD = {"left of": "left", "right of": "right", "in front of": "front", "front of": "front", "behind": "behind"}
 _ORDINALS: tuple[str, ...] = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
-_RELATION = re.compile(r"\b(left of|right of|in front of|front of|behind)\b")
+_RELATION = re.compile(rf"\b({'|'.join(_HEARD)})\b")
 NO_NOUN = "thing"
 _AGAIN = re.compile(rf"\bthe\b(?: ({'|'.join(_ORDINALS)})\b)?")
 
@@ -142,11 +138,6 @@ def _search_order(target: SceneGraph, others: Sequence[SceneGraph]) -> list[int]
     return [k for k, _ in sorted(enumerate(target.atoms()), key=rank)]
 
 
-def length(description: SceneGraph) -> int:
-    """Number of attributes and relations that a description mentions."""
-    return len(description.atoms())
-
-
 def single_names(target: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:
     """Single values that identify the target: `color=red` true of it alone, `no color=red` true of all except it.
 
@@ -170,7 +161,7 @@ def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:
     """`a small red metal cube`; without a noun `a red thing`."""
     values = dict(item)
     words = [values[name] for name in ORDER if name in values]
-    if not any(name in values for name in NOUNS):
+    if not any(name in values for name in TYPES):
         words.append(NO_NOUN)
     if article == "a":
         article = "" if words[-1].endswith("s") and words[-1][-2:] not in ("ss", "us") else article

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import BaseModel, Field, Strict, ValidationError
 
 # Graphs hold "left" and "front" only; each opposite is the same relation with its objects swapped.
 STORED: Mapping[str, tuple[str, bool]] = {
@@ -59,25 +61,23 @@ def graph_of(objects: Sequence[Mapping[str, str]], relations: Sequence[Sequence[
     return SceneGraph(tuple(tuple(item.items()) for item in objects), tuple(sorted(stored)))
 
 
-def graph_from_json(data: Mapping[str, Any]) -> SceneGraph:
+class _GraphData(BaseModel, strict=True):
+    """SceneGraph.data."""
+
+    things: Annotated[list[dict[str, str]], Field(max_length=MAX_OBJECTS)]
+    relations: list[Annotated[tuple[Literal["left", "right", "front", "behind"], int, int], Strict(False)]] = []
+
+
+def graph_from_json(data: object) -> SceneGraph:
     """The inverse of SceneGraph.data. Raises ValueError for other JSON data."""
-    objects: Any = data.get("things") if isinstance(data, Mapping) else None
-    relations: Any = data.get("relations", []) if isinstance(data, Mapping) else None
-    valid = (
-        isinstance(objects, list)
-        and len(objects) <= MAX_OBJECTS
-        and all(
-            isinstance(item, dict) and all(isinstance(k, str) and isinstance(v, str) for k, v in item.items())
-            for item in objects
-        )
-    )
-    if not valid or not isinstance(relations, list):
-        raise ValueError(f"expected things, at most {MAX_OBJECTS}, each an object of strings, and a list of relations")
-    for relation in relations:
-        is_triple = isinstance(relation, list) and len(relation) == 3 and relation[0] in STORED
-        if not is_triple or not all(isinstance(k, int) and 0 <= k < len(objects) for k in relation[1:]):
-            raise ValueError(f"found relation {relation!r}; expected [relation, thing, of thing]")
-    return graph_of(objects, relations)
+    try:
+        found = _GraphData.model_validate(data)
+    except ValidationError:
+        found = None
+    if found is None or not all(0 <= k < len(found.things) for _, *pair in found.relations for k in pair):
+        things = f"things, at most {MAX_OBJECTS}, each an object of strings"
+        raise ValueError(f"expected {things}, and a list of relations, each [relation, thing, of thing]")
+    return graph_of(found.things, found.relations)
 
 
 def others_of(graphs: Sequence[SceneGraph], k: int) -> list[SceneGraph]:

@@ -7,7 +7,7 @@ replacing a word costs 1 and removing a word is free. Word novelty rate (WNR): W
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, NamedTuple
@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scene_specs.benchmarks.icca import LABELS
 from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, TRIALS, Game
+from scene_specs.benchmarks.icca.prompts import COLLAGE
 from scene_specs.benchmarks.icca.transcripts import Transcript
 from scene_specs.benchmarks.kilogram.measures import stem
 from scene_specs.language.errors import spec_error
@@ -78,27 +80,33 @@ def rate(distance: int, earlier: Sequence[str], later: Sequence[str], published:
 
 
 class Played(NamedTuple):
-    """The scored data of a game. group: games of a group are averaged. correct: None without an answer."""
+    """The scored data of a game. group: games of a group are averaged, and equal in `conditions`. correct: None without
+    an answer. file: where it was read.
+    """
 
     group: str
     game: str
     targets: tuple[str, ...]
     messages: tuple[str, ...]
     correct: tuple[bool | None, ...]
+    file: str = ""
+    conditions: Mapping[str, Any] = {}
 
 
-def played_transcript(transcript: Transcript) -> Played:
-    """A transcript, grouped by its players and their variants."""
+def played_transcript(transcript: Transcript, file: str = "") -> Played:
+    """A transcript, grouped by its players and their variants, and by its form and labels if they are not the usual."""
     about = transcript.about
-    speaker, listener = (f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
+    group = " - ".join(f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
+    unusual = [COLLAGE] * (about.get("form") == COLLAGE) + ["positions"] * (transcript.labels == LABELS["positions"])
     targets, messages, correct = zip(*((t.target, t.message, t.correct) for t in transcript.trials), strict=True)
-    return Played(f"{speaker} - {listener}", transcript.game, targets, messages, correct)
+    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "models")} | {"labels": transcript.labels}
+    return Played(", ".join([group, *unusual]), transcript.game, targets, messages, correct, file, conditions)
 
 
 def played_recording(game: Game) -> Played:
     """The recorded trials of a game's folder. Raises SpecError where there are none."""
     if not game.recorded:
-        raise spec_error(f"game {game.name!r} was not played yet; there is nothing to score")
+        raise game.error("was not played yet; there is nothing to score")
     messages, correct = zip(*((trial.message, trial.correct) for trial in game.recorded), strict=True)
     return Played("recorded", game.name, game.target_images, messages, correct)
 
@@ -123,13 +131,17 @@ def scores(
 
     Intervals are 95 % percentile intervals over games drawn with replacement; groups of equal size use the same draws.
     words: the words that WND and WNR count, `content` or `all`; message length counts all. Raises SpecError where a
-    group contains a game twice.
+    group contains a game twice, or games that were played under different conditions.
     """
     groups: dict[str, dict[str, Played]] = {}
     for one in played:
         games = groups.setdefault(one.group, {})
-        if one.game in games:
-            raise spec_error(f"game {one.game!r} is there twice for {one.group!r}")
+        first = next(iter(games.values()), one)
+        other = [key for key, value in one.conditions.items() if value != first.conditions.get(key)]
+        if other or one.game in games:
+            problem = f"has another {', '.join(other)} than those of {first.file}" if other else "is there twice"
+            problem = f"game {one.game!r} of {one.group!r} {problem}"
+            raise spec_error(problem, "score them in separate commands", file=one.file)
         games[one.game] = one
     rows = []
     for group in sorted(groups):
@@ -178,7 +190,9 @@ def _interval(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[
     """Percentile interval of the mean over games, (2, columns). values: (games, columns)."""
     chosen = rng.integers(len(values), size=(RESAMPLES, len(values)))
     edge = (1 - LEVEL) / 2
-    interval: NDArray[np.float64] = np.quantile(values[chosen].mean(axis=1), (edge, 1 - edge), axis=0)
+    # One by one: `values[chosen]` of 10,000 games is 1 GB.
+    means = np.array([values[one].mean(axis=0) for one in chosen])
+    interval: NDArray[np.float64] = np.quantile(means, (edge, 1 - edge), axis=0)
     return interval
 
 

@@ -6,16 +6,16 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from scene_specs.benchmarks.icca.game import TRIALS, Game
 from scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
-from scene_specs.benchmarks.icca.play import Setup
-from scene_specs.benchmarks.icca.transcripts import header_of, transcripts_of
+from scene_specs.benchmarks.icca.transcripts import transcripts_of
 from scene_specs.language.appending import GrowingFile, open_growing
-from scene_specs.language.errors import Diagnostic, SpecError, UsageError
+from scene_specs.language.errors import SpecError, UsageError, spec_error
 from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.writing import atomic_writer, is_stream, report_write_errors
 
@@ -23,46 +23,46 @@ _log = logging.getLogger(__name__)
 _HEAD = b'{"icca_transcript":'
 
 
+@dataclass
 class TranscriptWriter:
     """Adds games to a transcript file. lines: the lines of each game in the file, by the game's name."""
 
-    def __init__(self, write: Callable[[str], None], lines: dict[str, list[str]]) -> None:
-        self._write = write
-        self.lines = lines
+    write: Callable[[str], None]
+    lines: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, name: str, lines: Sequence[str]) -> None:
         """Add a played game; it is on the disk when this returns.
 
         Raises UsageError if it can't be written; the file then keeps its earlier contents.
         """
-        self._write("".join(line + "\n" for line in lines))
+        self.write("".join(line + "\n" for line in lines))
         self.lines[name] = [*lines]
 
 
 @contextmanager
 def open_transcripts(
-    out: Path | None, resume: bool, games: Sequence[Game], setup: Setup, players: tuple[str, str]
+    out: Path | None, resume: bool, games: Sequence[Game], about: Mapping[str, Any]
 ) -> Iterator[TranscriptWriter]:
     """Open a transcript file under a lock; or stdout (None or `-`), a pipe, or a device.
 
-    resume: keep the games in the file, if they were played with this setup and these players. Raises UsageError if the
-    file exists (without `resume`), is locked by another process, or can't be written; SpecError if its games were
-    played in another way.
+    resume: keep the games in the file. about: the values that their headers must have, and whether trials have
+    `prompts`. Raises UsageError if the file exists (without `resume`), is locked by another process, or can't be
+    written; SpecError if its games were played in another way.
     """
     if is_stream(out):
         with atomic_writer(out) as stream:
-            yield TranscriptWriter(partial(_write_and_flush, out, stream), {})
+            yield TranscriptWriter(partial(_write_and_flush, out, stream))
         return
     assert out is not None
     with open_growing(out) as file:
-        transcripts = TranscriptWriter(file.append, {})
+        transcripts = TranscriptWriter(file.append)
         contents = file.contents()
         try:
             if contents and not resume:
                 hint = "pass --resume to play the games that it does not have yet, or name another file"
                 raise UsageError(f"--out {out}: already exists; {hint}")
             if contents:
-                transcripts.lines = _read_finished(file, contents, {game.name: game for game in games}, setup, players)
+                transcripts.lines = _read_finished(file, contents, {game.name: game for game in games}, about)
             yield transcripts
         except BaseException:
             if finished := sum(game.name in transcripts.lines for game in games):
@@ -77,21 +77,22 @@ def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
 
 
 def _read_finished(
-    file: GrowingFile, contents: bytes, games: Mapping[str, Game], setup: Setup, players: tuple[str, str]
+    file: GrowingFile, contents: bytes, games: Mapping[str, Game], about: Mapping[str, Any]
 ) -> dict[str, list[str]]:
     """Read the lines of the games in a file; remove a last game that is cut short. Raises SpecError."""
     out = file.path
     try:
         text = read_text(out)
-        found = _games_of(text, out, games, setup, players)
+        found = _games_of(text, out, games, about)
     except SpecError:
         end = complete_length(contents)
         if end == len(contents):
             raise
-        found = _games_of(contents[:end].decode(errors="replace"), out, games, setup, players) if end else {}
+        found = _games_of(contents[:end].decode(errors="replace"), out, games, about) if end else {}
         aside = out.with_name(f"{out.name}.cut")
-        with report_write_errors(str(aside)):
-            aside.write_bytes(contents[end:])
+        # Added, as the file may have lines of an earlier cut, or be somebody's.
+        with report_write_errors(str(aside)), aside.open("ab") as stream:
+            stream.write(contents[end:])
         _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
         file.truncate(end)
         return found
@@ -109,17 +110,15 @@ def complete_length(data: bytes) -> int:
     return last_game if data.count(b"\n", last_game, lines_end) < 1 + TRIALS else lines_end
 
 
-def _games_of(
-    text: str, out: Path, games: Mapping[str, Game], setup: Setup, players: tuple[str, str]
-) -> dict[str, list[str]]:
-    """Lines of each game. Raises SpecError if a game occurs twice, or was played with another setup."""
-    now = header_of(setup, players)
+def _games_of(text: str, out: Path, games: Mapping[str, Game], about: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Lines of each game. Raises SpecError if a game occurs twice, or was played in another way."""
     lines = [line for line in text.split("\n") if line.strip()]
     found: dict[str, list[str]] = {}
     for k, one in enumerate(transcripts_of(text, str(out))):
-        then = {"labels": [*one.labels], **one.about}
+        own = lines[k * (1 + TRIALS) : (k + 1) * (1 + TRIALS)]
+        then = {"labels": [*one.labels], **one.about, "prompts": "speaker_prompt" in json.loads(own[1])}
         problem = ""
-        if other := sorted(key for key in now if then.get(key) != now[key]):
+        if other := sorted(key for key in about if then.get(key) != about[key]):
             problem = f"was played with another {', '.join(other)}"
         elif one.game in found:
             problem = "occurs twice"
@@ -128,8 +127,8 @@ def _games_of(
         ):
             problem = "has other images or targets there"
         if problem:
-            raise SpecError([Diagnostic(str(out), 0, "", "", f"game {one.game!r} {problem}", "name another --out")])
-        found[one.game] = lines[k * (1 + TRIALS) : (k + 1) * (1 + TRIALS)]
+            raise spec_error(f"game {one.game!r} {problem}", "name another --out", file=str(out))
+        found[one.game] = own
     return found
 
 
@@ -141,4 +140,4 @@ def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out:
         files = {name: read_foreign(game.folder / name) for name in game.images}
         path = game.folder / TRUTH
         truth: dict[str, Any] | None = json.loads(read_text(path)) if path.exists() else None
-        write_game(out, game, files, table_text(game, transcript_rows(game, transcript)), truth)
+        write_game(out, game, files, table_text(game, transcript_rows(transcript)), truth)

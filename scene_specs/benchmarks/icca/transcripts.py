@@ -37,7 +37,7 @@ class Transcript(NamedTuple):
     trials: tuple[Trial, ...]
 
 
-def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
+def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """The header keys that all games of a run share, with the types that JSON reads back."""
     models = {"models": dict(setup.models)} if setup.models else {}
     rules = {"speaker_rules": setup.speaker.rules} if setup.speaker.rules else {}
@@ -49,14 +49,14 @@ def header_of(setup: Setup, players: tuple[str, str]) -> dict[str, Any]:
         "listener_variant": setup.listener.name,
         "variant": setup.listener.data(),
         "form": setup.presentation.form,
-        "seed": setup.seed,
+        "seed": setup.presentation.seed,
         **rules,
         **models,
     }
 
 
 def lines_of(
-    game: Game, setup: Setup, players: tuple[str, str], trials: Sequence[Trial], prompts: bool = False
+    game: Game, setup: Setup, players: Sequence[str], trials: Sequence[Trial], prompts: bool = False
 ) -> Iterator[str]:
     """A game's lines. players: names of speaker and listener. prompts: include them."""
     labels = setup.presentation.names
@@ -123,9 +123,7 @@ def _transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str
     name = header.get("game")
     four = all(_is_set_of_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
     if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:
-        problem = (
-            f"expected version {FORMAT_VERSION}, game (a text), images and labels (four texts each, all different)"
-        )
+        problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (4 texts each, all different)"
         raise spec_error(problem, file=file, line=line)
     if unnamed := [key for key in _PLAYERS if not isinstance(header.get(key), str)]:
         raise spec_error(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)

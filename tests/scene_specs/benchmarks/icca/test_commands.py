@@ -239,7 +239,7 @@ def test_variants() -> None:
         ("play GAMES --speaker recorded --listener oracle", "no messages are recorded"),
         ("play GAMES --speaker replay:nothing --listener oracle", "can't be read: No such file"),
         ("play nothing --speaker steady --listener oracle", "no such folder"),
-        ("score GAMES", "was not played yet"),
+        ("score GAME", "/games/001_96597ed090f2: game '001_96597ed090f2': was not played yet"),
         ("games nothing --out OUT", "nothing"),
     ],
 )
@@ -252,4 +252,6 @@ def test_wrong_calls(base: Path, tmp_path: Path, arguments: str, problem: str) -
     found = run(*given, *(["--out", out] if "play" in given else []))
     assert found.exit_code in (2, 4)
     assert problem in found.output
+    # What is wrong is an option or a game, which has a folder.
+    assert "spec:" not in found.output
     assert not out.exists()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -166,6 +168,13 @@ def test_wrong_files(tmp_path: Path) -> None:
     image.write_bytes(image.read_bytes()[:200])
     with pytest.raises(SpecError, match=r"000000000042\.jpg: can't be read as an image"):
         read_game(folder)
+    # An empty color profile, as a file cut in its middle may have.
+    stream = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(stream, "PNG")
+    head, end = stream.getvalue()[:-12], stream.getvalue()[-12:]
+    image.write_bytes(head + b"\0\0\0\0iCCP" + zlib.crc32(b"iCCP").to_bytes(4, "big") + end)
+    with pytest.raises(SpecError, match=r"000000000042\.jpg: can't be read as an image"):
+        read_game(folder)
     image.unlink()
     with pytest.raises(SpecError, match="found 3 images"):
         read_game(folder)
@@ -205,7 +214,7 @@ def test_images_that_show_the_same_can_not_be_named(tmp_path: Path) -> None:
             factory("speaker", speaker)(read_game(folder), setup())
 
 
-def test_folders_that_are_none(tmp_path: Path) -> None:
+def test_folders_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match="no such folder"):
         game_folders([tmp_path / "nothing"])
     with pytest.raises(SpecError, match="no game here"):
@@ -213,5 +222,7 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
     folder = human(tmp_path / "a")
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     assert game_folders([folder, tmp_path / "a"]) == [folder]
+    monkeypatch.chdir(folder)
+    assert game_folders([folder, Path()]) == [folder]
     with pytest.raises(SpecError, match="is given twice"):
         game_folders([tmp_path / "a", tmp_path / "b"])

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from scene_specs.benchmarks.icca import generate
 from scene_specs.benchmarks.icca.difficulty import summary, summary_table
 from scene_specs.benchmarks.icca.image_sources import SOURCES
 from scene_specs.benchmarks.icca.referring_expressions import Lexicon
 from scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
 from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
 from scene_specs.language.benchmark import benchmark_of
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.icca.pieces import context_spec, context_specs
 
@@ -193,5 +194,13 @@ def test_summary() -> None:
     ],
 )
 def test_wrong_arguments(arguments: tuple[Any, ...], problem: str) -> None:
-    with pytest.raises(SpecError, match=problem):
+    with pytest.raises(UsageError, match=problem):
         context_spec(*arguments)
+
+
+@pytest.mark.parametrize(("source", "vary", "level"), [("clevr", "relations", "medium"), ("tangram", "parts", "easy")])
+def test_a_context_that_is_not_found(monkeypatch: pytest.MonkeyPatch, source: str, vary: str, level: str) -> None:
+    monkeypatch.setattr(generate, "_ATTEMPTS", 0)
+    monkeypatch.setattr(generate, "_TANGRAM_ATTEMPTS", 0)
+    with pytest.raises(SpecError, match=rf"{level}/000003: not found in 0 attempts .choose another --seed or --first"):
+        context_spec(3, level, source, vary)

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from render.cli.specs import main
-from scene_specs.benchmarks.icca.game import Game
+from scene_specs.benchmarks.icca.game import Game, new_game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup
 from scene_specs.benchmarks.icca.transcript_files import complete_length
 from tests.scene_specs.benchmarks.icca.pieces import game, write
@@ -148,15 +148,17 @@ def test_killed_while_it_plays(games: Path, tmp_path: Path) -> None:
 def test_a_game_that_was_cut_short_is_played_again(games: Path, tmp_path: Path) -> None:
     out, aside = tmp_path / "t.jsonl", tmp_path / "t.jsonl.cut"
     play(games, "--out", out)
-    whole = out.read_bytes()
+    whole, kept = out.read_bytes(), b"mine"
+    aside.write_bytes(kept)
     third = whole.index(b"\n", whole.index(b"icca_transcript", whole.index(b"icca_transcript", 1000) + 1))
     for end in (third + 300, third - 5, third + 1, 300):
         out.write_bytes(whole[:end])
         found = play(games, "--out", out, "--resume")
         assert (found.exit_code, "was cut short, and is played again" in found.output) == (0, True)
         assert out.read_bytes() == whole
-        assert aside.read_bytes() == whole[:end][complete_length(whole[:end]) :]
-        assert aside.stat().st_size
+        kept += whole[:end][complete_length(whole[:end]) :]
+        # Nothing that is there already is written over.
+        assert aside.read_bytes() == kept
     # An editor that leaves out the last end of line has cut nothing.
     first = whole.index(b'{"icca_transcript"', 10)
     out.write_bytes(whole[: first - 1])
@@ -209,3 +211,71 @@ def test_players_that_fail(games: Path, tmp_path: Path, answering: pytest.Monkey
     unmade = play(games, "--out", out, listener="mine")
     assert (unmade.exit_code, "the listener can't be made: ConnectionError('no key')" in unmade.output) == (1, True)
     assert not out.exists()
+
+
+def test_usage_is_json_data_of_its_own_trial(games: Path, tmp_path: Path, answering: pytest.MonkeyPatch) -> None:
+    out, usage = tmp_path / "t.jsonl", {"answers": 0, "of": Path("an object")}
+
+    def answer() -> str:
+        usage["answers"] += 1  # type: ignore[operator]
+        return "A"
+
+    answering.setattr(Answering, "usage", usage, raising=False)
+    answering.setattr(Answering, "answer", staticmethod(answer))
+    assert play(games / game(0).name, "--out", out, listener="mine").exit_code == 0
+    rows = [json.loads(line)["usage"]["listener"] for line in out.read_text().splitlines()[1:]]
+    assert rows == [{"answers": k, "of": "an object"} for k in range(1, 25)]
+    usage["of"] = usage
+    found = play(games / game(1).name, listener="mine")
+    assert (found.exit_code, "trial 0: the listener failed: ValueError('Circular" in found.output) == (1, True)
+
+
+def test_a_prompt_needs_the_earlier_trials_only(games: Path, answering: pytest.MonkeyPatch) -> None:
+    asked = []
+    answering.setattr(Answering, "answer", staticmethod(lambda: asked.append(1) or "A"))  # type: ignore[func-returns-value]
+    assert "Round 3." in run("prompt", games / game(0).name, "--trial", 2, "--listener", "mine").output
+    assert len(asked) == 3
+
+
+def test_folders_keep_any_names_of_images(tmp_path: Path) -> None:
+    names = ["a cube.png", "d\u00e9.png", "(1).png", "plain.png"]
+    written = write(tmp_path / "games", new_game(1, 0, names, game(0).pictures))
+    found = play(tmp_path / "games", "--out", tmp_path / "t.jsonl", "--folders", tmp_path / "played")
+    assert found.exit_code == 0
+    assert {path.name for path in (tmp_path / "played" / written.name).glob("*.png")} == {*names}
+
+
+def test_names_of_players_that_are_not_utf8(games: Path, tmp_path: Path) -> None:
+    out, replayed = tmp_path / "t.jsonl", tmp_path / os.fsdecode(b"\xff.jsonl")
+    play(games, "--out", replayed)
+    for resumed in ((), ("--resume",)):
+        assert play(games, "--out", out, *resumed, listener=f"replay:{replayed}").exit_code == 0
+    assert json.loads(out.read_text().splitlines()[0])["listener"] == f"replay:{tmp_path}/?.jsonl"
+
+
+def test_resume_needs_the_same_prompts(games: Path, tmp_path: Path) -> None:
+    out = tmp_path / "t.jsonl"
+    play(games, "--out", out)
+    found = play(games, "--out", out, "--resume", "--prompts")
+    assert (found.exit_code, "was played with another prompts (name another --out)" in found.output) == (2, True)
+
+
+def test_conditions_that_are_not_averaged(games: Path, tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.jsonl" for name in ("plain", "collage", "places", "masked")}
+    row = {"history": True, "images_once": True, "shuffle": False, "mask": True, "misleading_trials": []}
+    (tmp_path / "L3.json").write_text(json.dumps(row))
+    play(games, "--out", files["plain"])
+    play(games, "--out", files["collage"], "--form", "collage")
+    play(games, "--out", files["places"], "--labels", "positions")
+    play(games / game(0).name, "--out", files["masked"], "--variant-file", tmp_path / "L3.json")
+    text = run("score", files["plain"], files["collage"], files["places"]).output
+    for group in ("", ", collage", ", positions"):
+        assert f"| steady S1 - oracle L3{group} | accuracy | 4 |" in text
+    twice = run("score", files["plain"], files["plain"])
+    assert (
+        twice.exit_code,
+        f"{files['plain']}: game {game(0).name!r} of 'steady S1 - oracle L3' is there twice" in twice.output,
+    ) == (2, True)
+    other = run("score", files["masked"], files["plain"])
+    problem = f"has another variant than those of {files['masked']} (score them in separate commands)"
+    assert (other.exit_code, problem in other.output) == (2, True)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.game import Game, new_game
+from scene_specs.benchmarks.icca.game import Game, ListenerVariant, new_game
 from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
 from scene_specs.benchmarks.icca.players import factory
 from scene_specs.benchmarks.icca.prompts import PastTrial
 from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import SpecError, UsageError
 from scene_specs.language.registry import PluginError, plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, share
 
@@ -89,6 +89,12 @@ def test_who_remembers_understands_to_the_end(source: str, vary: str) -> None:
     assert share(trials, 0, 24) == 1.0
     words = [sum(len(trial.message.split()) for trial in trials[k : k + 4]) for k in range(0, 24, 4)]
     assert words == sorted(words, reverse=True) and words[5] < words[2]
+
+
+def test_the_learner_of_black_images_in_new_orders_guesses() -> None:
+    variant = ListenerVariant("mine", True, False, True, True, ())
+    trials = [one for number in range(6) for one in played(game(number), "scripted", "learner", setup(variant))]
+    assert share(trials, 0, len(trials)) < 0.4
 
 
 def test_history_helps_where_words_get_few() -> None:
@@ -188,7 +194,7 @@ def test_entry_points(add_entry_points: Callable[..., None]) -> None:
         ("no-call", "expected a factory"),
         ("other", "allowed: learner"),
     ):
-        with pytest.raises((SpecError, PluginError), match=problem):
+        with pytest.raises((UsageError, PluginError), match=problem):
             factory("listener", name)
 
 

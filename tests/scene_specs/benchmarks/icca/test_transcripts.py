@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from scene_specs.benchmarks.icca.game import TRIALS
 from scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
 from scene_specs.benchmarks.icca.play import play
 from scene_specs.benchmarks.icca.players import Replay, factory
-from scene_specs.benchmarks.icca.score import MEASURES, Played, played_transcript, scores, table
+from scene_specs.benchmarks.icca.score import MEASURES, Played, _interval, played_transcript, scores, table
 from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
@@ -56,10 +59,19 @@ def test_a_replay_is_the_same_game(tmp_path: Path) -> None:
         replayed(game(1), settings)
 
 
+def test_an_invalid_answer_stays_invalid_under_other_labels(tmp_path: Path) -> None:
+    one, places, letters = game(0), setup(labels="positions"), setup()
+    said = factory("speaker", "steady")(one, places)
+    invalid = play(one, said, SimpleNamespace(choose=lambda view: "A"), places)
+    replayed = Replay(written(tmp_path, [*lines_of(one, places, ("steady", "mine"), invalid)]))
+    assert not any(trial.choice for trial in play(one, said, replayed(one, letters), letters))
+    assert play(one, said, replayed(one, places), places)[0].answer == "A"
+
+
 def test_a_game_played_is_a_published_table(tmp_path: Path) -> None:
     (found,) = read_transcripts(written(tmp_path, lines(0)))
     folder = write(tmp_path, game(0))
-    (folder / f"trials_for_{folder.name}.csv").write_text(table_text(game(0), transcript_rows(game(0), found)))
+    (folder / f"trials_for_{folder.name}.csv").write_text(table_text(game(0), transcript_rows(found)))
     back = read_game(folder)
     assert [one.message for one in back.recorded] == [one.message for one in found.trials]
     assert [one.correct for one in back.recorded] == [one.correct for one in found.trials]
@@ -87,7 +99,7 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (lambda block: [], "no game in it"),
         (lambda block: [*block[:5], "{", *block[6:]], "t.jsonl:6: invalid JSON"),
         (change(0, icca_transcript=2), "expected version 1"),
-        (change(0, images=["a"]), "four texts each"),
+        (change(0, images=["a"]), "4 texts each"),
         (change(3, trial=9), "t.jsonl:4: game .*, trial 2: trial: found 9; the other values give 2"),
         (change(3, target="x.png"), "target 'x.png' is not one of the game's images"),
         (change(3, message=" "), "the message is empty"),
@@ -98,7 +110,7 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (change(3, correct="yes"), "correct: found 'yes'"),
         (change(3, choice="Q"), "choice: found 'Q'; the other values give"),
         (change(3, speaker_label="Q"), "speaker_label 'Q' is not a label"),
-        (change(0, labels=["A"] * 4), "four texts each, all different"),
+        (change(0, labels=["A"] * 4), "4 texts each, all different"),
         (change(0, listener=None), "found no text for listener"),
         (lambda block: [*block[:5], "[" * 100_000, *block[6:]], "t.jsonl:6: invalid JSON: nested too deeply"),
         (change(3, listener_images=None), "expected a number"),
@@ -181,8 +193,19 @@ def test_tables_and_faults() -> None:
     text = table(scores([hand_made("me - you", "1", ["red cube"] * 6, 24)]))
     assert "| me - you | accuracy | 1 | 100.0 (100-100) % |" in text
     assert "| me - you | wnr | 1 |  | 0.00 (0.00-0.00) |" in text
-    with pytest.raises(SpecError, match="is there twice"):
+    with pytest.raises(SpecError, match=r"game '1' of 'g' is there twice .score them in separate commands"):
         scores([hand_made("g", "1", ["red"] * 6, 0)] * 2)
+
+
+def test_many_games_fit_into_the_memory() -> None:
+    values = np.random.default_rng(1).random((2000, 6))
+    tracemalloc.start()
+    low, high = _interval(values, np.random.default_rng(2))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (low < values.mean(axis=0)).all() and (values.mean(axis=0) < high).all()
+    # 2,000 draws of 2,000 indices.
+    assert peak < 2 * 2000 * 2000 * 8
 
 
 def test_nobody_answered() -> None:

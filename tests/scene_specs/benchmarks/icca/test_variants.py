@@ -21,7 +21,7 @@ from scene_specs.benchmarks.icca.game_folders import read_game
 from scene_specs.benchmarks.icca.play import Trial
 from scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, messages_of
 from scene_specs.language.chat import Picture
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import SpecError, UsageError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
 LISTENERS = tuple(one.name for one in LISTENER_VARIANTS.values())
@@ -209,9 +209,9 @@ def test_a_collage_loses_no_pixel(tmp_path: Path) -> None:
 def test_caps() -> None:
     check_images(LISTENER_VARIANTS["L7"], "separate", 20)
     check_images(LISTENER_VARIANTS["L1"], "collage", 24)
-    with pytest.raises(SpecError, match=r"L7: .*\b20 images.*\b16\b"):
+    with pytest.raises(UsageError, match=r"L7: .*\b20 images.*\b16\b"):
         check_images(LISTENER_VARIANTS["L7"], "separate", 16)
-    with pytest.raises(SpecError, match=r"L4: .*\b96 images.*\b20\b"):
+    with pytest.raises(UsageError, match=r"L4: .*\b96 images.*\b20\b"):
         check_images(LISTENER_VARIANTS["L4"], "separate", 20)
 
 

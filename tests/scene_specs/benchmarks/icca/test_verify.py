@@ -81,3 +81,15 @@ def test_wrong_episodes_are_diagnostics() -> None:
     episode.scene.task = {"benchmark": "mewl"}
     with pytest.raises(SpecError, match="found benchmark 'mewl', 4 images; expected 'icca', 4"):
         verify_record(episode)
+    episode = episode_of(context_spec(0, "hard", "tangram"))
+    del episode.scene.frames[1].truth["parts"]
+    with pytest.raises(SpecError, match=r"image image-1: its truth can't be read: KeyError\('parts'\)"):
+        verify_record(episode)
+
+
+def test_images_with_more_statements_than_a_search_can_take() -> None:
+    spec = context_spec(0, "hard", "flat", "relations")
+    pairs = [(a, b) for a in range(4) for b in range(4)]
+    for frame in spec["frames"]:
+        frame["truth"]["picture"]["relations"] = [[name, *pair] for name in ("left", "front") for pair in pairs]
+    assert verify_spec(spec) == "an image has 44 values and relations; expected at most 41"
