@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ def open_png(data: bytes) -> Image.Image:
     """
     try:
         image = PngImageFile(io.BytesIO(data))
-    except SyntaxError as error:
+    # Of damaged chunks.
+    except (SyntaxError, LookupError, struct.error) as error:
         raise UnidentifiedImageError(f"not a PNG: {error}") from error
     if max(image.size) > MOST_SIDE:
         width, height = image.size

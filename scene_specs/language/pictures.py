@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign
 
 LONGEST, MOST_BYTES = 4096, 64 << 20
+# What Pillow raises for damaged and huge images; the last three, for damaged chunks of a PNG.
+DAMAGED = (OSError, ValueError, Image.DecompressionBombError, SyntaxError, LookupError, struct.error)
 
 
 def read_picture(file: Path) -> NDArray[np.uint8]:
@@ -26,8 +29,7 @@ def read_picture(file: Path) -> NDArray[np.uint8]:
                 if max(picture.size) > LONGEST:
                     raise ValueError(f"{picture.width} x {picture.height} pixels; at most {LONGEST} on a side")
                 return np.asarray(picture.convert("RGB"))
-    # Pillow raises SyntaxError for a damaged PNG.
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except DAMAGED as error:
         reason = "expected a PNG file" if isinstance(error, UnidentifiedImageError) else error
         problem = "missing" if isinstance(error, FileNotFoundError) else f"not an image: {reason}"
         raise spec_error(problem, file=str(file)) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,6 +16,7 @@ from scene_specs.benchmarks.icca.game import TEXTS, Game, ListenerVariant, Order
 from scene_specs.language.chat import Message, Picture, Role
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import read_foreign
+from scene_specs.language.pictures import DAMAGED
 
 MASK = "mask"
 COLLAGE = "collage"
@@ -181,8 +181,7 @@ def open_image(path: Path) -> Image.Image:
     try:
         with Image.open(io.BytesIO(read_foreign(path)), formats=("PNG", "JPEG")) as image:
             return image.convert("RGB")
-    # The last three: of damaged chunks of a PNG.
-    except (OSError, ValueError, Image.DecompressionBombError, SyntaxError, LookupError, struct.error) as error:
+    except DAMAGED as error:
         raise spec_error(f"can't be read as an image: {error}", file=str(path)) from error
 
 
