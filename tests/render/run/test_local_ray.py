@@ -51,6 +51,7 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
 
 SEVERAL = """
 import json, os, sys
+from contextlib import suppress
 import ray
 from ray._private.node import Node
 from render.run.local_ray import local_ray
@@ -63,7 +64,10 @@ for error in (None, ValueError, KeyboardInterrupt):
     try:
         with local_ray():
             token = os.environ["RAY_AUTH_TOKEN"]
-            lines = [open(f"/proc/{pid}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit()]
+            lines = []
+            for pid in os.listdir("/proc"):
+                with suppress(OSError):  # some end meanwhile
+                    lines.append(open(f"/proc/{pid}/cmdline").read())
             (folder,) = [name for name in os.listdir(TEMPORARY) if name.startswith("ray-")]
             used = ray.get(ray.remote(lambda: __import__("tempfile").gettempdir()).remote())
             assert used == os.path.join(TEMPORARY, folder, "t"), used
