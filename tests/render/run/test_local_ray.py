@@ -22,7 +22,7 @@ from ray._private import worker as ray_worker
 
 from render.model.errors import DeviceError, RenderError
 from render.model.scratch import SCRATCH
-from render.run.local_ray import local_ray, ray_nodes
+from render.run.local_ray import _starting, local_ray, ray_nodes
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 
@@ -191,3 +191,23 @@ def test_scratch_folders_of_a_killed_worker_go_with_the_run() -> None:
             ray.get(killed.remote())
         assert len(list(folder.iterdir())) == 1
     assert not folder.exists() and SCRATCH not in os.environ
+
+
+@pytest.mark.slow
+def test_workers_that_start_as_their_raylet_is_killed_end_with_the_run() -> None:
+    """Ray kills a raylet that takes more than a second to end."""
+
+    class Needless:
+        pass
+
+    actor: Any = ray.remote(num_cpus=0)(Needless)
+    with local_ray():
+        node: Any = ray_worker._global_node
+        folder = Path(os.environ["TMPDIR"]).parent
+        actors = [actor.remote() for _ in range(3)]
+        end = time.monotonic() + 60
+        while not _starting(folder) and time.monotonic() < end:
+            pass
+        node.all_processes["raylet"][0].process.kill()
+        assert actors and _starting(folder)
+    assert not _starting(folder) and not folder.exists()
