@@ -204,10 +204,10 @@ def test_workers_that_start_as_their_raylet_is_killed_end_with_the_run() -> None
     with local_ray():
         node: Any = ray_worker._global_node
         folder = Path(os.environ["TMPDIR"]).parent
-        actors = [actor.remote() for _ in range(3)]
-        end = time.monotonic() + 60
-        while not _starting(folder) and time.monotonic() < end:
-            pass
+        actors, end = [], time.monotonic() + 60
+        while not _starting(folder):
+            assert time.monotonic() < end
+            actors.append(actor.remote())
+            time.sleep(0.1)
         node.all_processes["raylet"][0].process.kill()
-        assert actors and _starting(folder)
     assert not _starting(folder) and not folder.exists()
