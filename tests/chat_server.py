@@ -12,7 +12,7 @@ from typing import Any
 
 Body = dict[str, Any]
 # Number of the request, its body -> a reply's text, an HTTP status, "malformed", "empty" (tokens but no reply), "drip"
-# (a byte at a time, for 4 s), or seconds to wait before nothing is sent.
+# (a byte at a time, for a minute), or seconds to wait before nothing is sent.
 Behavior = Callable[[int, Body], str | int | float]
 
 
@@ -39,7 +39,7 @@ class ChatServer:
         if found == "malformed":
             return 200, b'{"choices": [{'
         if found == "drip":
-            return 200, b" " * 200
+            return 200, b" " * 3000
         used = (len(json.dumps(body["messages"])) // 100, len(found.split()))
         with self.lock:
             self.tokens = (self.tokens[0] + used[0], self.tokens[1] + used[1])

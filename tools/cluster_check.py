@@ -19,13 +19,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from ray.cluster_utils import Cluster
 
-from render.store import open_store, peek
+from render.store import open_store
 from tools.programs import ROOT, command, write_specs
 
 log = logging.getLogger("cluster")
+
+_START_SECONDS = 200.0
 
 
 @contextmanager
@@ -39,7 +42,7 @@ def cluster_of(nodes: int, cpus: int = 1) -> Iterator[tuple[Cluster, list[Any]]]
 
 
 def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
-    """Render, kill a node after the first commit, and return the run's summary.
+    """Render, kill a node after all have begun and the first commit, and return the run's summary.
 
     Raises AssertionError if an episode is missing.
     """
@@ -47,18 +50,17 @@ def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
     names = [f"cluster/{number:03d}" for number in range(episodes)]
     frame = {"objects": [{"shape": "cube"}]}
     write_specs(specs, ({"version": 1, "id": name, "frames": [frame]} for name in names))
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
-    os.environ.update(environment)
-    with cluster_of(nodes) as (cluster, workers):
+    settings = {"PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
+    with patch.dict(os.environ, settings), cluster_of(nodes) as (cluster, workers):
         cluster_options = ("--address", cluster.address, "--renderer", "tools.chaos_renderer:Slow", "--size", "32x24")
         options = ("--device", "cpu", "--json-log", events, "--retries", 0, "--json")
         line = command("render-batch", specs, "--out", store, *cluster_options, *options)
-        process = subprocess.Popen(line, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
-        deadline = time.monotonic() + 120
-        while process.poll() is None and not (peek(str(store)) and open_store(str(store)).count()):
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, cwd=ROOT)
+        deadline = time.monotonic() + _START_SECONDS
+        while process.poll() is None and not (_workers(events) >= nodes and open_store(str(store)).count()):
             if time.monotonic() > deadline:
                 process.kill()
-                raise AssertionError("nothing was committed within two minutes")
+                raise AssertionError(f"{nodes} workers and a first commit took more than {_START_SECONDS:g} s")
             time.sleep(0.2)
         cluster.remove_node(workers[0], allow_graceful=False)
         log.info("a node was killed with %d of %d episodes stored", open_store(str(store)).count(), episodes)
@@ -66,9 +68,12 @@ def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
     summary: dict[str, Any] = json.loads(out)
     stored = sorted(name for name, _ in open_store(str(store)).ids())
     assert process.returncode == 0 and stored == names, f"exit code {process.returncode}, {len(stored)} of {episodes}"
-    lines = events.read_text().splitlines()
-    assert sum(json.loads(line)["event"] == "worker-up" for line in lines) >= nodes
+    assert _workers(events) >= nodes
     return summary
+
+
+def _workers(events: Path) -> int:
+    return events.read_text().count('"worker-up"') if events.exists() else 0
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -88,10 +88,11 @@ class CardFaults:
         return self._workers
 
     def take_alone(self, slot: Slot) -> Task | None:
-        """Return the next episode for a reserved GPU, None while other workers are on it."""
+        """Return the next episode for a reserved GPU, None while other workers, or their processes, are on it."""
         assert slot.card is not None
         tasks = self.reserved[slot.card]
-        return tasks.popleft() if tasks and sum(other.card == slot.card for other in self._pool.slots) == 1 else None
+        alone = sum(other.card == slot.card for other in self._pool.slots) == 1
+        return tasks.popleft() if tasks and alone and self._pool.emptied(slot.card) else None
 
     def release(self) -> list[Task]:
         """End the reservations whose episodes are done, and return the episodes whose GPU is no longer in the run."""

@@ -6,13 +6,14 @@ import logging
 import os
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -41,6 +42,7 @@ _LONGEST_FOLDER = 28
 _UNUSED_PARTS = ("start_monitor", "start_api_server", "start_log_monitor")
 _NODE_SECONDS = 10.0
 _CONNECT_SECONDS = 10
+_END_SECONDS = 10.0
 _DEFAULTS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
 
@@ -60,8 +62,7 @@ def local_ray(gpus: int | None = None) -> Iterator[None]:
         try:
             yield
         finally:
-            ray.shutdown()
-            shutil.rmtree(folder, ignore_errors=True)
+            _end_here(folder)
 
 
 def _private_folder() -> Path:
@@ -164,15 +165,41 @@ def _start_here(gpus: int | None, folder: Path) -> None:
                 _temp_dir=str(folder / "r"),
             )
         except BaseException as error:
-            ray.shutdown()
             if not isinstance(error, Exception):
-                shutil.rmtree(folder, ignore_errors=True)
+                _end_here(folder)
                 raise
+            ray.shutdown()
             # Ray raises plain Exceptions if its processes do not start. The folder stays, because it has their logs.
             raise RenderError(
                 f"Ray did not start on this machine: {first_line(error)} Check with render-doctor, and read the logs "
                 f"in {folder}/r/session_latest/logs; then run the same command again"
             ) from error
+
+
+def _end_here(folder: Path) -> None:
+    """Shut Ray down and remove its folder.
+
+    Ray kills a raylet that takes more than a second to end. The workers that it was starting would then make the folder
+    anew, and look for the raylet for half a minute.
+    """
+    ray.shutdown()
+    deadline = time.monotonic() + _END_SECONDS
+    while (left := _starting(folder)) and time.monotonic() < deadline:
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _starting(folder: Path) -> list[int]:
+    """Return the ids of the workers of the Ray in a folder that have not yet started; then they change their names."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if os.fsencode(f"--temp-dir={folder}/r") in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+    return found
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import logging
 import socket
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +18,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from render.model.errors import AssetError, DeviceError, RenderError, UsageError
 from render.run.events import EventLog
 from render.run.options import RunOptions
-from render.run.worker import Card, Failure, Ready, Task, Worker, start_actor, stderr_tail
+from render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
 from render.run.worker_plan import WorkerPlan
 from scene_specs.language.registry import PluginError
 from scene_specs.language.tables import counted
@@ -26,7 +27,9 @@ log = logging.getLogger(__name__)
 
 _START_SECONDS = 180.0
 _CLOSE_SECONDS = 3.0
-_TAIL_SECONDS = 10.0
+_ASK_SECONDS = 10.0
+# A killed process ends within moments, a hanging driver's perhaps never.
+_END_SECONDS = 20.0
 # Ray needs 15 s to notice that a node is lost; each look is a round trip to its head node.
 _LOOK_SECONDS = 3.0
 # A worker that fails to start this many times in a row will not start the next time either.
@@ -90,6 +93,8 @@ class Pool:
         self._started = 0
         self._losses = 0
         self._looked = time.monotonic()
+        # Killed workers of GPUs, and until when to wait for their processes.
+        self._ending: list[tuple[Card, Ready, float]] = []
         self.slots: list[Slot] = []
         self.replaced: Counter[str] = Counter()
         self.peaks: dict[int, int] = {}
@@ -251,13 +256,26 @@ class Pool:
         except RayError as error:
             log.debug("closing: %s", first_line(error))
         for slot in slots:
-            ray.kill(slot.actor)
+            self._kill(slot)
+
+    def _kill(self, slot: Slot) -> None:
+        ray.kill(slot.actor)  # does not wait for the end of the process
+        if slot.card is not None and slot.info is not None:
+            self._ending.append((slot.card, slot.info, time.monotonic() + _END_SECONDS))
+
+    def emptied(self, card: Card) -> bool:
+        """Return whether a GPU has the memory back that the processes of killed workers held."""
+        for one in [one for one in self._ending if one[0] == card]:
+            if time.monotonic() < one[2] and self._ask(card[0], one[1].host, running, one[1].pid):
+                return False
+            self._ending.remove(one)
+        return True
 
     def lose(self, slot: Slot, kind: str, reason: str) -> tuple[str, bool]:
         """Replace a worker that died or hung. Returns the end of its output, and whether its node is lost."""
         # Read before the kill: the process of a hanging worker deletes the file as it ends.
-        tail = self._stderr_tail(slot)
-        ray.kill(slot.actor)
+        tail = self._ask(slot.plan.node, slot.info.host, stderr_tail, slot.info.output_file) or "" if slot.info else ""
+        self._kill(slot)
         self._events.write("worker-down", worker=slot.number, reason=reason, last_words=tail)
         # What is too large for a GPU says nothing about the others, and each episode has only two such losses.
         self._losses += kind != "gpu_memory"
@@ -313,17 +331,16 @@ class Pool:
                 "continue"
             )
 
-    def _stderr_tail(self, slot: Slot) -> str:
-        if slot.info is None:
-            return ""
-        if slot.info.host == socket.gethostname():
-            return stderr_tail(slot.info.output_file)
-        strategy = NodeAffinitySchedulingStrategy(slot.plan.node, soft=False)
-        task = ray.remote(stderr_tail).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy)
+    def _ask(self, node: str, host: str, question: Callable[[Any], Any], about: Any) -> Any:
+        """Call a function on a node; None if that does not answer."""
+        if host == socket.gethostname():
+            return question(about)
+        strategy = NodeAffinitySchedulingStrategy(node, soft=False)
+        task = ray.remote(question).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy)
         try:
-            return str(ray.get(task.remote(slot.info.output_file), timeout=_TAIL_SECONDS))
+            return ray.get(task.remote(about), timeout=_ASK_SECONDS)
         except (RayError, TimeoutError):
-            return ""
+            return None
 
     def close(self) -> None:
         """End all workers and give their GPUs back to Ray."""

@@ -265,6 +265,11 @@ def start_actor(worker: type[Worker], run_options: RunOptions, plan: WorkerPlan,
     return ray.remote(worker).options(scheduling_strategy=strategy, **options).remote(run_options, plan)
 
 
+def running(pid: int) -> bool:
+    """Return whether a process of this node runs."""
+    return Path(f"/proc/{pid}").exists()
+
+
 def stderr_tail(output_file: str) -> str:
     """Return the end of a renderer's output and delete the file, which is on this node; "" if it does not exist."""
     path = Path(output_file)

@@ -22,7 +22,7 @@ from tests.render.cli.test_help import every_command
 def fuzz(*words: str) -> int:
     parser = argparse.ArgumentParser()
     command_fuzz.add_options(parser)
-    return command_fuzz.main(parser.parse_args([*words, "--processes", "1"]))
+    return command_fuzz.main(parser.parse_args([*words, "--processes", "1", "--seconds", "120"]))
 
 
 @pytest.mark.slow

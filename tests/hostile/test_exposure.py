@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from render.store import open_store, peek
 from tests.hostile.traps import ROOT
 
 NOBODY = 65534
@@ -70,7 +71,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
     """A run that is rendering, as (process, its home and temporary folder)."""
     # Short: a socket's path has 107 characters at most.
     home = Path(tmp_path_factory.mktemp("h"))
-    spec = [{"version": 1, "id": f"a/{k}", "frames": [{"objects": [{"shape": "cube"}]}]} for k in range(400)]
+    spec = [{"version": 1, "id": f"a/{k}", "frames": [{"objects": [{"shape": "cube"}]}]} for k in range(1000)]
     (home / "s.jsonl").write_text("".join(json.dumps(one) + "\n" for one in spec))
     arguments = [str(home / "s.jsonl"), "--renderer", "tests.render.run.renderers:Slow", "--size", "16x16"]
     arguments += ["--workers", "1", "--out", str(home / "o.lance"), "--profile", "draft"]
@@ -81,12 +82,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
             env={**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(home)},
         )  # fmt: skip
         try:
-            for _ in range(600):
-                if (home / "o.lance").exists() or process.poll() is not None:
-                    break
+            # The store is made before Ray starts.
+            end = time.monotonic() + 200
+            while not (peek(str(home / "o.lance")) and open_store(str(home / "o.lance")).count()):
+                assert process.poll() is None and time.monotonic() < end, (home / "log").read_text()
                 time.sleep(0.1)
-            time.sleep(2)
-            assert process.poll() is None, (home / "log").read_text()
             yield process.pid, home
         finally:
             process.terminate()
@@ -143,7 +143,15 @@ def open_files(processes: list[int]) -> list[Path]:
 
 def reachable_by_others(path: Path) -> bool:
     """Whether somebody else may come to a path: every folder above it lets others pass."""
-    return all(folder.stat().st_mode & stat.S_IXOTH for folder in path.parents)
+    return all(mode_of(folder) & stat.S_IXOTH for folder in path.parents)
+
+
+def mode_of(path: Path) -> int:
+    """Its mode; 0 if it is gone, as what a run keeps for moments is."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return 0
 
 
 def test_what_it_keeps_open_is_out_of_reach_of_others(run: tuple[int, Path]) -> None:
@@ -152,12 +160,10 @@ def test_what_it_keeps_open_is_out_of_reach_of_others(run: tuple[int, Path]) -> 
         path for path in open_files(processes_of(leader)) if "ray" in str(path) and "site-packages" not in str(path)
     ]
     assert mine
-    exposed = [
-        path for path in mine if reachable_by_others(path) and path.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
-    ]
+    exposed = [path for path in mine if reachable_by_others(path) and mode_of(path) & (stat.S_IROTH | stat.S_IWOTH)]
     assert exposed == []
     for path in (home / ".ray").rglob("*") if (home / ".ray").exists() else ():
-        assert path.stat().st_mode & 0o077 == 0, path
+        assert mode_of(path) & 0o077 == 0, path
 
 
 @pytest.mark.root

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,11 +30,11 @@ LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 10))
 
 
 @contextmanager
-def bounded(seconds: float = 2.0) -> Iterator[None]:
-    """Fail where the block takes longer."""
-    start = time.perf_counter()
+def bounded(seconds: float = 2.0, clock: Callable[[], float] = time.process_time) -> Iterator[None]:
+    """Fail where the block takes longer, on the processor unless another clock is given."""
+    start = clock()
     yield
-    assert time.perf_counter() - start < seconds
+    assert clock() - start < seconds
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_pipe_as_an_image_of_a_game_is_refused(tmp_path: Path) -> None:
     image = folder / game().images[0]
     image.unlink()
     os.mkfifo(image)
-    with bounded(), pytest.raises(SpecError, match="not a regular file"):
+    with bounded(60, time.monotonic), pytest.raises(SpecError, match="not a regular file"):
         read_game(folder)
 
 

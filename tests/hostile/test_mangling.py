@@ -17,7 +17,8 @@ def test_a_few_of_every_kind_are_read_or_refused(tmp_path: Path, capsys: pytest.
     parser = argparse.ArgumentParser()
     mangling.add_options(parser)
     few = ["svg", "transcript", "mewl"]
-    assert mangling.main(parser.parse_args([*few, "--count", "20", "--folder", str(tmp_path)])) == 0
+    options = ["--count", "20", "--seconds", "60", "--folder", str(tmp_path)]
+    assert mangling.main(parser.parse_args([*few, *options])) == 0
     rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
     assert [(row[0], row[1], row[4]) for row in rows] == [(f"| {kind}", "20", "0") for kind in few]
 

@@ -17,7 +17,7 @@ def test_a_command_is_that_of_this_checkout(tmp_path: Path) -> None:
     assert json.loads(specs.read_text()) == {"version": 1, "id": "a", "frames": [{}]}
     text, seconds, peak = run_measured("render-specs", "clevr", "--count", 1, "--out", tmp_path / "c.jsonl")
     assert (tmp_path / "c.jsonl").is_file()
-    assert seconds > 0 and peak > 10 and text == ""
+    assert seconds > 0 and peak > 0 and text == ""
 
 
 def test_a_failing_command_is_named() -> None:

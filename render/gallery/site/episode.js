@@ -197,8 +197,6 @@ Gallery.episode = (() => {
   async function show(id, state, focus) {
     const request = (latestRequest += 1);
     const row = data.row(id);
-    document.title = `${id} – ${data.head.title}`;
-    root().setAttribute("aria-labelledby", "episode-title");
     if (row === undefined) {
       const back = make("a", { href: "#?" }, "All episodes");
       now = null;
@@ -213,6 +211,9 @@ Gallery.episode = (() => {
       else fillMissing(row, state, "The files of this episode are missing. The gallery’s folder may be incomplete. Run render-gallery again to repair it.", []);
       setTimeout(() => request === latestRequest && now && preload(now.after), 60);
     }
+    // Together with the page: until then, keys act on the episode before.
+    document.title = `${id} – ${data.head.title}`;
+    root().setAttribute("aria-labelledby", "episode-title");
     const place = data.head.episodes ? Gallery.plural(data.count, "episode") : "";
     document.getElementById("status").textContent = place;
     if (focus) document.getElementById("episode-title").focus({ preventScroll: true });

@@ -46,7 +46,7 @@ def test_a_pipe_gets_what_is_written(tmp_path: Path) -> None:
         reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
         reader.start()
         write(pipe)
-        reader.join(timeout=20)
+        reader.join(timeout=60)
     assert got == ["one\ntwo\n", "one\ntwo\n"]
     assert pipe.is_fifo()
 

@@ -62,7 +62,7 @@ def in_harness(*command: str | Path, **environment: str) -> str:
     """Run Python in the environment of the harnesses, without a network and without this checkout."""
     own = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     done = subprocess.run(
-        [os.environ["DIORAMA_HARNESS"], *map(str, command)], capture_output=True, text=True, timeout=280, check=False,
+        [os.environ["DIORAMA_HARNESS"], *map(str, command)], capture_output=True, text=True, timeout=800, check=False,
         env={**own, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", **environment},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
@@ -99,6 +99,7 @@ def check_scores(folder: Path, accuracies: dict[str, dict[str, float]], files: d
 
 
 @pytest.mark.readers
+@pytest.mark.timeout(900)
 def test_inspect_ai(folder: Path) -> None:
     logs = folder / "logs"
     found = json.loads(in_harness(PLAYERS / "inspect_player.py", folder / "out", folder / "replies.json", logs))
@@ -106,6 +107,7 @@ def test_inspect_ai(folder: Path) -> None:
 
 
 @pytest.mark.readers
+@pytest.mark.timeout(900)
 def test_lmms_eval(folder: Path, tmp_path: Path) -> None:
     shutil.copy(PLAYERS / "lmms_player.py", tmp_path)
     about = tmp_path / "players-1.0.dist-info"

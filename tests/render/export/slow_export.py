@@ -1,4 +1,4 @@
-"""A process of its own that exports slowly, for a test that kills it."""
+"""A process of its own that stops in the middle of an export, for a test that kills it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from render.export.protocol import ExportOptions
 from render.store import open_store
 
 
-def main(url: str, name: str, out: str) -> None:
-    """Export with a pause after each episode: some two seconds in all."""
-    store = open_store(url)
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    exporter(name)(store, Path(out), ExportOptions(shard_size=10), lambda done: time.sleep(0.02 * done))
+def main(url: str, name: str, out: str, number: str) -> None:
+    """Export so many episodes, print a line, and wait to be killed."""
+    exported = 0
+
+    def progress(done: int) -> None:
+        nonlocal exported
+        exported += done
+        if exported >= int(number):
+            print("waiting", flush=True)
+            time.sleep(3600)
+
+    exporter(name)(open_store(url), Path(out), ExportOptions(shard_size=10), progress)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +12,16 @@ from numpy.typing import NDArray
 from PIL import Image
 
 Open = Callable[..., Any]
+# How long a browser may take for what takes it a moment: machines that run tests are often loaded.
+WAIT_SECONDS = 30
 
 
 def until(page: Any, expression: str) -> None:
     """Waits until it holds. Playwright's own way needs `eval`, which the page's policy forbids."""
-    for _ in range(100):
-        if page.evaluate(expression):
-            return
+    end = time.monotonic() + WAIT_SECONDS
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"never came true: {expression}"
         page.wait_for_timeout(30)
-    raise AssertionError(f"never came true: {expression}")
 
 
 def shows(page: Any, *episodes: str, status: str = "") -> None:

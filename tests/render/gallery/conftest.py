@@ -12,7 +12,7 @@ import pytest
 
 from render.gallery.build_gallery import GalleryOptions, build
 from render.store.lance.lance_store import LanceStore
-from tests.render.gallery.browsing import Open
+from tests.render.gallery.browsing import WAIT_SECONDS, Open
 from tests.render.gallery.stores import odd_store
 
 CHROMIUM = os.environ.get("DIORAMA_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -32,8 +32,9 @@ def page_file(odd: LanceStore) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=1000 * WAIT_SECONDS)
     with sync_playwright() as started:
         # A container's root has no sandbox; these pages are ours.
         yield started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -55,7 +56,7 @@ def open_page(browser: Any, page_file: Path) -> Iterator[Open]:
         page.on("requestfailed", lambda request: complaints.append(f"failed: {request.url}"))
         page.goto((base or page_file.as_uri()) + end)
         page.wait_for_selector("#loading", state="hidden")
-        page.set_default_timeout(5000)
+        page.set_default_timeout(1000 * WAIT_SECONDS)
         return page
 
     yield opened

@@ -86,7 +86,9 @@ def test_it_is_the_same_when_served(open_page: Open, page_file: Path) -> None:
         try:
             page = open_page("#/demo/pointing", base=address_of(server))
             until(page, "document.querySelector('.stage img').naturalWidth === 320")
-            # What is fetched ahead would fail without its server, and be complained of.
+            # What is fetched ahead, two images of the next episode, would fail without its server, and be reported.
+            images = "performance.getEntriesByType('resource').filter(one => one.initiatorType === 'img')"
+            until(page, f"{images}.length === 3")
             page.wait_for_load_state("networkidle")
         finally:
             server.shutdown()

@@ -79,6 +79,7 @@ def test_everything_by_keyboard(open_page: Open) -> None:
     page.keyboard.press("ArrowRight")
     until(page, "document.title.startsWith('demo/pointing')")
     assert page.locator(".toggle").first.get_attribute("aria-pressed") == "true"
+    page.locator("#ask").wait_for()
     page.keyboard.press("w")
     assert page.locator("#answer").is_visible()
     page.keyboard.press("?")

@@ -57,18 +57,23 @@ class CrashesAlways(FakeRenderer):
         return super().render(scene, frame, view)
 
 
-class Sleepy(FakeRenderer):
-    """Takes 9 seconds per image."""
-
-    def __init__(self) -> None:
-        super().__init__(seconds=9.0)
-
-
 class Slow(FakeRenderer):
     """Takes a fifth of a second an image."""
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         time.sleep(0.2)
+        return super().render(scene, frame, view)
+
+
+class Pauses(Slow):
+    """Slow, and waits at its 20th image until there is a file `go-on`."""
+
+    _count = 0
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        self._count += 1
+        while self._count >= 20 and not (Path(os.environ["DIORAMA_TEST_FOLDER"]) / "go-on").exists():
+            time.sleep(0.1)
         return super().render(scene, frame, view)
 
 
@@ -152,7 +157,7 @@ class FaultyCards(FakeRenderer):
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         where = f"episode {scene.id}: frame x: "
-        end = time.monotonic() + 60
+        end = time.monotonic() + 200
         if "gone" in scene.id and self._card == "1":
             (self._folder / "gone-1").touch()
         while "gone" in scene.id and not (self._folder / "gone-1").exists() and time.monotonic() < end:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
@@ -35,9 +36,8 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module", autouse=True)
 def one_ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """One Ray for all runs of this file: its start costs more than they do."""
-    os.environ["DIORAMA_TEST_FOLDER"] = str(tmp_path_factory.mktemp("marks"))
-    os.environ["PYTHONPATH"] = str(ROOT)
-    with local_ray():
+    settings = {"DIORAMA_TEST_FOLDER": str(tmp_path_factory.mktemp("marks")), "PYTHONPATH": str(ROOT)}
+    with patch.dict(os.environ, settings), local_ray():
         yield
 
 
@@ -158,7 +158,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path, write: Callable[..., str
 def test_what_kills_every_worker_is_set_aside(tmp_path: Path, write: Callable[..., str]) -> None:
     specs = write(*(episode(name) for name in ("a", "crash", "hang", "raise", "b")))
     found = run(
-        specs, "--workers", "2", "--retries", "1", "--timeout", "6",
+        specs, "--workers", "2", "--retries", "1", "--timeout", "20",
         folder=tmp_path, renderer="tests.render.run.renderers:CrashesAlways", code=1,
     )  # fmt: skip
     assert sorted(failure["episode"] for failure in found["failed"]) == ["crash", "hang", "raise"]
@@ -178,18 +178,22 @@ def test_stopped_half_way_and_run_again_gives_each_once(
 ) -> None:
     names = [f"e{k:02d}" for k in range(40)]
     specs = write(*(episode(name) for name in names))
-    command = [BATCH, specs, "--renderer", "tests.render.run.renderers:Slow", "--size", "64x48", "--out", "out.lance"]
+    go_on = Path(os.environ["DIORAMA_TEST_FOLDER"]) / "go-on"
+    go_on.unlink(missing_ok=True)
+    options = ["--renderer", "tests.render.run.renderers:Pauses", "--workers", "1", "--size", "64x48"]
+    command = [BATCH, specs, *options, "--out", "out.lance"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     while not (tmp_path / "out.lance").exists() or not stored(tmp_path):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(number)
+    go_on.touch()
     code = process.wait(timeout=60)
     before = stored(tmp_path)
     assert code == (-signal.SIGKILL if number == signal.SIGKILL else 130)
     assert 0 < len(before) < len(names) and len(set(before)) == len(before)
-    found = run(specs, folder=tmp_path, renderer="tests.render.run.renderers:Slow")
+    found = run(specs, folder=tmp_path, renderer="tests.render.run.renderers:Pauses")
     assert stored(tmp_path) == names
     assert found["skipped"] == len(before)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from render.run.options import RunOptions
 from render.run.pool import Pool, Slot
 from render.run.status import read_status
 from render.run.summary import Summary
-from render.run.worker import Done, Failure, Task
+from render.run.worker import Done, Failure, Ready, Task
 from render.run.worker_plan import Node, WorkerPlan, plan_workers
 from render.store import open_store
 from tests.render.run.conftest import Farm
@@ -250,6 +251,23 @@ def test_the_message_counts_gpus_that_were_not_used(monkeypatch: pytest.MonkeyPa
     run.pool.slots, run.pool.names = run.pool.slots[:1], {("", 0): "GPU 0"}
     with pytest.raises(DeviceError, match=r"7 other GPUs.*CUDA_VISIBLE_DEVICES"):
         run.pool.remove(("", 0), "it broke")
+
+
+def test_a_card_is_empty_once_the_processes_of_its_killed_workers_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ray.kill", lambda actor: None)
+    pool = idle(2, 1)
+    (slot,) = on(pool, 0)
+    with subprocess.Popen(["sleep", "600"]) as process:
+        slot.info = Ready("", socket.gethostname(), process.pid, (), 0, None, "")
+        for _ in range(2):
+            pool.lose(slot, "gpu_memory", "too large")
+        assert not pool.emptied(("", 0)) and pool.emptied(("", 1))
+        process.kill()
+    assert pool.emptied(("", 0)) and not pool._ending
+    slot.info = Ready("", socket.gethostname(), os.getpid(), (), 0, None, "")
+    monkeypatch.setattr("render.run.pool._END_SECONDS", 0.0)
+    pool.lose(slot, "gpu_memory", "too large")
+    assert pool.emptied(("", 0)), "a process that does not end keeps no GPU for ever"
 
 
 @pytest.fixture(scope="module")

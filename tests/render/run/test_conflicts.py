@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -35,8 +36,7 @@ CPU = ("--device", "cpu", "--workers", "1")
 @pytest.fixture(scope="module", autouse=True)
 def one_ray() -> Iterator[None]:
     """One Ray for all runs of this file."""
-    os.environ["PYTHONPATH"] = str(ROOT)
-    with local_ray():
+    with patch.dict(os.environ, PYTHONPATH=str(ROOT)), local_ray():
         yield
 
 

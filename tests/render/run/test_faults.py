@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import ray
@@ -31,13 +32,8 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module", autouse=True)
 def eight_gpus() -> Iterator[None]:
     """One Ray that believes in eight GPUs, for all runs of this file."""
-    before = dict(os.environ)
-    os.environ["DIORAMA_LOGICAL_GPUS"] = "8"
-    os.environ["PYTHONPATH"] = str(ROOT)
-    with local_ray(gpus=8):
+    with patch.dict(os.environ, DIORAMA_LOGICAL_GPUS="8", PYTHONPATH=str(ROOT)), local_ray(gpus=8):
         yield
-    os.environ.clear()
-    os.environ.update(before)
 
 
 @pytest.mark.parametrize(("cards", "each"), [*slow((8, 1)), (2, 2)])
@@ -67,7 +63,7 @@ def test_a_cpu_that_poses_as_a_gpu_stops_the_run(farm: Farm) -> None:
 
 @pytest.mark.slow
 def test_a_dead_or_hanging_renderers_last_words_are_told(farm: Farm) -> None:
-    options = ("--device", "cpu", "--workers", "2", "--retries", "0", "--timeout", "6")
+    options = ("--device", "cpu", "--workers", "2", "--retries", "0", "--timeout", "20")
     found = farm.run(farm.write("a", "crash", "hang"), *options, renderer="Talks", code=1)
     messages = {failure["episode"]: failure["message"] for failure in found["failed"]}
     assert "Sample 7/64 of crash" in messages["crash"] and "Sample 7/64 of hang" in messages["hang"]
@@ -110,7 +106,8 @@ def test_stopping_at_failures(farm: Farm) -> None:
     names = [f"raise-{k}" for k in range(20)]
     specs = farm.write(*names)
     log = farm.folder / "log.jsonl"
-    first = farm.run(specs, "--fail-fast", "--device", "cpu", "--json-log", str(log), renderer="CrashesAlways", code=1)
+    options = ("--device", "cpu", "--workers", "2")
+    first = farm.run(specs, "--fail-fast", *options, "--json-log", str(log), renderer="CrashesAlways", code=1)
     end = json.loads(log.read_text().splitlines()[-1])
     assert {key: end[key] for key in ("event", "left", "exit_code")} == {
         "event": "end",
@@ -118,7 +115,7 @@ def test_stopping_at_failures(farm: Farm) -> None:
         "exit_code": 1,
     }
     assert 1 <= len(first["failed"]) < 10 and first["stopped"] == "failures" and first["left"] > 0
-    some = farm.run(specs, "--max-failures", "5", "--device", "cpu", renderer="CrashesAlways", code=1)
+    some = farm.run(specs, "--max-failures", "5", *options, renderer="CrashesAlways", code=1)
     assert 5 <= len(some["failed"]) < 15 and some["left"] == 20 - len(some["failed"])
 
 

@@ -22,7 +22,7 @@ from ray._private import worker as ray_worker
 
 from render.model.errors import DeviceError, RenderError
 from render.model.scratch import SCRATCH
-from render.run.local_ray import local_ray, ray_nodes
+from render.run.local_ray import _starting, local_ray, ray_nodes
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 
@@ -51,6 +51,7 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
 
 SEVERAL = """
 import json, os, sys
+from contextlib import suppress
 import ray
 from ray._private.node import Node
 from render.run.local_ray import local_ray
@@ -63,7 +64,10 @@ for error in (None, ValueError, KeyboardInterrupt):
     try:
         with local_ray():
             token = os.environ["RAY_AUTH_TOKEN"]
-            lines = [open(f"/proc/{pid}/cmdline").read() for pid in os.listdir("/proc") if pid.isdigit()]
+            lines = []
+            for pid in os.listdir("/proc"):
+                with suppress(OSError):  # some end meanwhile
+                    lines.append(open(f"/proc/{pid}/cmdline").read())
             (folder,) = [name for name in os.listdir(TEMPORARY) if name.startswith("ray-")]
             used = ray.get(ray.remote(lambda: __import__("tempfile").gettempdir()).remote())
             assert used == os.path.join(TEMPORARY, folder, "t"), used
@@ -187,3 +191,23 @@ def test_scratch_folders_of_a_killed_worker_go_with_the_run() -> None:
             ray.get(killed.remote())
         assert len(list(folder.iterdir())) == 1
     assert not folder.exists() and SCRATCH not in os.environ
+
+
+@pytest.mark.slow
+def test_workers_that_start_as_their_raylet_is_killed_end_with_the_run() -> None:
+    """Ray kills a raylet that takes more than a second to end."""
+
+    class Needless:
+        pass
+
+    actor: Any = ray.remote(num_cpus=0)(Needless)
+    with local_ray():
+        node: Any = ray_worker._global_node
+        folder = Path(os.environ["TMPDIR"]).parent
+        actors, end = [], time.monotonic() + 60
+        while not _starting(folder):
+            assert time.monotonic() < end
+            actors.append(actor.remote())
+            time.sleep(0.1)
+        node.all_processes["raylet"][0].process.kill()
+    assert not _starting(folder) and not folder.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import ray
@@ -19,8 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module", autouse=True)
 def one_ray() -> Iterator[None]:
     """A Ray of this file."""
-    os.environ["PYTHONPATH"] = str(ROOT)
-    with local_ray():
+    with patch.dict(os.environ, PYTHONPATH=str(ROOT)), local_ray():
         yield
 
 

@@ -56,7 +56,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         use(monkeypatch, endpoint)
         yield "s3://bucket"
         server.stdin.close()
-        server.wait(10)
+        server.wait(60)
 
 
 @pytest.mark.readers
