@@ -14,7 +14,7 @@ from render.export.protocol import ExportOptions
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.iwisdm import Options, Stimuli
 from scene_specs.benchmarks.iwisdm.generate import stimulus_specs, trial_specs
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, read_stimuli
 from scene_specs.benchmarks.iwisdm.verify import verify_spec
 from tests.render.export.test_iwisdm import made
 
@@ -54,6 +54,18 @@ def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
             expected = (one["category"], one["object"], DEFAULT.categories[one["category"]])
             assert expected in [(int(rows[k]["ctg_mod"]), int(rows[k]["obj_mod"]), rows[k]["ctg"]) for k in same]
     assert export(store, tmp_path / "out", ExportOptions(), lambda _: None).skipped == 2
+
+
+def test_episodes_of_other_models_are_named_and_not_lost(tmp_path: Path) -> None:
+    """Numbers of models count within the models of a trial, so one table can't have those of two sets."""
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    sets = [DEFAULT, read_stimuli('{"planes": ["#1"], "tables": ["#1"]}')]
+    for name, stimuli in zip("ab", sets, strict=True):
+        options = Options(benchmark="low", count=1, fixation="none", name=name)
+        store.put([made(spec) for spec in trial_specs(options, stimuli)])
+    report = export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    assert report.exported == 1 and len(report.failed) == 1
+    assert "iwisdm/train/b/000000" in str(report.failed) and "other models" in str(report.failed)
 
 
 def test_frames_with_a_cross_are_left_out(tmp_path: Path) -> None:
