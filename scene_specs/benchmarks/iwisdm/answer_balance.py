@@ -27,7 +27,7 @@ FORM = re.compile(r"\b(?:if|and|or)\b")
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each task name and kind of answer among iWISDM specs, as JSON data.
 
-    answers: answer -> count. p: chi-square probability of equal frequencies. text: score of a guesser that sees
+    answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text: score of a guesser that sees
     nothing, but knows the most frequent answer in these trials for each combination of "and", "or" and "if".
     conditions: share of the Switches whose branches differ, None without any. Raises UsageError for an unreadable
     instruction, SpecError for a task without instruction or answers.
@@ -49,7 +49,12 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         deciding[name] += (then != other for then, other in reading.branches)
         form = " ".join(sorted(FORM.findall(task["instruction"])))
         for answer in (one for due in stored if due != "null" for one in due.split("; ")):
-            given[name][KINDS.get(answer, OTHER)][form, answer] += 1
+            kind = KINDS.get(answer, OTHER)
+            possible = [one for one, its in KINDS.items() if its == kind] or task.get("categories")
+            # Answers that never occur are classes, too.
+            if isinstance(possible, list) and answer in possible:
+                given[name][kind].update({(form, f"{one}"): 0 for one in possible})
+            given[name][kind][form, answer] += 1
     return [
         _row(name, kind, counts, trials[name], deciding[name])
         for name, kinds in given.items()

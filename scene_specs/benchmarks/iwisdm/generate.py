@@ -19,7 +19,7 @@ from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
 from scene_specs.benchmarks.iwisdm.classic_settings import read_settings
 from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
-from scene_specs.benchmarks.iwisdm.constraints import Requirements, TargetAnswer, answers_of
+from scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
 from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
 from scene_specs.benchmarks.iwisdm.hold_out import split_has
@@ -130,6 +130,7 @@ class _Run:
 
     def __init__(self, options: Options, stimuli: Stimuli) -> None:
         self.options, self.stimuli = options, stimuli
+        self.requirements = Requirements(options.condition_matters, options.foils)
         self.name, self.plan_of = self._frame_plans()
         self.set_name = options.name or _set_name(options, self.name)
         self.balance = Balance(options.seed, f"{options.split} {self.name}") if options.balanced else None
@@ -173,7 +174,7 @@ class _Run:
         options = self.options
         if options.hold_out != "none" and not split_has(drawn.structure, options.split, options.hold_out):
             return False
-        return attainable(placed, self.stimuli, Requirements(condition_matters=True, foils=options.foils))
+        return attainable(placed, self.stimuli, self.requirements._replace(condition_matters=True))
 
     def _rng(self, number: int, purpose: str, detail: str = "") -> KeyedRng:
         return KeyedRng(self.options.seed, f"{self.name} {number}", f"{purpose} {self.options.split}{detail}")
@@ -191,6 +192,8 @@ class _Run:
             plan = self._with_distractors(self.plan_of(task), number)
             wanted = self._wanted(plan, number)
             if plan.details is not None:
+                if self.requirements != PUBLISHED:
+                    raise spec_error(f"--condition-matters and --foils have no effect on task {self.name}", "omit them")
                 answers = [bool(one and one.value) for one in wanted]
                 plan = plan.details(plan, answers, self.stimuli, self._rng(number, "details"))
                 wanted = [None] * len(wanted)
@@ -223,10 +226,11 @@ class _Run:
         self, plan: FramePlan, wanted: list[TargetAnswer | None], number: int, seen: set[tuple[Any, ...]]
     ) -> Trial:
         """A trial that differs from all earlier ones of its task."""
-        requirements = Requirements(self.options.condition_matters, self.options.foils)
+        # Without these options, an answer that is not possible is left open.
+        least = int(len(wanted) == 1 and any(wanted) and (self.options.balanced or self.requirements != PUBLISHED))
         for attempt in range(_ATTEMPTS):
             rng = self._rng(number, "objects", f" {attempt}")
-            trial = make_trial(plan, wanted, self.stimuli, rng, requirements)
+            trial = make_trial(plan, wanted, self.stimuli, rng, self.requirements, least)
             content = (trial.frames, trial.instruction)
             if content not in seen:
                 seen.add(content)

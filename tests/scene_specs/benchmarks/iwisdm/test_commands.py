@@ -65,6 +65,16 @@ def test_balance(file: Path, tmp_path: Path) -> None:
     assert "expected 'observe object 1,'" in run("balance", other).output
 
 
+def test_answers_that_never_occur_count(tmp_path: Path) -> None:
+    specs = [json.loads(line) for line in run("iwisdm", "--task", "dms", "--count", 12).output.splitlines()]
+    for spec, answer in zip(specs, ["true"] * 8 + ["cars"] * 4, strict=True):
+        spec["task"]["answers"][-1] = answer
+    (file := tmp_path / "one-sided.jsonl").write_text("".join(json.dumps(spec) + "\n" for spec in specs))
+    word, boolean = json.loads(run("balance", file, "--json").output)
+    assert boolean["answers"] == {"true": 8, "false": 0} and boolean["p"] < 0.01 and boolean["text"] == 1
+    assert word["answers"] == dict.fromkeys(specs[0]["task"]["categories"], 0) | {"cars": 4} and word["p"] < 0.01
+
+
 def test_sources(tmp_path: Path) -> None:
     config = tmp_path / "mine.json"
     config.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
@@ -104,6 +114,9 @@ def test_every_classic_task_is_an_option() -> None:
         ("--count 1 --task ax-cpt --set ay=0 --set bx=0 --set by=0", "ay, bx and by are 0"),
         ("--count 1 --first 10000000 --benchmark low --unique none", "numbered from 0 to 9999999"),
         ("--count 1 --benchmark single-frame --properties identity", "can't be asked about identity"),
+        ("--count 2 --task visual-search --set property=location --set objects=4 --balanced", "no objects fulfill"),
+        ("--count 1 --task 12-ax --condition-matters", "have no effect on task 12-ax"),
+        ("--count 1 --task n-back --foils 0", "have no effect on task n-back"),
     ],
 )
 def test_what_cannot_be_had(arguments: str, problem: str, tmp_path: Path) -> None:

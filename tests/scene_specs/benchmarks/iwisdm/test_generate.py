@@ -262,6 +262,19 @@ def test_where_answers_cannot_all_be_had_the_later_is_left_to_what_is_shown() ->
         assert trial.answers == ("null", f"{str(first).lower()}; {str(not first).lower()}")
 
 
+def test_answers_that_options_ask_for_are_not_left_open() -> None:
+    single = Stimuli({"cars": ("#1",), "mugs": ("#1",), "boats": ("#1",)})
+    options = [{"balanced": True, "foils": 1.0}, {"foils": 1.0}]
+    for more in options:
+        with pytest.raises(SpecError, match="no objects fulfill what the trial shows with the answer that is due"):
+            made("low", "identity", 8, single, **more)
+    with pytest.raises(SpecError, match="no objects fulfill"):
+        list(trial_specs(Options(task="dmc", count=4, balanced=True), single))
+    # Without them, the answer is what the objects give.
+    due = {spec["task"]["answers"][-1] for spec in trial_specs(Options(task="dmc", count=9), single)}
+    assert due == {"false"}
+
+
 def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:
     for chain in (2, 3):
         shared = 0
