@@ -10,6 +10,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from render.model.errors import AssetError, Diagnostic, SpecError, UsageError
+from scene_specs.language.errors import located
 
 if TYPE_CHECKING:
     import pathlib
@@ -49,11 +50,6 @@ class Verification:
             return
         self.episodes += 1
         self.unverified += verifier is None
-
-
-def located(error: SpecError, file: str, line: int) -> SpecError:
-    """The error with a file and line in each diagnostic."""
-    return SpecError([replace(diagnostic, file=file, line=line) for diagnostic in error.diagnostics])
 
 
 def verify_files(source: SpecSource) -> Verification:

@@ -7,7 +7,7 @@ the classes, so commands need no table of codes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 _Source = TypeVar("_Source")
@@ -85,6 +85,16 @@ def spec_error(
 ) -> SpecError:
     """Return the error of a single diagnostic."""
     return SpecError([Diagnostic(file, line, episode, path, problem, hint)])
+
+
+def located(error: SpecError, file: str = "", line: int = 0, episode: str = "") -> SpecError:
+    """Return the error with this location in each diagnostic, where that has none of its own."""
+    return SpecError(
+        [
+            replace(one, file=one.file or file, line=one.line or line, episode=one.episode or episode)
+            for one in error.diagnostics
+        ]
+    )
 
 
 def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:

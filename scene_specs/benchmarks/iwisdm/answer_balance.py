@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
 from scene_specs.language.chi_square import equal_frequencies
-from scene_specs.language.errors import SpecError, UsageError
+from scene_specs.language.errors import SpecError, UsageError, located
 from scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
@@ -27,10 +26,10 @@ FORM = re.compile(r"\b(?:if|and|or)\b")
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each task name and kind of answer among iWISDM specs, as JSON data.
 
-    answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text: score of a guesser that sees
-    nothing, but knows the most frequent answer in these trials for each combination of "and", "or" and "if".
-    conditions: share of the Switches whose branches differ, None without any. Raises UsageError for an unreadable
-    instruction, SpecError for a task without instruction or answers.
+    answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text:
+    score of a guesser that sees nothing, but knows the most frequent answer in these trials for each combination of
+    "and", "or" and "if". conditions: share of the Switches whose branches differ, None without any. Raises UsageError
+    for an unreadable instruction, SpecError for a task without instruction or answers.
     """
     trials: Counter[str] = Counter()
     # Name -> whether the branches of each Switch differ, and name -> kind -> (form of the text, answer) of each.
@@ -43,8 +42,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
         except SpecError as error:
-            episode = f"{spec.get('id')}"
-            raise SpecError([replace(diagnostic, episode=episode) for diagnostic in error.diagnostics]) from None
+            raise located(error, episode=f"{spec.get('id')}") from None
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
         form = " ".join(sorted(FORM.findall(task["instruction"])))

@@ -6,12 +6,12 @@ import json
 from importlib import resources
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
 from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.language.diagnostics import option_problems
+from scene_specs.language.diagnostics import validated
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
 
@@ -73,10 +73,7 @@ def read_config(text: str, file: str = "") -> AutoTaskConfig | PublishedConfig:
     """A configuration from JSON, also a published one. Raises SpecError that lists every wrong field."""
     data = parse_json(text, file)
     published = isinstance(data, dict) and "op_dict" in data
-    try:
-        return PublishedConfig.model_validate(data) if published else AutoTaskConfig.model_validate(data)
-    except ValidationError as error:
-        raise spec_error("; ".join(option_problems(error)), file=file) from None
+    return validated(PublishedConfig, data, file) if published else validated(AutoTaskConfig, data, file)
 
 
 def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:

@@ -16,14 +16,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from scene_specs.benchmarks.iwisdm import Pictures
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PICTURE, VIEW_ANGLES, Stimuli
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.errors import SpecError, located, spec_error
 from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.pictures import MOST_BYTES, read_picture
 from scene_specs.language.tables import counted
@@ -146,7 +145,7 @@ def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
     try:
         return Stimuli({category: tuple(models) for category, models in _by_category(identities).items()})
     except SpecError as error:
-        raise SpecError([replace(one, file=str(file)) for one in error.diagnostics]) from None
+        raise located(error, str(file)) from None
 
 
 def _by_category(identities: Iterable[str]) -> dict[str, list[str]]:
