@@ -41,9 +41,10 @@ class Verification:
 
         verifier = verifier_of(task)
         try:
-            reason = verify(verifier) if verifier is not None else ""
+            with located(location.file, location.line):
+                reason = verify(verifier) if verifier is not None else ""
         except SpecError as error:
-            self.diagnostics += located(error, location.file, location.line).diagnostics
+            self.diagnostics += error.diagnostics
             return
         if reason:
             self.diagnostics.append(replace(location, path="task", problem=reason))
@@ -166,14 +167,12 @@ def read_benchmark(
         for item in source:
             data = _json_data(item)
             found = (data.get("task") or {}).get("benchmark")
-            try:
+            with located(item.file, item.line):
                 if check is not None:
                     check(data)
                 elif found != benchmark:
                     problem = f"found benchmark {found!r}; expected {benchmark!r}"
                     raise SpecError([Diagnostic("", 0, item.episode.id, "task", problem)])
-            except SpecError as error:
-                raise located(error, item.file, item.line) from None
             yield data
 
 

@@ -7,6 +7,7 @@ the classes, so commands need no table of codes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -87,14 +88,18 @@ def spec_error(
     return SpecError([Diagnostic(file, line, episode, path, problem, hint)])
 
 
-def located(error: SpecError, file: str = "", line: int = 0, episode: str = "") -> SpecError:
-    """Return the error with this location in each diagnostic, where that has none of its own."""
-    return SpecError(
-        [
-            replace(one, file=one.file or file, line=one.line or line, episode=one.episode or episode)
-            for one in error.diagnostics
-        ]
-    )
+@contextmanager
+def located(file: str = "", line: int = 0, episode: str = "") -> Iterator[None]:
+    """Give the diagnostics of a SpecError this location, where they have none of their own."""
+    try:
+        yield
+    except SpecError as error:
+        raise SpecError(
+            [
+                replace(one, file=one.file or file, line=one.line or line, episode=one.episode or episode)
+                for one in error.diagnostics
+            ]
+        ) from None
 
 
 def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
 from scene_specs.language.chi_square import equal_frequencies
-from scene_specs.language.errors import SpecError, UsageError, located
+from scene_specs.language.errors import UsageError, located
 from scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
@@ -38,11 +38,10 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for spec in specs:
         task, name = spec["task"], f"{spec['task'].get('name')}"
         try:
-            reading, stored = read_task(task, frames_of(spec)), stored_answers(task)
+            with located(episode=f"{spec.get('id')}"):
+                reading, stored = read_task(task, frames_of(spec)), stored_answers(task)
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
-        except SpecError as error:
-            raise located(error, episode=f"{spec.get('id')}") from None
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
         form = " ".join(sorted(FORM.findall(task["instruction"])))

@@ -41,7 +41,7 @@ class AutoTaskConfig(BaseModel):
 
     properties: Annotated[tuple[str, ...], Field(min_length=1)]
     roots: Annotated[tuple[str, ...], Field(min_length=1)]
-    booleans: tuple[str, ...] = ("IsSame", "NotSame", "And", "Or")
+    booleans: Annotated[tuple[str, ...], Field(min_length=1)] = ("IsSame", "NotSame", "And", "Or")
     frames: Span
     joins: Span
     max_delays: Annotated[int, Field(ge=0, le=64)] | None = None

@@ -31,8 +31,10 @@ class TaskSpace:
             ("booleans", config.booleans, ("boolean",)),
         ):
             for name in names:
-                if grammar.operator(name).gives not in allowed:
-                    hint = f"expected one that gives {', '.join(allowed)}"
+                operator = grammar.operator(name)
+                exists = operator.gives == "boolean" and operator.arms == (("Select",),)
+                if operator.gives not in allowed or exists:
+                    hint = f"expected one that gives {', '.join(allowed)}" + exists * ", but not of a described object"
                     hint = "use switch_probability instead" if name == "Switch" else hint
                     raise spec_error(f"{key}: found operator {name!r}", hint)
 

@@ -39,7 +39,7 @@ from scene_specs.benchmarks.iwisdm.stimuli import (
 from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
 from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import located, spec_error
 from scene_specs.language.foreign import read_text
 
 # Bounds the planning of earlier trials that balanced answers need.
@@ -52,26 +52,29 @@ Choose = Callable[[str, Sequence[Any]], Any]
 
 def generate(options: Options) -> Series:
     """Trials by the options of `render-specs iwisdm`. Raises SpecError."""
-    file = options.stimuli
-    stimuli = read_stimuli(read_text(file), str(file)) if file else DEFAULT
-    return Series(trial_specs(options, stimuli), options.count, "trials")
+    return Series(trial_specs(options), options.count, "trials")
 
 
-def trial_specs(options: Options, stimuli: Stimuli = DEFAULT) -> Iterator[dict[str, Any]]:
+def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[dict[str, Any]]:
     """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<set>/<6 digits>`.
 
     <set> is --name, or name, seed and a digest of the other options, so that any two sets fit into one store. A trial
-    does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for numbers from
-    10,000,000 on, or if draws find no further task.
+    does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for files that
+    can't be read, for numbers from 10,000,000 on, or if draws find no further task.
     """
-    return _Run(options, stimuli).specs()
+    with located(str(options.config or "")):
+        yield from _Run(options, stimuli or _stimuli(options.stimuli)).specs()
+
+
+def _stimuli(file: Path | None) -> Stimuli:
+    return read_stimuli(read_text(file), str(file)) if file else DEFAULT
 
 
 def stimulus_specs(options: StimulusOptions) -> Series:
     """Specs that show each view of each model once, four in a frame; an episode per category. Raises SpecError."""
-    file = options.stimuli
-    stimuli = read_stimuli(read_text(file), str(file)) if file else DEFAULT
-    made = Options(benchmark="low", count=1, split=options.split, fixation="none")
+    stimuli = _stimuli(options.stimuli)
+    made = Options(benchmark="low", count=1, split=options.split, stimuli=options.stimuli, fixation="none")
+    name = _set_name(made, "stimuli") if options.stimuli else "stimuli"
 
     def specs() -> Iterator[dict[str, Any]]:
         for number, category in enumerate(stimuli.categories):
@@ -79,13 +82,13 @@ def stimulus_specs(options: StimulusOptions) -> Series:
             shown = [
                 Shown(Item(LOCATIONS[k % 4], category, identity, side, variant))
                 for k, (identity, side, variant) in enumerate(
-                    itertools.product(identities, VIEW_ANGLES, range(VARIANTS))
+                    itertools.product(identities, VIEW_ANGLES, range(1 if stimuli.stage == "pictures" else VARIANTS))
                 )
             ]
             frames = tuple(tuple(shown[k : k + 4]) for k in range(0, len(shown), 4))
             text = " ".join(f"observe object {k}," for k in range(1, len(frames) + 1))
             trial = Trial(frames, (), text, ("null",) * len(frames))
-            yield spec_of(trial, made, stimuli, "stimuli", number, "stimuli")
+            yield spec_of(trial, made, stimuli, "stimuli", number, name)
 
     return Series(specs(), len(stimuli.categories), "episodes")
 
@@ -154,11 +157,9 @@ class _Run:
         """How tasks are drawn. Raises SpecError."""
         options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
-        if config and options.mix == "even":
-            raise spec_error("--mix even is for --benchmark alone", "omit --mix or --config", file=str(options.config))
         if isinstance(config, AutoTaskConfig) and level:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
-            raise spec_error(problem, "other configurations have their own limits", file=str(options.config))
+            raise spec_error(problem, "other configurations have their own limits")
         own = benchmark(level, options.properties) if level else config
         limits = Limits(longest=longest or 1)
         if isinstance(own, AutoTaskConfig):

@@ -28,7 +28,7 @@ from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.importing.text import segment
 from scene_specs.language.diagnostics import preview_json, validated
-from scene_specs.language.errors import SpecError, located, read_each, spec_error
+from scene_specs.language.errors import located, read_each, spec_error
 from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.language.spec import EpisodeSpec
 
@@ -93,7 +93,7 @@ def import_published(
         raise spec_error("found no task file and no trial in this folder", file=str(path))
 
     def episode(file: Path) -> Iterator[EpisodeSpec]:
-        try:
+        with located(str(file)):
             data = parse_json(read_text(file))
             if isinstance(data, dict) and "operator" in data:
                 spec = _of_task(validated(_Task, data, ""), file)
@@ -104,8 +104,6 @@ def import_published(
                 if strict:
                     raise spec_error(reason)
                 log.warning("%s: %s", file, reason)
-        except SpecError as error:
-            raise located(error, str(file)) from None
         yield EpisodeSpec.model_validate(spec)
 
     yield from read_each(files, episode)

@@ -8,7 +8,7 @@ frame may stay empty. Tasks with another number of frames or of joins than reque
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -60,7 +60,7 @@ class PublishedConfig(BaseModel):
     select_limit: bool = False
     compare_const_prob: _Share
     const_parent_ops: tuple[str, ...] = ("IsSame", "NotSame")
-    indexable_get_ops: tuple[_Getter, ...] = ("GetLoc", "GetCategory")
+    indexable_get_ops: Annotated[tuple[_Getter, ...], Field(min_length=1)] = ("GetLoc", "GetCategory")
 
     @model_validator(mode="after")
     def _complete(self) -> PublishedConfig:
@@ -69,9 +69,15 @@ class PublishedConfig(BaseModel):
         if missing := sorted(named - self.op_dict.keys()):
             raise ValueError(f"op_dict: found no {missing[0]!r}")
         for name, limits in self.op_dict.items():
+            if OPERATORS.get(name, name) not in GRAMMAR.operators:
+                raise ValueError(
+                    f"op_dict: found operator {name!r}; allowed: Select, CONST, {', '.join(get_args(_Question))}"
+                )
             expected = 2 if name in ("IsSame", "NotSame", "And", "Or") else 1
             if name not in ("Select", "CONST") and (limits.n_downstream != expected or not any(limits.downstream)):
                 raise ValueError(f"op_dict: {name}: expected n_downstream {expected}, and names in downstream")
+            if len(limits.sample_dist) not in (0, len(limits.downstream)):
+                raise ValueError(f"op_dict: {name}: expected as many weights in sample_dist as names in downstream")
             if limits.sample_dist and not any(limits.weights):
                 raise ValueError(f"op_dict: {name}: expected a positive weight in sample_dist")
         if not any(self._fits(name) for name in self.root_ops):

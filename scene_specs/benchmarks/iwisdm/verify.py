@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError, field_validator, model_validator
 
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
@@ -98,11 +98,30 @@ class _Node(BaseModel):
     property: _Property | None = None
     value: str | None = None
 
+    @model_validator(mode="after")
+    def _complete(self) -> _Node:
+        if (self.name == "Select" and self.frame is None) or (
+            self.name == "CONST" and (self.property is None or self.value is None)
+        ):
+            raise ValueError(f"{self.name}: expected frame of a Select, property and value of a CONST")
+        return self
+
+    def selects(self) -> bool:
+        """Whether it looks at an object."""
+        return self.name == "Select" or any(child.selects() for child in self.child)
+
 
 class _Question(BaseModel):
     answer_frame: int
     answer: str
     operator: _Node
+
+    @field_validator("operator")
+    @classmethod
+    def _about_objects(cls, operator: _Node) -> _Node:
+        if not operator.selects():
+            raise ValueError("found no Select; expected a question about an object")
+        return operator
 
 
 class _Object(BaseModel):
@@ -127,26 +146,31 @@ class _Truth(BaseModel):
     models: list[str]
 
 
-def _wrong(episode: RenderedEpisode, problem: str, path: str = "") -> SpecError:
-    return spec_error(problem, path=path, episode=episode.episode_id)
+def _wrong(episode: RenderedEpisode, problem: str) -> SpecError:
+    return spec_error(problem, episode=episode.episode_id)
 
 
 def truth_of(episode: RenderedEpisode) -> Mapping[str, Any]:
     """The episode's `task`. Raises SpecError for an episode of another benchmark, or with missing or wrong keys."""
-    task = episode.scene.task or {}
+    return check_truth(episode.scene.task or {}, len(episode.images), episode.episode_id)
+
+
+def check_truth(task: Mapping[str, Any], frames: int, episode: str) -> Mapping[str, Any]:
+    """The `task` of an episode with this number of frames. Raises SpecError as `truth_of` does."""
     if task.get("benchmark") != "iwisdm":
-        raise _wrong(episode, f"found benchmark {task.get('benchmark')!r}; expected 'iwisdm'", "task")
+        problem = f"found benchmark {task.get('benchmark')!r}; expected 'iwisdm'"
+        raise spec_error(problem, path="task", episode=episode)
     try:
         truth = _Truth.model_validate(task)
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(["task", *map(str, first["loc"])])
-        raise _wrong(episode, f"invalid iWISDM trial: {first['msg']}", path) from None
+        raise spec_error(f"invalid iWISDM trial: {first['msg']}", path=path, episode=episode) from None
     for number, item in enumerate(truth.objects):
-        for name, count in (("frame", episode.images), ("category", truth.categories), ("object", truth.models)):
-            if not 0 <= getattr(item, name) < len(count):
-                problem = f"found {getattr(item, name)}; there are {len(count)}, counted from 0"
-                raise _wrong(episode, problem, f"task.objects.{number}.{name}")
+        for name, count in (("frame", frames), ("category", len(truth.categories)), ("object", len(truth.models))):
+            if not 0 <= getattr(item, name) < count:
+                problem = f"found {getattr(item, name)}; there are {count}, counted from 0"
+                raise spec_error(problem, path=f"task.objects.{number}.{name}", episode=episode)
     return task
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,16 @@ def test_the_specs_show_every_view_once() -> None:
     ]
     assert len({*shown}) == len(shown) == 64 * 4 * 3
     assert [verify_spec(spec) for spec in specs] == [""] * 8
+
+
+def test_sets_of_two_files_fit_into_one_store_and_pictures_have_one_view(tmp_path: Path) -> None:
+    sets = []
+    for model in ("#1", "picture-1"):
+        file = tmp_path / f"{model}.json"
+        file.write_text(json.dumps({"cars": [model], "mugs": [model]}))
+        sets.append(list(stimulus_specs(Stimuli(stimuli=file)).items))
+    assert len({spec["id"] for specs in sets for spec in specs}) == 4
+    assert [sum(len(frame["objects"]) for spec in specs for frame in spec["frames"]) for specs in sets] == [24, 8]
 
 
 def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
