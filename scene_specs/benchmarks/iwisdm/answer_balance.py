@@ -19,8 +19,11 @@ from scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
 OTHER = "category or other"
-# The words that join the questions of a text: an unbalanced conjunction, for example, is mostly false.
-FORM = re.compile(r"\b(?:if|and|or)\b")
+
+
+def form_of(text: str) -> str:
+    """The words that join the questions of a text: an unbalanced conjunction, for example, is mostly false."""
+    return " ".join(sorted(re.findall(r"\b(?:if|and|or)\b", text)))
 
 
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -44,7 +47,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
-        form = " ".join(sorted(FORM.findall(task["instruction"])))
+        form = form_of(task["instruction"])
         for answer in (one for due in stored if due != "null" for one in due.split("; ")):
             kind = KINDS.get(answer, OTHER)
             possible = [one for one, its in KINDS.items() if its == kind] or task.get("categories")

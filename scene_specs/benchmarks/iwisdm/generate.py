@@ -17,8 +17,7 @@ from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
-from scene_specs.benchmarks.iwisdm.classic_settings import read_settings
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
 from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers

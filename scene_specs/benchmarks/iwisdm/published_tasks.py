@@ -7,7 +7,7 @@ frame may stay empty. Tasks with another number of frames or of joins than reque
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -94,7 +94,7 @@ class PublishedConfig(BaseModel):
 
 
 class Limits(NamedTuple):
-    """Trials to accept: least and most frames and joins, and most empty frames (None: two less than frames).
+    """Trials to accept: least and most frames and joins.
 
     reuse: probability to look at a frame that another property uses, where there is one. delay: probability of an empty
     frame before a new one. longest: most empty frames in a row.
@@ -102,7 +102,6 @@ class Limits(NamedTuple):
 
     frames: tuple[int, int] = (1, 64)
     joins: tuple[int, int] = (0, 64)
-    max_delays: int | None = None
     reuse: float = 0.25
     delay: float = 0.5
     longest: int = 1
@@ -118,6 +117,7 @@ class PublishedTasks:
     def __init__(self, config: PublishedConfig, limits: Limits, stimuli: Stimuli = DEFAULT) -> None:
         self.config, self.limits, self.stimuli = config, limits, stimuli
         self.grammar: Grammar = GRAMMAR
+        self._most_delays = max(limits.frames[1] - 2, 0)
         self._options: dict[tuple[str, int, int], tuple[list[str], Sequence[float]]] = {}
 
     def draw(self, rng: KeyedRng) -> DrawnTask | None:
@@ -148,21 +148,16 @@ class PublishedTasks:
         None if their number is beyond the limits. Questions look at frames in the order of the published code.
         """
         used: dict[str, set[int]] = {}
-        task = self._placed(task, "", used, rng)
+        task, looks = self._placed(task, "", used, rng)
         for condition, other, second in switches:
-            condition = self._placed(condition, "", used, rng)
-            other = self._placed(other, "", used, rng)
+            condition, before = self._placed(condition, "", used, rng)
+            other, beside = self._placed(other, "", used, rng)
             task = ("Switch", condition, *((task, other) if second else (other, task)))
-        looks = tuple(_looks(task))
+            looks = [*before, *looks, *beside] if second else [*before, *beside, *looks]
         frames = 1 + max(looks)
         if frames < self.limits.frames[0] or frames - len({*looks}) > self._most_delays:
             return None
-        return DrawnTask(_bare(task), tuple(frames - 1 - look for look in looks), frames)
-
-    @property
-    def _most_delays(self) -> int:
-        given, most = self.limits.max_delays, self.limits.frames[1]
-        return max(most - 2, 0) if given is None else given
+        return DrawnTask(task, tuple(frames - 1 - look for look in looks), frames)
 
     def _question(self, name: str, number: int, depth: int, rng: KeyedRng) -> tuple[Structure, int]:
         """A tree below an operator, and the number of its last node. number, depth: of the operator."""
@@ -214,28 +209,30 @@ class PublishedTasks:
         simplest = min(config.op_dict[child].min_depth for child in names)
         return roomy or [child for child in names if config.op_dict[child].min_depth == simplest], ()
 
-    def _placed(self, tree: Structure, about: str, used: dict[str, set[int]], rng: KeyedRng) -> Structure:
-        """The tree with the frame of each Select, counted from the last one, and with constants; sides are swapped.
+    def _placed(
+        self, tree: Structure, about: str, used: dict[str, set[int]], rng: KeyedRng
+    ) -> tuple[Structure, list[int]]:
+        """The tree with constants and swapped sides, and the frame of each Select, counted from the last one.
 
         used: property -> frames, of the task so far.
         """
         if tree[0] == "Select":
-            return ("Select", self._look(about, used, rng))
+            return tree, [self._look(about, used, rng)]
         gives = self.grammar.operators[str(tree[0])].gives
         children = [child for child in tree[1:] if isinstance(child, tuple)]
         compared = next((self.grammar.operators[str(one[0])].gives for one in children if one[0] != "CONST"), "")
         if ("CONST",) in children and compared not in PROPERTIES:
             problem = f"op_dict: {tree[0]}: found a constant that is compared with no property of an object"
             raise spec_error(problem, "set compare_const_prob to 1, or remove CONST from downstream")
-        placed = [
-            ("CONST", rng.pick(self.stimuli.values(compared)))
+        placed: list[tuple[Structure, list[int]]] = [
+            (("CONST", rng.pick(self.stimuli.values(compared))), [])
             if child[0] == "CONST"
             else self._placed(child, gives, used, rng)
             for child in children
         ]
         if gives == "boolean" and rng.chance(0.5):
             placed.reverse()
-        return (tree[0], *placed)
+        return (tree[0], *(child for child, _ in placed)), [look for _, looks in placed for look in looks]
 
     def _look(self, about: str, used: dict[str, set[int]], rng: KeyedRng) -> int:
         own = used.setdefault(about, set())
@@ -259,18 +256,3 @@ class PublishedTasks:
 def count_operators(tree: Structure, *names: str) -> int:
     """How many operators of a tree have one of these names."""
     return (tree[0] in names) + sum(count_operators(child, *names) for child in tree[1:] if isinstance(child, tuple))
-
-
-def _looks(tree: Structure) -> Iterator[int]:
-    for child in tree[1:]:
-        if isinstance(child, tuple):
-            yield from _looks(child)
-        elif tree[0] == "Select" and isinstance(child, int):
-            yield child
-
-
-def _bare(tree: Structure) -> Structure:
-    """The tree without frames."""
-    if tree[0] == "Select":
-        return ("Select",)
-    return (tree[0], *(_bare(child) if isinstance(child, tuple) else child for child in tree[1:]))

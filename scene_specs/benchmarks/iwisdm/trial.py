@@ -125,9 +125,8 @@ def _constraints(
     ]
     for frame, name in plan.described.items():
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
-    for frame, other, name, equal in plan.related:
-        constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
-    constraints += [Constraint(Term(*part), Term(*other), equal) for part, other, equal in plan.tied]
+    for part, other, equal in plan.tied:
+        constraints.append(Constraint(Term(*part), other if isinstance(other, str) else Term(*other), equal))
     for number, aim in enumerate(aims):
         builder = ConstraintBuilder(plan, number, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):

@@ -26,7 +26,9 @@ from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.importing import import_published
 from scene_specs.benchmarks.iwisdm.reader import read
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
+from scene_specs.language.items import items_of
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected
@@ -273,6 +275,15 @@ def test_trials_that_lack_something_are_named_and_the_others_written(
     report = run(store, tmp_path / "out")
     assert report.exported == 1 + (not said)
     assert len(report.failed) == bool(said) and said in str(report.failed)
+
+
+def test_sides_and_models_are_options_where_they_are_answers(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    for name, options in (("GetViewAngle", VIEW_ANGLES), ("GetIdentity", DEFAULT.values("identity"))):
+        file.write_text(json.dumps({"properties": ["location"], "roots": [name], "frames": [1, 1], "joins": [0, 0]}))
+        (spec,) = trial_specs(Options(config=file, count=1))
+        (item,) = items_of(made(spec))
+        assert item.answer == spec["task"]["answers"][0] and item.options[14:] == options
 
 
 def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> None:

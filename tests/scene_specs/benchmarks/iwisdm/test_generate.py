@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
+from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer, object_term
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, with_described
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -247,7 +247,8 @@ def test_what_cannot_be_shown_or_said_is_refused() -> None:
     for session, problem in wrong:
         with pytest.raises(SpecError, match=problem):
             make_trial(session, [None], DEFAULT, KeyedRng(1, "x", "y"))
-    impossible = FramePlan(1, (PlacedTask(early, 0),), related=((0, 0, "location", False),))
+    place = object_term("location", 0, 0)
+    impossible = FramePlan(1, (PlacedTask(early, 0),), tied=((place, place, False),))
     with pytest.raises(SpecError, match="no objects fulfill"):
         make_trial(impossible, [TargetAnswer("top left")], DEFAULT, KeyedRng(1, "x", "y"))
 
