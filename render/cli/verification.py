@@ -41,7 +41,7 @@ class Verification:
 
         verifier = verifier_of(task)
         try:
-            with located(location.file, location.line):
+            with located(file=location.file, line=location.line):
                 reason = verify(verifier) if verifier is not None else ""
         except SpecError as error:
             self.diagnostics += error.diagnostics
@@ -167,7 +167,7 @@ def read_benchmark(
         for item in source:
             data = _json_data(item)
             found = (data.get("task") or {}).get("benchmark")
-            with located(item.file, item.line):
+            with located(file=item.file, line=item.line):
                 if check is not None:
                     check(data)
                 elif found != benchmark:

@@ -68,7 +68,7 @@ def option_problems(error: ValidationError) -> list[str]:
     return lines
 
 
-def validated(model: type[_Model], data: Any, file: str) -> _Model:
+def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
     """Return the data of a file as a model. Raises SpecError that lists every wrong field."""
     try:
         return model.model_validate(data)

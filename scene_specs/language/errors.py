@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _Source = TypeVar("_Source")
 _Read = TypeVar("_Read")
@@ -89,16 +89,14 @@ def spec_error(
 
 
 @contextmanager
-def located(file: str = "", line: int = 0, episode: str = "") -> Iterator[None]:
-    """Give the diagnostics of a SpecError this location, where they have none of their own."""
+def located(**location: Any) -> Iterator[None]:
+    """Give the diagnostics of a SpecError this file, line, episode or path, where they have none of their own."""
     try:
         yield
     except SpecError as error:
+        found = error.diagnostics
         raise SpecError(
-            [
-                replace(one, file=one.file or file, line=one.line or line, episode=one.episode or episode)
-                for one in error.diagnostics
-            ]
+            [replace(one, **{key: getattr(one, key) or location[key] for key in location}) for one in found]
         ) from None
 
 

@@ -61,7 +61,7 @@ def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[di
     does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for files that
     can't be read, for numbers from 10,000,000 on, or if draws find no further task.
     """
-    with located(str(options.config or "")):
+    with located(file=str(options.config or "")):
         yield from _Run(options, stimuli or _stimuli(options.stimuli)).specs()
 
 
@@ -172,9 +172,8 @@ class _Run:
     def _accepts(self, drawn: DrawnTask, placed: PlacedTask) -> bool:
         """Whether a task belongs to the split, and has every answer that balance or --condition-matters may need."""
         options = self.options
-        if options.hold_out != "none" and not split_has(drawn.structure, options.split, options.hold_out):
-            return False
-        return attainable(placed, self.stimuli, self.requirements._replace(condition_matters=True))
+        own = options.hold_out == "none" or split_has(drawn.structure, options.split, options.hold_out)
+        return own and attainable(placed, self.stimuli, self.requirements._replace(condition_matters=True))
 
     def _rng(self, number: int, purpose: str, detail: str = "") -> KeyedRng:
         return KeyedRng(self.options.seed, f"{self.name} {number}", f"{purpose} {self.options.split}{detail}")

@@ -93,12 +93,12 @@ def import_published(
         raise spec_error("found no task file and no trial in this folder", file=str(path))
 
     def episode(file: Path) -> Iterator[EpisodeSpec]:
-        with located(str(file)):
+        with located(file=str(file)):
             data = parse_json(read_text(file))
             if isinstance(data, dict) and "operator" in data:
-                spec = _of_task(validated(_Task, data, ""), file)
+                spec = _of_task(validated(_Task, data), file)
             else:
-                spec = _of_trial(validated(_Info, data, ""), _exported(file), names, pictures, of_set)
+                spec = _of_trial(validated(_Info, data), _exported(file), names, pictures, of_set)
             spec["id"] = _id(file)
             if reason := find_contradiction(spec["task"], frames_of(spec)):
                 if strict:

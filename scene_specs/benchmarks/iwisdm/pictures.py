@@ -142,7 +142,7 @@ def read_models(folder: Path) -> dict[str, set[int]]:
 
 def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
     """The stimuli `<category>/<model>` that a file or folder names. Raises SpecError."""
-    with located(str(file)):
+    with located(file=str(file)):
         return Stimuli({category: tuple(models) for category, models in _by_category(identities).items()})
 
 

@@ -123,7 +123,7 @@ def read_stimuli(text: str, file: str = "") -> Stimuli:
     valid = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
     if not valid or not all(isinstance(model, str) for models in data.values() for model in models):
         raise spec_error('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
-    with located(file):
+    with located(file=file):
         return Stimuli({category: tuple(models) for category, models in data.items()})
 
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, StringConstraints, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, StringConstraints, model_validator
 
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.diagnostics import validated
+from scene_specs.language.errors import SpecError, located, spec_error
 from scene_specs.language.model_names import SYNSETS, parse_model
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject
 
@@ -100,9 +101,7 @@ class _Node(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> _Node:
-        if (self.name == "Select" and self.frame is None) or (
-            self.name == "CONST" and (self.property is None or self.value is None)
-        ):
+        if None in {"Select": (self.frame,), "CONST": (self.property, self.value)}.get(self.name, ()):
             raise ValueError(f"{self.name}: expected frame of a Select, property and value of a CONST")
         return self
 
@@ -116,12 +115,11 @@ class _Question(BaseModel):
     answer: str
     operator: _Node
 
-    @field_validator("operator")
-    @classmethod
-    def _about_objects(cls, operator: _Node) -> _Node:
-        if not operator.selects():
+    @model_validator(mode="after")
+    def _about_objects(self) -> _Question:
+        if not self.operator.selects():
             raise ValueError("found no Select; expected a question about an object")
-        return operator
+        return self
 
 
 class _Object(BaseModel):
@@ -157,20 +155,15 @@ def truth_of(episode: RenderedEpisode) -> Mapping[str, Any]:
 
 def check_truth(task: Mapping[str, Any], frames: int, episode: str) -> Mapping[str, Any]:
     """The `task` of an episode with this number of frames. Raises SpecError as `truth_of` does."""
-    if task.get("benchmark") != "iwisdm":
-        problem = f"found benchmark {task.get('benchmark')!r}; expected 'iwisdm'"
-        raise spec_error(problem, path="task", episode=episode)
-    try:
-        truth = _Truth.model_validate(task)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(["task", *map(str, first["loc"])])
-        raise spec_error(f"invalid iWISDM trial: {first['msg']}", path=path, episode=episode) from None
-    for number, item in enumerate(truth.objects):
-        for name, count in (("frame", frames), ("category", len(truth.categories)), ("object", len(truth.models))):
-            if not 0 <= getattr(item, name) < count:
-                problem = f"found {getattr(item, name)}; there are {count}, counted from 0"
-                raise spec_error(problem, path=f"task.objects.{number}.{name}", episode=episode)
+    with located(episode=episode, path="task"):
+        if task.get("benchmark") != "iwisdm":
+            raise spec_error(f"found benchmark {task.get('benchmark')!r}; expected 'iwisdm'")
+        truth = validated(_Truth, task)
+        for number, item in enumerate(truth.objects):
+            for name, count in (("frame", frames), ("category", len(truth.categories)), ("object", len(truth.models))):
+                if not 0 <= getattr(item, name) < count:
+                    problem = f"found {getattr(item, name)}; there are {count}, counted from 0"
+                    raise spec_error(problem, path=f"task.objects.{number}.{name}")
     return task
 
 

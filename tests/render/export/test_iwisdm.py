@@ -248,12 +248,12 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"objects": [{}]}, "task.objects.0.number: invalid iWISDM trial"),
+        ({"objects": [{}]}, "task: objects.0.number: Field required"),
         ({"questions": [{"answer_frame": 5, "answer": "true", "operator": {"name": "IsSame"}}]}, "operator.child"),
         *(
             ({"questions": [{"answer_frame": 5, "answer": "true", "operator": operator}]}, said)
             for operator, said in (
-                (node("Select", frame=None), "operator: invalid iWISDM trial: Value error, Select: expected"),
+                (node("Select", frame=None), "Select: expected frame"),
                 (node("CONST", property="location", value=None), "CONST: expected frame"),
                 (node("CONST", value="cars"), "CONST: expected frame"),
                 (node("IsSame"), "found no Select"),
@@ -262,7 +262,7 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
         ),
         ({"models": []}, "task.objects.0.object: found"),
         ({"objects": []}, "expected none there"),
-        ({"answers": "null"}, "task.answers"),
+        ({"answers": "null"}, "task: answers: found"),
     ],
 )
 def test_trials_that_lack_something_are_named_and_the_others_written(
