@@ -21,7 +21,9 @@ _ALL = ("location", "category", "identity")
 _CONSTANTS = {"all": 0.2, "category": 0.1, "location": 0.1}
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Span = tuple[Annotated[int, Field(ge=0, le=64)], Annotated[int, Field(ge=0, le=64)]]
+_Property = Annotated[str, Field(pattern=f"^({'|'.join(PROPERTIES)})$")]
+_Number = Annotated[int, Field(ge=0, le=64)]
+_Frames = Annotated[int, Field(ge=1, le=64)]
 
 
 class AutoTaskConfig(BaseModel):
@@ -39,19 +41,19 @@ class AutoTaskConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    properties: Annotated[tuple[str, ...], Field(min_length=1)]
+    properties: Annotated[tuple[_Property, ...], Field(min_length=1)]
     roots: Annotated[tuple[str, ...], Field(min_length=1)]
     booleans: Annotated[tuple[str, ...], Field(min_length=1)] = ("IsSame", "NotSame", "And", "Or")
-    frames: Span
-    joins: Span
-    max_delays: Annotated[int, Field(ge=0, le=64)] | None = None
-    longest_delay: Annotated[int, Field(ge=1, le=64)] | None = 1
+    frames: tuple[_Frames, _Frames]
+    joins: tuple[_Number, _Number]
+    max_delays: _Number | None = None
+    longest_delay: _Frames | None = 1
     max_depth: Annotated[int, Field(ge=1, le=6)] = 4
     max_operators: Annotated[int, Field(ge=1, le=64)] = 15
     switch_probability: Share = 0.0
     max_switches: Annotated[int, Field(ge=0, le=3)] = 1
     constant: Share = 0.0
-    constant_properties: tuple[str, ...] = ("location", "category")
+    constant_properties: tuple[_Property, ...] = ("location", "category")
     reuse: Share = 0.25
     delay: Share = 0.5
 
@@ -61,11 +63,6 @@ class AutoTaskConfig(BaseModel):
             fewest, most = getattr(self, name)
             if fewest > most:
                 raise ValueError(f"{name}: found minimum {fewest} above maximum {most}")
-        unknown = [name for name in (*self.properties, *self.constant_properties) if name not in PROPERTIES]
-        if unknown:
-            raise ValueError(f"found property {unknown[0]!r}; allowed: {', '.join(PROPERTIES)}")
-        if self.frames[0] < 1:
-            raise ValueError("frames: expected at least 1")
         return self
 
 

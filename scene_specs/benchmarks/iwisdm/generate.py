@@ -101,9 +101,7 @@ class Balance:
 
     def choose(self, key: str, options: Sequence[Any]) -> Any:
         """One of the options; each key must always come with the same options."""
-        if key not in self._orders:
-            self._orders[key] = self._order(key, len(options))
-        return options[next(self._orders[key])]
+        return options[next(self._orders.setdefault(key, self._order(key, len(options))))]
 
     def _order(self, key: str, count: int) -> Iterator[int]:
         for turn in itertools.count():

@@ -112,8 +112,9 @@ def import_published(
 def _files(folder: Path) -> list[Path]:
     task = re.compile(r"(task_)?[0-9]+(_[0-9]+)?\.json")
     found = [file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or task.fullmatch(file.name)]
-    parts = {file: re.split(r"(\d+)", str(file)) for file in found}
-    return sorted(found, key=lambda file: [(int(part), "") if part.isdigit() else (-1, part) for part in parts[file]])
+    # Texts and numbers take turns.
+    parts = {file: re.split("([0-9]+)", str(file)) for file in found}
+    return sorted(found, key=lambda file: [int(part) if k % 2 else part for k, part in enumerate(parts[file])])
 
 
 def _id(file: Path) -> str:

@@ -130,6 +130,7 @@ class PublishedTasks:
     def _draw(self, rng: KeyedRng) -> DrawnTask | None:
         pick, roots = rng.pick, self.config.roots
         task, last = self._question(pick(roots), 0, 0, rng)
+        # Condition, other branch, whether that is second.
         switches = []
         for _ in range(self.config.max_switch):
             if rng.chance(self.config.switch_threshold):
@@ -138,15 +139,9 @@ class PublishedTasks:
                 last += 1
                 switches.append((condition, other, rng.chance(0.5)))
         joins = sum(count_operators(one, "And", "Or") for one in (task, *(q for pair in switches for q in pair[:2])))
-        return self._with_frames(task, switches, rng) if self.limits.joins[0] <= joins <= self.limits.joins[1] else None
-
-    def _with_frames(
-        self, task: Structure, switches: Sequence[tuple[Structure, Structure, bool]], rng: KeyedRng
-    ) -> DrawnTask | None:
-        """The first question below its Switches (condition, other branch, whether that is second), with frames.
-
-        None if their number is beyond the limits. Questions look at frames in the order of the published code.
-        """
+        if not self.limits.joins[0] <= joins <= self.limits.joins[1]:
+            return None
+        # Questions look at frames in the order of the published code.
         used: dict[str, set[int]] = {}
         task, looks = self._placed(task, "", used, rng)
         for condition, other, second in switches:
