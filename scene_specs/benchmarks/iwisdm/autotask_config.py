@@ -21,7 +21,6 @@ _ALL = ("location", "category", "identity")
 _CONSTANTS = {"all": 0.2, "category": 0.1, "location": 0.1}
 
 Share = Annotated[float, Field(ge=0, le=1)]
-_Property = Annotated[str, Field(pattern=f"^({'|'.join(PROPERTIES)})$")]
 _Number = Annotated[int, Field(ge=0, le=64)]
 _Frames = Annotated[int, Field(ge=1, le=64)]
 
@@ -41,7 +40,7 @@ class AutoTaskConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    properties: Annotated[tuple[_Property, ...], Field(min_length=1)]
+    properties: Annotated[tuple[str, ...], Field(min_length=1)]
     roots: Annotated[tuple[str, ...], Field(min_length=1)]
     booleans: Annotated[tuple[str, ...], Field(min_length=1)] = ("IsSame", "NotSame", "And", "Or")
     frames: tuple[_Frames, _Frames]
@@ -53,7 +52,7 @@ class AutoTaskConfig(BaseModel):
     switch_probability: Share = 0.0
     max_switches: Annotated[int, Field(ge=0, le=3)] = 1
     constant: Share = 0.0
-    constant_properties: tuple[_Property, ...] = ("location", "category")
+    constant_properties: tuple[str, ...] = ("location", "category")
     reuse: Share = 0.25
     delay: Share = 0.5
 
@@ -63,6 +62,9 @@ class AutoTaskConfig(BaseModel):
             fewest, most = getattr(self, name)
             if fewest > most:
                 raise ValueError(f"{name}: found minimum {fewest} above maximum {most}")
+        unknown = [name for name in (*self.properties, *self.constant_properties) if name not in PROPERTIES]
+        if unknown:
+            raise ValueError(f"found property {unknown[0]!r}; allowed: {', '.join(PROPERTIES)}")
         return self
 
 
