@@ -40,8 +40,7 @@ class _StimuliExport(ImageExport):
         task, split = truth_of(record), split_of(record.scene.split)
         new, lists = False, (task["categories"], task["models"])
         if self._lists.setdefault(split, lists) != lists:
-            problem = f"found other models than in earlier episodes of split {split}, which the table numbers otherwise"
-            raise ValueError(f"{problem}; export them with --where to another folder")
+            raise ValueError("numbers its models otherwise than earlier episodes; export it alone (--where, --out)")
         for frame, image in zip(record.job.spec["frames"], record.images, strict=True):
             for item in () if frame.get("fixation") else frame.get("objects", ()):
                 row = _row(item, split, task)

@@ -32,9 +32,8 @@ class TaskSpace:
         ):
             for name in names:
                 operator = grammar.operator(name)
-                exists = operator.gives == "boolean" and operator.arms == (("Select",),)
-                if operator.gives not in allowed or exists:
-                    hint = f"expected one that gives {', '.join(allowed)}" + exists * ", but not of a described object"
+                if operator.gives not in allowed or (operator.gives, operator.arms) == ("boolean", (("Select",),)):
+                    hint = f"expected one that gives {', '.join(allowed)}, but not Exist"
                     hint = "use switch_probability instead" if name == "Switch" else hint
                     raise spec_error(f"{key}: found operator {name!r}", hint)
 

@@ -76,7 +76,7 @@ def test_episodes_of_other_models_are_named_and_not_lost(tmp_path: Path) -> None
         store.put([made(spec) for spec in trial_specs(options, stimuli)])
     report = export(store, tmp_path / "out", ExportOptions(), lambda _: None)
     assert report.exported == 1 and len(report.failed) == 1
-    assert "iwisdm/train/b/000000" in str(report.failed) and "other models" in str(report.failed)
+    assert "iwisdm/train/b/000000" in str(report.failed) and "numbers its models otherwise" in str(report.failed)
 
 
 def test_frames_with_a_cross_are_left_out(tmp_path: Path) -> None:
