@@ -75,14 +75,14 @@ def stimulus_specs(options: StimulusOptions) -> Series:
     made = Options(benchmark="low", count=1, split=options.split, stimuli=options.stimuli, fixation="none")
     name = _set_name(made, "stimuli") if options.stimuli else "stimuli"
 
+    variants = range(1 if stimuli.stage == "pictures" else VARIANTS)
+
     def specs() -> Iterator[dict[str, Any]]:
         for number, category in enumerate(stimuli.categories):
-            identities = [identity for own, identity in stimuli.identities if own == category]
+            views = itertools.product(stimuli.models[category], VIEW_ANGLES, variants)
             shown = [
-                Shown(Item(LOCATIONS[k % 4], category, identity, side, variant))
-                for k, (identity, side, variant) in enumerate(
-                    itertools.product(identities, VIEW_ANGLES, range(1 if stimuli.stage == "pictures" else VARIANTS))
-                )
+                Shown(Item(LOCATIONS[k % 4], category, f"{category}/{model}", side, variant))
+                for k, (model, side, variant) in enumerate(views)
             ]
             frames = tuple(tuple(shown[k : k + 4]) for k in range(0, len(shown), 4))
             text = " ".join(f"observe object {k}," for k in range(1, len(frames) + 1))
@@ -288,9 +288,7 @@ def _set_name(options: Options, name: str) -> str:
     # Without a configuration, the name has these.
     known |= set() if options.config else {"benchmark", "properties"}
     given = options.model_dump(mode="json", exclude_defaults=True, exclude=known)
-    for key in ("config", "stimuli"):
-        if key in given:
-            given[key] = read_text(Path(given[key]))
+    given |= {key: read_text(Path(given[key])) for key in ("config", "stimuli") if key in given}
     if not given:
         return f"{name}-{options.seed}"
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()

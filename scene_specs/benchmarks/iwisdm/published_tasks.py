@@ -169,10 +169,8 @@ class PublishedTasks:
 
     def _children(self, name: str, number: int, depth: int, rng: KeyedRng) -> list[str]:
         limits, indexable = self.config.op_dict[name], self.config.indexable_get_ops
-        if limits.same_children_op:
-            names = [self._child(name, number, depth, rng)] * limits.n_downstream
-        else:
-            names = [self._child(name, number, depth, rng) for _ in range(limits.n_downstream)]
+        different = 1 if limits.same_children_op else limits.n_downstream
+        names = [self._child(name, number, depth, rng) for _ in range(different)] * (limits.n_downstream // different)
         if name not in self.config.const_parent_ops:
             return names
         if all(child in indexable for child in names):

@@ -214,7 +214,7 @@ def _seen_objects(
     image: RenderedImage, expected: Mapping[str, Mapping[str, Any]], task: Mapping[str, Any], named: dict[str, str]
 ) -> list[Seen]:
     """The visible objects of an image. expected: by location. named: loaded model -> its name so far."""
-    row = []
+    row: list[Seen] = []
     for item in image.annotation.objects:
         location, category = measured_location(item, image), category_of(item.shape, task["categories"])
         if location not in expected:
