@@ -230,13 +230,9 @@ def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: 
     grammar = GRAMMAR.with_operator(replace(GRAMMAR.operators["And"], backward=sides))
     task = TaskGraph.of(both(_is("category", 0), _is("category", last)), grammar)
     cue, probe = _constant(task, 0, 0), _constant(task, 0, 1)
-    tied = [
-        (cue, probe, False),
-        (object_term("category", 0, 0), probe, False),
-        (object_term("category", last, 0), cue, False),
-    ]
+    other = [(object_term("category", at, 0), letter, False) for at, letter in ((0, probe), (last, cue))]
     placed = (PlacedTask(task, last),)
-    return FramePlan(last + 1, placed, tied=tuple(tied), shares={0: ax / (ax + ay + bx + by)})
+    return FramePlan(last + 1, placed, tied=((cue, probe, False), *other), shares={0: ax / (ax + ay + bx + by)})
 
 
 def _constant(task: TaskGraph, number: int, index: int) -> Part:

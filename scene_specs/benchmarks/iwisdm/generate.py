@@ -196,7 +196,8 @@ class _Run:
                 wanted = [None] * len(wanted)
             if number < first and per_task == 1:
                 continue
-            trial = self._new_trial(plan, wanted, number, seen)
+            with located(episode=f"iwisdm/{self.options.split}/{self.set_name}/{number:06d}"):
+                trial = self._new_trial(plan, wanted, number, seen)
             if number >= first:
                 yield spec_of(trial, self.options, self.stimuli, self.name, number, self.set_name)
 
@@ -232,7 +233,7 @@ class _Run:
             if content not in seen:
                 seen.add(content)
                 return trial
-        problem = f"trial {self.name} {number}: {_ATTEMPTS} draws of its task repeated earlier trials only"
+        problem = f"{_ATTEMPTS} draws of its task repeated earlier trials only"
         raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
 
