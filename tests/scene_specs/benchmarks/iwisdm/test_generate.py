@@ -268,7 +268,7 @@ def test_answers_that_options_ask_for_are_not_left_open() -> None:
     options = [{"balanced": True, "foils": 1.0}, {"foils": 1.0}]
     for more in options:
         with pytest.raises(
-            SpecError, match="low-identity-.*/00000[0-7]: no objects fulfill .* with the answer that is due"
+            SpecError, match=r"low-identity-.*/00000[0-7]: no objects fulfill .* with the answer that is due"
         ):
             made("low", "identity", 8, single, **more)
     with pytest.raises(SpecError, match="no objects fulfill"):
