@@ -10,6 +10,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from render.model.errors import AssetError, Diagnostic, SpecError, UsageError
+from scene_specs.language.errors import located
 
 if TYPE_CHECKING:
     import pathlib
@@ -40,20 +41,16 @@ class Verification:
 
         verifier = verifier_of(task)
         try:
-            reason = verify(verifier) if verifier is not None else ""
+            with located(file=location.file, line=location.line):
+                reason = verify(verifier) if verifier is not None else ""
         except SpecError as error:
-            self.diagnostics += located(error, location.file, location.line).diagnostics
+            self.diagnostics += error.diagnostics
             return
         if reason:
             self.diagnostics.append(replace(location, path="task", problem=reason))
             return
         self.episodes += 1
         self.unverified += verifier is None
-
-
-def located(error: SpecError, file: str, line: int) -> SpecError:
-    """The error with a file and line in each diagnostic."""
-    return SpecError([replace(diagnostic, file=file, line=line) for diagnostic in error.diagnostics])
 
 
 def verify_files(source: SpecSource) -> Verification:
@@ -170,14 +167,12 @@ def read_benchmark(
         for item in source:
             data = _json_data(item)
             found = (data.get("task") or {}).get("benchmark")
-            try:
+            with located(file=item.file, line=item.line):
                 if check is not None:
                     check(data)
                 elif found != benchmark:
                     problem = f"found benchmark {found!r}; expected {benchmark!r}"
                     raise SpecError([Diagnostic("", 0, item.episode.id, "task", problem)])
-            except SpecError as error:
-                raise located(error, item.file, item.line) from None
             yield data
 
 

@@ -9,16 +9,17 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from types import NoneType
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from scene_specs.language.errors import Diagnostic
+from scene_specs.language.errors import Diagnostic, spec_error
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.strict_json import Path
 from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
+_Model = TypeVar("_Model", bound=BaseModel)
 # Comparing a word with 100,000 others takes 17 s.
 _MAX_KNOWN = 5000
 # Comparing takes 500 MiB for a word of 30 MB, such as the line of a wrong file.
@@ -65,6 +66,14 @@ def option_problems(error: ValidationError) -> list[str]:
         found = "" if one["type"] == "missing" else f"found {preview_json(one['input'])}: "
         lines.append(f"{name}: {found}{reason}" if name else reason)
     return lines
+
+
+def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
+    """Return the data of a file as a model. Raises SpecError that lists every wrong field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise spec_error("; ".join(option_problems(error)), file=file) from None
 
 
 def nearest(word: object, known: Iterable[str]) -> str:

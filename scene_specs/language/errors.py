@@ -7,8 +7,9 @@ the classes, so commands need no table of codes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 _Source = TypeVar("_Source")
 _Read = TypeVar("_Read")
@@ -85,6 +86,18 @@ def spec_error(
 ) -> SpecError:
     """Return the error of a single diagnostic."""
     return SpecError([Diagnostic(file, line, episode, path, problem, hint)])
+
+
+@contextmanager
+def located(**location: Any) -> Iterator[None]:
+    """Give the diagnostics of a SpecError this file, line, episode or path, where they have none of their own."""
+    try:
+        yield
+    except SpecError as error:
+        found = error.diagnostics
+        raise SpecError(
+            [replace(one, **{key: getattr(one, key) or location[key] for key in location}) for one in found]
+        ) from None
 
 
 def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:

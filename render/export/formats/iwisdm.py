@@ -144,11 +144,11 @@ def task_file(question: Mapping[str, Any], task: Mapping[str, Any]) -> dict[str,
 
     def node(data: Mapping[str, Any]) -> dict[str, Any]:
         number = next(counter)
-        if "value" in data:
+        if data["name"] == "CONST":
             return _constant(data["property"], data["value"], task)
         result: dict[str, Any] = {"name": _OPERATORS.get(data["name"], data["name"])}
         result["child"] = [node(child) for child in data["child"]]
-        if "frame" in data:
+        if data["name"] == "Select":
             result["child"] = result["child"] or _EMPTY
             result["when"] = whens[str(number)] = f"last{question['answer_frame'] - data['frame']}"
         return result

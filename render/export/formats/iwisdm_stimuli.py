@@ -33,10 +33,14 @@ class _StimuliExport(ImageExport):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._rows: dict[str, dict[int, tuple[object, ...]]] = defaultdict(dict)
+        # Split -> categories and models of its episodes, which the numbers of the table refer to.
+        self._lists: dict[str, tuple[object, object]] = {}
 
     def write(self, record: EpisodeRecord) -> bool:
         task, split = truth_of(record), split_of(record.scene.split)
-        new = False
+        new, lists = False, (task["categories"], task["models"])
+        if self._lists.setdefault(split, lists) != lists:
+            raise ValueError("numbers its models otherwise than earlier episodes; export it alone (--where, --out)")
         for frame, image in zip(record.job.spec["frames"], record.images, strict=True):
             for item in () if frame.get("fixation") else frame.get("objects", ()):
                 row = _row(item, split, task)

@@ -96,7 +96,7 @@ class Options(Command):
         False, "Give the two branches of each condition (if ... then ... else) different answers.", group="Contents"
     )
     foils: float | None = option(None, _FOILS_HELP, ge=0, le=1, metavar="FRACTION")
-    longest_delay: int | None = option(None, "Maximum number of consecutive empty frames.  [default: 1]", ge=1)
+    longest_delay: int | None = option(None, "Maximum number of consecutive empty frames.  [default: 1]", ge=1, le=64)
     chain: int = option(
         1, "Number of tasks to combine in each trial; a later task can use the frames of an earlier one.", ge=1, le=10
     )
@@ -124,6 +124,10 @@ class Options(Command):
             raise ValueError("give one of --benchmark, --task, --config")
         if self.name is not None and not re.fullmatch("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", self.name):
             raise ValueError("--name: expected up to 100 letters, digits, _, ., + and -")
+        if (self.properties != "all" and not self.benchmark) or (
+            self.mix != "published" and given != [True, False, False]
+        ):
+            raise ValueError("--properties is for --benchmark, and --mix for --benchmark alone")
         if self.settings and not self.task:
             raise ValueError("--set is for --task")
         if self.task and (self.chain > 1 or self.longest_delay or self.unique != "frames" or self.hold_out != "none"):

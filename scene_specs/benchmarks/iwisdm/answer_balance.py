@@ -8,29 +8,31 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.reader import UnreadableError
 from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
 from scene_specs.language.chi_square import equal_frequencies
-from scene_specs.language.errors import SpecError, UsageError
+from scene_specs.language.errors import UsageError, located
 from scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
 OTHER = "category or other"
-# The words that join the questions of a text: an unbalanced conjunction, for example, is mostly false.
-FORM = re.compile(r"\b(?:if|and|or)\b")
+
+
+def form_of(text: str) -> str:
+    """The words that join the questions of a text: an unbalanced conjunction, for example, is mostly false."""
+    return " ".join(sorted(re.findall(r"\b(?:if|and|or)\b", text)))
 
 
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each task name and kind of answer among iWISDM specs, as JSON data.
 
-    answers: answer -> count. p: chi-square probability of equal frequencies. text: score of a guesser that sees
-    nothing, but knows the most frequent answer in these trials for each combination of "and", "or" and "if".
-    conditions: share of the Switches whose branches differ, None without any. Raises UsageError for an unreadable
-    instruction, SpecError for a task without instruction or answers.
+    answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text:
+    score of a guesser that sees nothing, but knows the most frequent answer in these trials for each combination of
+    "and", "or" and "if". conditions: share of the Switches whose branches differ, None without any. Raises UsageError
+    for an unreadable instruction, SpecError for a task without instruction or answers.
     """
     trials: Counter[str] = Counter()
     # Name -> whether the branches of each Switch differ, and name -> kind -> (form of the text, answer) of each.
@@ -39,17 +41,20 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for spec in specs:
         task, name = spec["task"], f"{spec['task'].get('name')}"
         try:
-            reading, stored = read_task(task, frames_of(spec)), stored_answers(task)
+            with located(episode=f"{spec.get('id')}"):
+                reading, stored = read_task(task, frames_of(spec)), stored_answers(task)
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
-        except SpecError as error:
-            episode = f"{spec.get('id')}"
-            raise SpecError([replace(diagnostic, episode=episode) for diagnostic in error.diagnostics]) from None
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
-        form = " ".join(sorted(FORM.findall(task["instruction"])))
+        form = form_of(task["instruction"])
         for answer in (one for due in stored if due != "null" for one in due.split("; ")):
-            given[name][KINDS.get(answer, OTHER)][form, answer] += 1
+            kind = KINDS.get(answer, OTHER)
+            possible = [one for one, its in KINDS.items() if its == kind] or task.get("categories")
+            # Answers that never occur are classes, too.
+            if isinstance(possible, list) and answer in possible:
+                given[name][kind].update({(form, f"{one}"): 0 for one in possible})
+            given[name][kind][form, answer] += 1
     return [
         _row(name, kind, counts, trials[name], deciding[name])
         for name, kinds in given.items()

@@ -6,12 +6,12 @@ import json
 from importlib import resources
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from scene_specs.benchmarks.iwisdm.operators import GETTERS
 from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.language.diagnostics import option_problems
+from scene_specs.language.diagnostics import validated
 from scene_specs.language.errors import spec_error
 from scene_specs.language.foreign import parse_json
 
@@ -21,7 +21,8 @@ _ALL = ("location", "category", "identity")
 _CONSTANTS = {"all": 0.2, "category": 0.1, "location": 0.1}
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Span = tuple[Annotated[int, Field(ge=0, le=64)], Annotated[int, Field(ge=0, le=64)]]
+_Number = Annotated[int, Field(ge=0, le=64)]
+_Frames = Annotated[int, Field(ge=1, le=64)]
 
 
 class AutoTaskConfig(BaseModel):
@@ -41,11 +42,11 @@ class AutoTaskConfig(BaseModel):
 
     properties: Annotated[tuple[str, ...], Field(min_length=1)]
     roots: Annotated[tuple[str, ...], Field(min_length=1)]
-    booleans: tuple[str, ...] = ("IsSame", "NotSame", "And", "Or")
-    frames: Span
-    joins: Span
-    max_delays: Annotated[int, Field(ge=0, le=64)] | None = None
-    longest_delay: Annotated[int, Field(ge=1, le=64)] | None = 1
+    booleans: Annotated[tuple[str, ...], Field(min_length=1)] = ("IsSame", "NotSame", "And", "Or")
+    frames: tuple[_Frames, _Frames]
+    joins: tuple[_Number, _Number]
+    max_delays: _Number | None = None
+    longest_delay: _Frames | None = 1
     max_depth: Annotated[int, Field(ge=1, le=6)] = 4
     max_operators: Annotated[int, Field(ge=1, le=64)] = 15
     switch_probability: Share = 0.0
@@ -64,8 +65,6 @@ class AutoTaskConfig(BaseModel):
         unknown = [name for name in (*self.properties, *self.constant_properties) if name not in PROPERTIES]
         if unknown:
             raise ValueError(f"found property {unknown[0]!r}; allowed: {', '.join(PROPERTIES)}")
-        if self.frames[0] < 1:
-            raise ValueError("frames: expected at least 1")
         return self
 
 
@@ -73,10 +72,7 @@ def read_config(text: str, file: str = "") -> AutoTaskConfig | PublishedConfig:
     """A configuration from JSON, also a published one. Raises SpecError that lists every wrong field."""
     data = parse_json(text, file)
     published = isinstance(data, dict) and "op_dict" in data
-    try:
-        return PublishedConfig.model_validate(data) if published else AutoTaskConfig.model_validate(data)
-    except ValidationError as error:
-        raise spec_error("; ".join(option_problems(error)), file=file) from None
+    return validated(PublishedConfig, data, file) if published else validated(AutoTaskConfig, data, file)
 
 
 def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:

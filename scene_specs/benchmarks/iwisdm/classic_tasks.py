@@ -7,16 +7,19 @@ definition and source.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations, product
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, Part
+from scene_specs.benchmarks.iwisdm.constraints import object_term
+from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, Part, Tie
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR
-from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
+from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
     PlacedTask,
@@ -31,10 +34,9 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     select,
     switch,
 )
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import check_choice, spec_error
 
 Span = tuple[int, int]
-Build = Callable[..., FramePlan]
 
 
 def _between(rng: KeyedRng, span: Span) -> int:
@@ -45,12 +47,17 @@ def _plan(question: Expression, frames: int, **more: Any) -> FramePlan:
     return FramePlan(frames, (PlacedTask(TaskGraph.of(question), frames - 1),), **more)
 
 
+def _tied(name: str, pairs: Iterable[tuple[int, int]], equal: bool) -> tuple[Tie, ...]:
+    """Whether a property is equal in both frames of each pair."""
+    return tuple((object_term(name, frame, 0), object_term(name, other, 0), equal) for frame, other in pairs)
+
+
 def _sample_and_test(rng: KeyedRng, delay: Span, property: str, equal: bool, distinct: bool = False) -> FramePlan:
     """A sample, a delay, a test. distinct: the two objects always differ in identity."""
     last = _between(rng, delay) + 1
     compare = same if equal else different
-    related = ((0, last, "identity", False),) if distinct else ()
-    return _plan(compare(get(property, 0), get(property, last)), last + 1, related=related)
+    tied = _tied("identity", [(0, last)], False) if distinct else ()
+    return _plan(compare(get(property, 0), get(property, last)), last + 1, tied=tied)
 
 
 def delayed_match_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str = "identity") -> FramePlan:
@@ -107,8 +114,8 @@ def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan
     frames = [test * (gap + 1) for test in range(count + 1)]
     placed = [PlacedTask(TaskGraph.of(same(get("identity", 0), get("identity", at))), at) for at in frames[1:]]
     aims = {test: test == count - 1 for test in range(count)}
-    repeated = tuple((frames[1], at, "identity", True) for at in frames[2:-1])
-    return FramePlan(frames[-1] + 1, tuple(placed), aims=aims, related=repeated)
+    repeated = _tied("identity", ((frames[1], at) for at in frames[2:-1]), True)
+    return FramePlan(frames[-1] + 1, tuple(placed), aims=aims, tied=repeated)
 
 
 def n_back(
@@ -146,7 +153,7 @@ def _n_back(n: int, length: int, names: Sequence[str], targets: int, lures: int)
 def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rng: KeyedRng) -> FramePlan:
     """Which objects match the one n before, and which of the others match a neighbor of that one instead."""
     rows: dict[str, dict[int, str]] = {}
-    related = []
+    tied: list[Tie] = []
     for one, answer in zip(plan.placed, answers, strict=True):
         first, at = one.task.frames
         (name,) = one.task.asked[at]
@@ -163,11 +170,15 @@ def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli:
             avoided = {row[first], *(row[frame] for frame in near)}
             other = [value for value in values if value not in avoided]
             row[at] = rng.pick(other or [value for value in values if value != row[first]])
-        related.append((at, first, name, answer))
+        tied += _tied(name, [(at, first)], answer)
         # A match may be one of a neighbor, too.
         for frame in near if not answer else ():
-            related += [(at, frame, name, row[at] == row[frame]), (frame, first, name, row[frame] == row[first])]
-    return replace(plan, related=tuple(related))
+            tied += _tied(name, [(at, frame)], row[at] == row[frame])
+            tied += _tied(name, [(frame, first)], row[frame] == row[first])
+    if share:
+        # A search may not find objects that fulfill so many relations.
+        tied += [(object_term(name, at, 0), value, True) for name, row in rows.items() for at, value in row.items()]
+    return replace(plan, tied=tuple(tied))
 
 
 def _is(name: str, frame: int, value: str | None = None) -> Expression:
@@ -219,9 +230,9 @@ def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: 
     grammar = GRAMMAR.with_operator(replace(GRAMMAR.operators["And"], backward=sides))
     task = TaskGraph.of(both(_is("category", 0), _is("category", last)), grammar)
     cue, probe = _constant(task, 0, 0), _constant(task, 0, 1)
-    tied = [(cue, probe, False), (_category(0), probe, False), (_category(last), cue, False)]
+    other = [(object_term("category", at, 0), letter, False) for at, letter in ((0, probe), (last, cue))]
     placed = (PlacedTask(task, last),)
-    return FramePlan(last + 1, placed, tied=tuple(tied), shares={0: ax / (ax + ay + bx + by)})
+    return FramePlan(last + 1, placed, tied=((cue, probe, False), *other), shares={0: ax / (ax + ay + bx + by)})
 
 
 def _constant(task: TaskGraph, number: int, index: int) -> Part:
@@ -229,10 +240,6 @@ def _constant(task: TaskGraph, number: int, index: int) -> Part:
     node = task.constants[index]
     name = task.property_of(node)
     return (f"constant {name}", number, node), name
-
-
-def _category(frame: int) -> Part:
-    return ("model", frame, 0), "category"
 
 
 def twelve_ax(rng: KeyedRng, delay: Span = (0, 1), pairs: Span = (1, 4)) -> FramePlan:
@@ -258,7 +265,7 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
     # In the order of their nodes: context, A, X, B, Y.
     context, *letters = (_constant(plan.placed[0].task, 0, index) for index in range(5))
     first = rng.chance(0.5)
-    tied = [((("location", 0, 0), "location"), context, first)]
+    tied: list[Tie] = [(object_term("location", 0, 0), context, first)]
     tied += [(one, other, False) for one, other in combinations(letters, 2)]
     for number, (one, answer) in enumerate(zip(plan.placed, answers, strict=True)):
         for index in range(5) if number else ():
@@ -269,9 +276,7 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
         chosen = target if answer else rng.pick(others)
         _, *frames = one.task.frames
         for frame, own, options in zip(frames, chosen, (letters[::2], letters[1::2]), strict=True):
-            other = letters[1::2] if options == letters[::2] else letters[::2]
-            tied += [(_category(frame), letter, index == own) for index, letter in enumerate(options)]
-            tied += [(_category(frame), letter, False) for letter in other]
+            tied += [(object_term("category", frame, 0), one, one in options[own : own + 1]) for one in letters]
     return replace(plan, tied=tuple(tied))
 
 
@@ -305,16 +310,11 @@ def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -
     for item in range(1, count):
         question = either(question, same(get("identity", item), get("identity", last)))
     # The items differ, so the probe matches one at most.
-    once = replace(GRAMMAR.operators["Or"], backward=_one_of_all)
+    sides = ((True, False), (False, True))
+    once = replace(GRAMMAR.operators["Or"], backward=lambda true, rng: rng.pick(sides) if true else (False, False))
     task = TaskGraph.of(question, GRAMMAR.with_operator(once))
-    apart = tuple((a, b, "identity", False) for a, b in combinations(range(count), 2))
-    return FramePlan(last + 1, (PlacedTask(task, last),), related=apart)
-
-
-def _one_of_all(wanted: bool, rng: KeyedRng) -> tuple[bool, bool]:
-    if not wanted:
-        return (False, False)
-    return rng.pick(((True, False), (False, True)))
+    apart = _tied("identity", combinations(range(count), 2), False)
+    return FramePlan(last + 1, (PlacedTask(task, last),), tied=apart)
 
 
 def visual_search(rng: KeyedRng, objects: Span = (2, 4), property: str = "category") -> FramePlan:
@@ -337,7 +337,7 @@ def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3
 
 
 # Names on the command line.
-TASKS: Mapping[str, Build] = {
+TASKS: Mapping[str, Callable[..., FramePlan]] = {
     "dms": delayed_match_to_sample,
     "dnms": delayed_nonmatch_to_sample,
     "dmc": delayed_match_to_category,
@@ -355,3 +355,41 @@ TASKS: Mapping[str, Build] = {
     "visual-search": visual_search,
     "search-and-report": search_and_report,
 }
+# Integer settings: (minimum, maximum).
+_LIMITS: Mapping[str, Span] = {
+        "delay": (0, 30), "n": (1, 20), "length": (1, 60), "targets": (0, 100), "tests": (1, 20), "items": (1, 12),
+        "objects": (1, 4), "pairs": (1, 8), "lures": (0, 100), "ax": (0, 100), "ay": (0, 100), "bx": (0, 100),
+        "by": (0, 100),
+    }  # fmt: skip
+
+
+def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
+    check_choice("task", task, TASKS)
+    defaults = {one.name: one.default for one in [*inspect.signature(TASKS[task]).parameters.values()][1:]}
+    found: dict[str, Any] = {}
+    for name, text in texts.items():
+        if name not in defaults:
+            raise spec_error(f"task {task} has no setting {name!r}; it has: {', '.join(defaults) or 'none'}")
+        found[name] = _setting(name, text, defaults[name])
+    if found.get("length", defaults.get("length", 1)) <= found.get("n", defaults.get("n", 0)):
+        raise spec_error(f"task {task}: length must be greater than n", "set a greater length")
+    if task == "dual-n-back" and found.get("property") == "location":
+        raise spec_error("task dual-n-back: property is location, which the other stream is", "set another property")
+    return found
+
+
+def _setting(name: str, text: str, default: Any) -> Any:
+    if name == "property":
+        check_choice("property", text, PROPERTIES)
+        return text
+    least, most = _LIMITS[name]
+    found = re.fullmatch("([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
+    values = [int(part) for part in found.groups() if part] if found else [-1]
+    if values != sorted(values) or not all(least <= value <= most for value in values):
+        raise spec_error(f"{name}: found {text!r}; expected integers from {least} to {most}, a span as 1-4")
+    if isinstance(default, tuple):
+        return (values[0], values[-1])
+    if len(values) > 1:
+        raise spec_error(f"{name}: found {text!r}; expected one number")
+    return values[0]

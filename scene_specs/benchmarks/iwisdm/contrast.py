@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from scene_specs.benchmarks.iwisdm.reader import UnreadableError
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
-from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task
+from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, is_picture
+from scene_specs.benchmarks.iwisdm.verify import check_truth, frames_of, read_task
 from scene_specs.language.contrast import Edit
 from scene_specs.language.rng import shuffled
 from scene_specs.language.scene import Change
@@ -19,18 +19,27 @@ from scene_specs.language.scene import Change
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of one object; the instruction stays. Refused: those after which it can't be read.
 
-    position: a free location of the frame. shape: another model, seen from the same direction.
+    position: a free location of the frame. shape: another model, seen from the same direction; of models made of
+    pictures, one that the trial shows from there, as others may lack this picture. Raises SpecError for a task without
+    the truth about its objects.
     """
+    task, rows = check_truth(data["task"], len(data["frames"]), data["id"]), frames_of(data)
+    known = {(one["frame"], one["location"]) for one in task["objects"]}
+    views = {(seen["identity"], seen["view_angle"]) for row in rows for seen in row}
     found: list[tuple[int, int, str, str]] = []
-    for number, frame in enumerate(data["frames"]):
-        places = [item["place"] for item in frame["objects"]]
-        for k, item in enumerate(frame["objects"]):
+    for number, row in enumerate(rows):
+        free = sorted({*LOCATIONS} - {seen["location"] for seen in row})
+        for k, seen in enumerate(row):
+            if (number, seen["location"]) not in known:
+                continue
             if change == "position":
-                free = {name.replace(" ", "_"): None for name in LOCATIONS}.keys() - {*places}
-                found += [(number, k, "place", place) for place in sorted(free)]
+                found += [(number, k, "place", place.replace(" ", "_")) for place in free]
             elif change == "shape":
-                models = [f"shapenet:{name}" for name in data["task"]["models"]]
-                found += [(number, k, "shape", model) for model in models if model != item["shape"]]
+                found += [
+                    (number, k, "shape", f"shapenet:{model}")
+                    for model in task["models"]
+                    if model != seen["identity"] and (not is_picture(model) or (model, seen["view_angle"]) in views)
+                ]
     for number, k, key, value in shuffled(rng, found):
         yield _edit(data, number, k, key, value)
 

@@ -18,7 +18,7 @@ from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from scene_specs.language.errors import spec_error
 
 # Category and identity are one group, because an identity reveals its category.
-GROUPS: tuple[tuple[str, ...], ...] = (("location",), ("category", "identity"), ("view_angle",))
+_GROUPS = {"location": 0, "category": 1, "identity": 1, "view_angle": 2}
 
 
 class TaskSpace:
@@ -31,8 +31,9 @@ class TaskSpace:
             ("booleans", config.booleans, ("boolean",)),
         ):
             for name in names:
-                if grammar.operator(name).gives not in allowed:
-                    hint = f"expected one that gives {', '.join(allowed)}"
+                operator = grammar.operator(name)
+                if operator.gives not in allowed or (operator.gives, operator.arms) == ("boolean", (("Select",),)):
+                    hint = f"expected one that gives {', '.join(allowed)}, but not Exist"
                     hint = "use switch_probability instead" if name == "Switch" else hint
                     raise spec_error(f"{key}: found operator {name!r}", hint)
 
@@ -45,7 +46,7 @@ class TaskSpace:
         joining = [name for name, operator in self.grammar.operators.items() if operator.join]
         if not config.joins[0] <= count_operators(tree, *joining) <= config.joins[1]:
             return None
-        asked = [_group(name) for name in get_properties(tree, self.grammar)]
+        asked = [_GROUPS[name] for name in get_properties(tree, self.grammar)]
         options = list(self._frame_options(asked))
         if not options:
             return None
@@ -118,10 +119,6 @@ def _size(tree: Structure) -> int:
     """Operators of a question; of a Switch, those of its largest one."""
     sizes = [_size(child) for child in tree[1:] if isinstance(child, tuple)]
     return max(sizes) if tree[0] == "Switch" else 1 + sum(sizes)
-
-
-def _group(name: str) -> int:
-    return next(index for index, names in enumerate(GROUPS) if name in names)
 
 
 def _assignment(asked: list[int], shown: int, rng: KeyedRng) -> list[int] | None:

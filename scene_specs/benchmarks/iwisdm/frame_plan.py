@@ -10,8 +10,9 @@ from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
 from scene_specs.language.errors import spec_error
 
-# (variable, property): an object's property, or a constant of a task.
+# (variable, property), as scene_specs.benchmarks.iwisdm.constraints.Term: an object's property, or a task's constant.
 Part = tuple[tuple[str, int, int], str]
+Tie = tuple[Part, Part | str, bool]
 # (plan, answer of each task, stimuli, rng) -> plan.
 Details = Callable[["FramePlan", Sequence[bool], Stimuli, KeyedRng], "FramePlan"]
 
@@ -23,8 +24,7 @@ class FramePlan:
     objects: frame -> number of objects, where it is not one (a search display).
     fillers: empty frames that show a distractor.
     described: frame -> property that distinguishes its object from a distractor beside it.
-    related: (frame, other frame, property, whether equal): relations that every trial fulfills.
-    tied: (part, other part, whether equal): the same for parts as in scene_specs.benchmarks.iwisdm.constraints.Term.
+    tied: (part, other part or value, whether equal): relations that every trial fulfills.
     details: adds what decides the answers of all tasks, given their wanted answers; see Details.
     aims: task -> its answer, where the definition of the task fixes it. shares: task -> probability of true, where it
     is not 0.5.
@@ -35,8 +35,7 @@ class FramePlan:
     objects: Mapping[int, int] = field(default_factory=dict)
     fillers: tuple[int, ...] = ()
     described: Mapping[int, str] = field(default_factory=dict)
-    related: tuple[tuple[int, int, str, bool], ...] = ()
-    tied: tuple[tuple[Part, Part, bool], ...] = ()
+    tied: tuple[Tie, ...] = ()
     details: Details | None = None
     aims: Mapping[int, bool] = field(default_factory=dict)
     shares: Mapping[int, float] = field(default_factory=dict)

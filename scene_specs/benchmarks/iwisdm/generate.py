@@ -17,9 +17,8 @@ from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
-from scene_specs.benchmarks.iwisdm.classic_settings import read_settings
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
-from scene_specs.benchmarks.iwisdm.constraints import Requirements, TargetAnswer, answers_of
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
+from scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
 from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
 from scene_specs.benchmarks.iwisdm.hold_out import split_has
@@ -39,7 +38,7 @@ from scene_specs.benchmarks.iwisdm.stimuli import (
 from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
 from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import located, spec_error
 from scene_specs.language.foreign import read_text
 
 # Bounds the planning of earlier trials that balanced answers need.
@@ -52,40 +51,43 @@ Choose = Callable[[str, Sequence[Any]], Any]
 
 def generate(options: Options) -> Series:
     """Trials by the options of `render-specs iwisdm`. Raises SpecError."""
-    file = options.stimuli
-    stimuli = read_stimuli(read_text(file), str(file)) if file else DEFAULT
-    return Series(trial_specs(options, stimuli), options.count, "trials")
+    return Series(trial_specs(options), options.count, "trials")
 
 
-def trial_specs(options: Options, stimuli: Stimuli = DEFAULT) -> Iterator[dict[str, Any]]:
+def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[dict[str, Any]]:
     """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<set>/<6 digits>`.
 
     <set> is --name, or name, seed and a digest of the other options, so that any two sets fit into one store. A trial
-    does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for numbers from
-    10,000,000 on, or if draws find no further task.
+    does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for files that
+    can't be read, for numbers from 10,000,000 on, or if draws find no further task.
     """
-    return _Run(options, stimuli).specs()
+    with located(file=str(options.config or "")):
+        yield from _Run(options, stimuli or _stimuli(options.stimuli)).specs()
+
+
+def _stimuli(file: Path | None) -> Stimuli:
+    return read_stimuli(read_text(file), str(file)) if file else DEFAULT
 
 
 def stimulus_specs(options: StimulusOptions) -> Series:
     """Specs that show each view of each model once, four in a frame; an episode per category. Raises SpecError."""
-    file = options.stimuli
-    stimuli = read_stimuli(read_text(file), str(file)) if file else DEFAULT
-    made = Options(benchmark="low", count=1, split=options.split, fixation="none")
+    stimuli = _stimuli(options.stimuli)
+    made = Options(benchmark="low", count=1, split=options.split, stimuli=options.stimuli, fixation="none")
+    name = _set_name(made, "stimuli") if options.stimuli else "stimuli"
+
+    variants = range(1 if stimuli.stage == "pictures" else VARIANTS)
 
     def specs() -> Iterator[dict[str, Any]]:
         for number, category in enumerate(stimuli.categories):
-            identities = [identity for own, identity in stimuli.identities if own == category]
+            views = itertools.product(stimuli.models[category], VIEW_ANGLES, variants)
             shown = [
-                Shown(Item(LOCATIONS[k % 4], category, identity, side, variant))
-                for k, (identity, side, variant) in enumerate(
-                    itertools.product(identities, VIEW_ANGLES, range(VARIANTS))
-                )
+                Shown(Item(LOCATIONS[k % 4], category, f"{category}/{model}", side, variant))
+                for k, (model, side, variant) in enumerate(views)
             ]
             frames = tuple(tuple(shown[k : k + 4]) for k in range(0, len(shown), 4))
             text = " ".join(f"observe object {k}," for k in range(1, len(frames) + 1))
             trial = Trial(frames, (), text, ("null",) * len(frames))
-            yield spec_of(trial, made, stimuli, "stimuli", number, "stimuli")
+            yield spec_of(trial, made, stimuli, "stimuli", number, name)
 
     return Series(specs(), len(stimuli.categories), "episodes")
 
@@ -99,9 +101,7 @@ class Balance:
 
     def choose(self, key: str, options: Sequence[Any]) -> Any:
         """One of the options; each key must always come with the same options."""
-        if key not in self._orders:
-            self._orders[key] = self._order(key, len(options))
-        return options[next(self._orders[key])]
+        return options[next(self._orders.setdefault(key, self._order(key, len(options))))]
 
     def _order(self, key: str, count: int) -> Iterator[int]:
         for turn in itertools.count():
@@ -130,6 +130,7 @@ class _Run:
 
     def __init__(self, options: Options, stimuli: Stimuli) -> None:
         self.options, self.stimuli = options, stimuli
+        self.requirements = Requirements(options.condition_matters, options.foils)
         self.name, self.plan_of = self._frame_plans()
         self.set_name = options.name or _set_name(options, self.name)
         self.balance = Balance(options.seed, f"{options.split} {self.name}") if options.balanced else None
@@ -153,11 +154,9 @@ class _Run:
         """How tasks are drawn. Raises SpecError."""
         options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
-        if config and options.mix == "even":
-            raise spec_error("--mix even is for --benchmark alone", "omit --mix or --config", file=str(options.config))
         if isinstance(config, AutoTaskConfig) and level:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
-            raise spec_error(problem, "other configurations have their own limits", file=str(options.config))
+            raise spec_error(problem, "other configurations have their own limits")
         own = benchmark(level, options.properties) if level else config
         limits = Limits(longest=longest or 1)
         if isinstance(own, AutoTaskConfig):
@@ -171,9 +170,8 @@ class _Run:
     def _accepts(self, drawn: DrawnTask, placed: PlacedTask) -> bool:
         """Whether a task belongs to the split, and has every answer that balance or --condition-matters may need."""
         options = self.options
-        if options.hold_out != "none" and not split_has(drawn.structure, options.split, options.hold_out):
-            return False
-        return attainable(placed, self.stimuli, Requirements(condition_matters=True, foils=options.foils))
+        own = options.hold_out == "none" or split_has(drawn.structure, options.split, options.hold_out)
+        return own and attainable(placed, self.stimuli, self.requirements._replace(condition_matters=True))
 
     def _rng(self, number: int, purpose: str, detail: str = "") -> KeyedRng:
         return KeyedRng(self.options.seed, f"{self.name} {number}", f"{purpose} {self.options.split}{detail}")
@@ -191,12 +189,15 @@ class _Run:
             plan = self._with_distractors(self.plan_of(task), number)
             wanted = self._wanted(plan, number)
             if plan.details is not None:
+                if self.requirements != PUBLISHED:
+                    raise spec_error(f"--condition-matters and --foils have no effect on task {self.name}", "omit them")
                 answers = [bool(one and one.value) for one in wanted]
                 plan = plan.details(plan, answers, self.stimuli, self._rng(number, "details"))
                 wanted = [None] * len(wanted)
             if number < first and per_task == 1:
                 continue
-            trial = self._new_trial(plan, wanted, number, seen)
+            with located(episode=f"iwisdm/{self.options.split}/{self.set_name}/{number:06d}"):
+                trial = self._new_trial(plan, wanted, number, seen)
             if number >= first:
                 yield spec_of(trial, self.options, self.stimuli, self.name, number, self.set_name)
 
@@ -223,15 +224,16 @@ class _Run:
         self, plan: FramePlan, wanted: list[TargetAnswer | None], number: int, seen: set[tuple[Any, ...]]
     ) -> Trial:
         """A trial that differs from all earlier ones of its task."""
-        requirements = Requirements(self.options.condition_matters, self.options.foils)
+        # Without these options, an answer that is not possible is left open.
+        least = int(len(wanted) == 1 and any(wanted) and (self.options.balanced or self.requirements != PUBLISHED))
         for attempt in range(_ATTEMPTS):
             rng = self._rng(number, "objects", f" {attempt}")
-            trial = make_trial(plan, wanted, self.stimuli, rng, requirements)
+            trial = make_trial(plan, wanted, self.stimuli, rng, self.requirements, least)
             content = (trial.frames, trial.instruction)
             if content not in seen:
                 seen.add(content)
                 return trial
-        problem = f"trial {self.name} {number}: {_ATTEMPTS} draws of its task repeated earlier trials only"
+        problem = f"{_ATTEMPTS} draws of its task repeated earlier trials only"
         raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
 
@@ -287,9 +289,7 @@ def _set_name(options: Options, name: str) -> str:
     # Without a configuration, the name has these.
     known |= set() if options.config else {"benchmark", "properties"}
     given = options.model_dump(mode="json", exclude_defaults=True, exclude=known)
-    for key in ("config", "stimuli"):
-        if key in given:
-            given[key] = read_text(Path(given[key]))
+    given |= {key: read_text(Path(given[key])) for key in ("config", "stimuli") if key in given}
     if not given:
         return f"{name}-{options.seed}"
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()

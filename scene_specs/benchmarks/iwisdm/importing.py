@@ -10,11 +10,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.constraints import answers_of
@@ -28,8 +27,8 @@ from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Sho
 from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.importing.text import segment
-from scene_specs.language.diagnostics import option_problems, preview_json
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from scene_specs.language.diagnostics import preview_json, validated
+from scene_specs.language.errors import located, read_each, spec_error
 from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.language.spec import EpisodeSpec
 
@@ -39,7 +38,6 @@ _TRIALS = ("task_info.json", "trial_info", "compo_task_example")
 _ATTRIBUTES = {"Location": "location", "SNCategory": "category", "SNObject": "identity", "SNViewAngle": "view_angle"}
 _KEYS = {"location": "location", "category": "category", "object": "identity", "view_angle": "view_angle"}
 _MOST_FRAMES = 200
-Form = TypeVar("Form", bound=BaseModel)
 # Stimuli, and (category, identity) of each published pair of numbers.
 _Known = tuple[Stimuli, Mapping[tuple[int, int], tuple[str, str]]]
 
@@ -90,58 +88,51 @@ def import_published(
     if images and not names:
         raise spec_error("found no table (.csv) of a stimulus set, or only empty ones", file=str(images))
     of_set = stimuli_of(pictures, images) if images and pictures else None
-    problems: list[Diagnostic] = []
     files = [path] if path.is_file() else _files(path)
     if not files:
         raise spec_error("found no task file and no trial in this folder", file=str(path))
-    for file in files:
-        try:
-            data = parse_json(read_text(file), str(file))
-            is_task = isinstance(data, dict) and "operator" in data
-            if is_task:
-                spec = _of_task(_form(_Task, data, file), file)
+
+    def episode(file: Path) -> Iterator[EpisodeSpec]:
+        with located(file=str(file)):
+            data = parse_json(read_text(file))
+            if isinstance(data, dict) and "operator" in data:
+                spec = _of_task(validated(_Task, data), file)
             else:
-                spec = _of_trial(_form(_Info, data, file), _exported(file), names, pictures, of_set)
+                spec = _of_trial(validated(_Info, data), _exported(file), names, pictures, of_set)
             spec["id"] = _id(file)
             if reason := find_contradiction(spec["task"], frames_of(spec)):
                 if strict:
-                    raise spec_error(reason, file=str(file))
+                    raise spec_error(reason)
                 log.warning("%s: %s", file, reason)
-        except SpecError as error:
-            problems += [replace(one, file=one.file or str(file)) for one in error.diagnostics]
-            continue
         yield EpisodeSpec.model_validate(spec)
-    if problems:
-        raise SpecError(problems)
+
+    yield from read_each(files, episode)
 
 
 def _files(folder: Path) -> list[Path]:
-    found = [
-        file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or re.fullmatch(r"\d+\.json", file.name)
-    ]
-    parts = {file: re.split(r"(\d+)", str(file)) for file in found}
-    return sorted(found, key=lambda file: [(int(part), "") if part.isdigit() else (-1, part) for part in parts[file]])
+    task = re.compile(r"(task_)?[0-9]+(_[0-9]+)?\.json")
+    found = [file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or task.fullmatch(file.name)]
+    # Texts and numbers take turns.
+    parts = {file: re.split("([0-9]+)", str(file)) for file in found}
+    return sorted(found, key=lambda file: [int(part) if k % 2 else part for k, part in enumerate(parts[file])])
 
 
 def _id(file: Path) -> str:
     """`iwisdm/published/<folder of all trials or tasks>/<number of the trial or task>`, as the export needs it.
 
-    Folders of both kinds are called alike in all sets, so the name of the set comes before.
+    Folders of both kinds are called alike in all sets, so the split and the name of the set come before. The number of
+    one of several tasks of a trial comes after.
     """
     at = file.absolute()
     if at.name in _TRIALS:
         at = at.parents[1] if at.parent.name == "frames" else at.parent
-    folder, number = segment(at.parent.name), re.search(r"[0-9]{1,9}$", at.stem)
+    above, *parents = (one.name for one in at.parents)
+    folder, found = segment(above), re.search(r"([0-9]{1,9})(?:_([0-9]{1,9}))?(\+[a-z]+-[0-9]+)?$", at.stem)
     if folder in ("tasks", "trials"):
-        folder = f"{segment(at.parents[1].name)}-{folder}"
-    return "/".join(("iwisdm", "published", folder, number[0] if number else segment(at.stem)))
-
-
-def _form(model: type[Form], data: Any, file: Path) -> Form:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise spec_error("; ".join(option_problems(error)), file=str(file)) from None
+        folder = f"{segment(parents.pop(0))}-{folder}"
+    number, task, member = found.groups("") if found else (segment(at.stem), "", "")
+    split = next((one for one in parents[:1] if one in ("train", "val", "test")), "")
+    return "/".join(("iwisdm", "published", "-".join(filter(None, (split, folder, task))), number + member))
 
 
 def _exported(file: Path) -> _Known | None:
@@ -153,7 +144,7 @@ def _exported(file: Path) -> _Known | None:
     data = parse_json(read_text(beside), str(beside))
     if not isinstance(data, dict) or "models" not in data:
         return None
-    models = _form(_Names, data, beside).models
+    models = validated(_Names, data, str(beside)).models
     stimuli = stimuli_of(models, beside)
     shown = [(identity.split("/")[0], identity) for identity in models]
     return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
@@ -178,13 +169,14 @@ def _of_trial(
     else:
         stimuli, known = _stand_ins(pairs, names)
     frames: list[list[Shown]] = [[] for _ in info.answers]
+    if len(frames) != info.epochs:
+        raise spec_error(f"found {len(frames)} answers; expected one for each of {info.epochs} epochs")
     asked: dict[tuple[int, str], dict[str, list[str]]] = {}
     for one in entries:
         obj = one.obj
-        if obj.epochs >= len(frames) or len(frames) != info.epochs or {*obj.space} - {0, 1}:
-            problem = f"found epoch {obj.epochs}, space {obj.space} and {len(frames)} answers"
-            hint = f"expected a frame and an answer for each of {info.epochs} epochs, and 2 x 2 places"
-            raise spec_error(problem, hint)
+        if obj.epochs >= len(frames) or {*obj.space} - {0, 1}:
+            problem = f"found epoch {obj.epochs} and space {obj.space}"
+            raise spec_error(problem, f"expected one of {len(frames)} epochs, counted from 0, and 2 x 2 places")
         location = f"{('top', 'bottom')[obj.space[1]]} {('left', 'right')[obj.space[0]]}"
         if (obj.epochs, location) in asked:
             raise spec_error(f"found two objects of epoch {obj.epochs} at {location}", "expected one")
@@ -194,7 +186,9 @@ def _of_trial(
             hint = "--images: expected the models of the trial's own stimulus set and split" if of_set else ""
             problem = f"found category {obj.category}, object {obj.object} from angle {obj.view_angle}, which {reason}"
             raise spec_error(problem, hint)
-        item = Item(location, *shown, VIEW_ANGLES[obj.view_angle % len(VIEW_ANGLES)])
+        if not 0 <= obj.view_angle < len(VIEW_ANGLES):
+            raise spec_error(f"found view angle {obj.view_angle}; expected 0 to {len(VIEW_ANGLES) - 1}")
+        item = Item(location, *shown, VIEW_ANGLES[obj.view_angle])
         frames[obj.epochs].append(Shown(item, obj.is_distractor))
         asked[obj.epochs, location] = {
             number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from scene_specs.benchmarks.iwisdm.answer_balance import FORM, KINDS, OTHER
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
+from scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
+from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
 from scene_specs.benchmarks.iwisdm.verify import truth_of
 from scene_specs.language.items import Item, Part, prompts
 from scene_specs.language.rendered import RenderedEpisode
@@ -15,13 +14,17 @@ from scene_specs.language.rendered import RenderedEpisode
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield an item per answer that is due; frames without one ("null") follow from the instruction alone.
 
-    The options are the same for all questions of a trial. A guesser without images knows what
-    `render-specs iwisdm balance` assumes: how the instruction joins its questions, and the kind of the answer.
+    The options are the same for all questions of a trial; sides and models are among them if one is an answer. A
+    guesser without images knows what `render-specs iwisdm balance` assumes: how the instruction joins its questions,
+    and the kind of the answer.
     """
     task, say = truth_of(episode), prompts(__name__)
     options = ("true", "false", *LOCATIONS, *task["categories"])
+    given = {answer for due in task["answers"] for answer in due.split("; ")} - {*options}
+    for more in (VIEW_ANGLES, task["models"]):
+        options += tuple(one for one in more if one not in options) if given & {*more} else ()
     shown = [Part(say["start"].format(instruction=task["instruction"]))]
-    form, number = " ".join(sorted(re.findall(FORM, task["instruction"]))), 0
+    form, number = form_of(task["instruction"]), 0
     for frame, due in enumerate(task["answers"]):
         shown += [Part(say["picture"].format(number=frame + 1)), Part(image=episode.images[frame].name)]
         answers = due.split("; ") if due != "null" else []

@@ -16,14 +16,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from scene_specs.benchmarks.iwisdm import Pictures
 from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PICTURE, VIEW_ANGLES, Stimuli
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.errors import located, spec_error
 from scene_specs.language.foreign import read_foreign, read_text
 from scene_specs.language.pictures import MOST_BYTES, read_picture
 from scene_specs.language.tables import counted
@@ -143,10 +142,8 @@ def read_models(folder: Path) -> dict[str, set[int]]:
 
 def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
     """The stimuli `<category>/<model>` that a file or folder names. Raises SpecError."""
-    try:
+    with located(file=str(file)):
         return Stimuli({category: tuple(models) for category, models in _by_category(identities).items()})
-    except SpecError as error:
-        raise SpecError([replace(one, file=str(file)) for one in error.diagnostics]) from None
 
 
 def _by_category(identities: Iterable[str]) -> dict[str, list[str]]:

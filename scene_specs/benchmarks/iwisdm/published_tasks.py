@@ -7,8 +7,8 @@ frame may stay empty. Tasks with another number of frames or of joins than reque
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -60,7 +60,7 @@ class PublishedConfig(BaseModel):
     select_limit: bool = False
     compare_const_prob: _Share
     const_parent_ops: tuple[str, ...] = ("IsSame", "NotSame")
-    indexable_get_ops: tuple[_Getter, ...] = ("GetLoc", "GetCategory")
+    indexable_get_ops: Annotated[tuple[_Getter, ...], Field(min_length=1)] = ("GetLoc", "GetCategory")
 
     @model_validator(mode="after")
     def _complete(self) -> PublishedConfig:
@@ -69,9 +69,15 @@ class PublishedConfig(BaseModel):
         if missing := sorted(named - self.op_dict.keys()):
             raise ValueError(f"op_dict: found no {missing[0]!r}")
         for name, limits in self.op_dict.items():
+            if OPERATORS.get(name, name) not in GRAMMAR.operators:
+                raise ValueError(
+                    f"op_dict: found operator {name!r}; allowed: Select, CONST, {', '.join(get_args(_Question))}"
+                )
             expected = 2 if name in ("IsSame", "NotSame", "And", "Or") else 1
             if name not in ("Select", "CONST") and (limits.n_downstream != expected or not any(limits.downstream)):
                 raise ValueError(f"op_dict: {name}: expected n_downstream {expected}, and names in downstream")
+            if len(limits.sample_dist) not in (0, len(limits.downstream)):
+                raise ValueError(f"op_dict: {name}: expected as many weights in sample_dist as names in downstream")
             if limits.sample_dist and not any(limits.weights):
                 raise ValueError(f"op_dict: {name}: expected a positive weight in sample_dist")
         if not any(self._fits(name) for name in self.root_ops):
@@ -88,7 +94,7 @@ class PublishedConfig(BaseModel):
 
 
 class Limits(NamedTuple):
-    """Trials to accept: least and most frames and joins, and most empty frames (None: two less than frames).
+    """Trials to accept: least and most frames and joins.
 
     reuse: probability to look at a frame that another property uses, where there is one. delay: probability of an empty
     frame before a new one. longest: most empty frames in a row.
@@ -96,7 +102,6 @@ class Limits(NamedTuple):
 
     frames: tuple[int, int] = (1, 64)
     joins: tuple[int, int] = (0, 64)
-    max_delays: int | None = None
     reuse: float = 0.25
     delay: float = 0.5
     longest: int = 1
@@ -112,6 +117,7 @@ class PublishedTasks:
     def __init__(self, config: PublishedConfig, limits: Limits, stimuli: Stimuli = DEFAULT) -> None:
         self.config, self.limits, self.stimuli = config, limits, stimuli
         self.grammar: Grammar = GRAMMAR
+        self._most_delays = max(limits.frames[1] - 2, 0)
         self._options: dict[tuple[str, int, int], tuple[list[str], Sequence[float]]] = {}
 
     def draw(self, rng: KeyedRng) -> DrawnTask | None:
@@ -124,6 +130,7 @@ class PublishedTasks:
     def _draw(self, rng: KeyedRng) -> DrawnTask | None:
         pick, roots = rng.pick, self.config.roots
         task, last = self._question(pick(roots), 0, 0, rng)
+        # Condition, other branch, whether that is second.
         switches = []
         for _ in range(self.config.max_switch):
             if rng.chance(self.config.switch_threshold):
@@ -132,31 +139,20 @@ class PublishedTasks:
                 last += 1
                 switches.append((condition, other, rng.chance(0.5)))
         joins = sum(count_operators(one, "And", "Or") for one in (task, *(q for pair in switches for q in pair[:2])))
-        return self._with_frames(task, switches, rng) if self.limits.joins[0] <= joins <= self.limits.joins[1] else None
-
-    def _with_frames(
-        self, task: Structure, switches: Sequence[tuple[Structure, Structure, bool]], rng: KeyedRng
-    ) -> DrawnTask | None:
-        """The first question below its Switches (condition, other branch, whether that is second), with frames.
-
-        None if their number is beyond the limits. Questions look at frames in the order of the published code.
-        """
+        if not self.limits.joins[0] <= joins <= self.limits.joins[1]:
+            return None
+        # Questions look at frames in the order of the published code.
         used: dict[str, set[int]] = {}
-        task = self._placed(task, "", used, rng)
+        task, looks = self._placed(task, "", used, rng)
         for condition, other, second in switches:
-            condition = self._placed(condition, "", used, rng)
-            other = self._placed(other, "", used, rng)
+            condition, before = self._placed(condition, "", used, rng)
+            other, beside = self._placed(other, "", used, rng)
             task = ("Switch", condition, *((task, other) if second else (other, task)))
-        looks = tuple(_looks(task))
+            looks = [*before, *looks, *beside] if second else [*before, *beside, *looks]
         frames = 1 + max(looks)
         if frames < self.limits.frames[0] or frames - len({*looks}) > self._most_delays:
             return None
-        return DrawnTask(_bare(task), tuple(frames - 1 - look for look in looks), frames)
-
-    @property
-    def _most_delays(self) -> int:
-        given, most = self.limits.max_delays, self.limits.frames[1]
-        return max(most - 2, 0) if given is None else given
+        return DrawnTask(task, tuple(frames - 1 - look for look in looks), frames)
 
     def _question(self, name: str, number: int, depth: int, rng: KeyedRng) -> tuple[Structure, int]:
         """A tree below an operator, and the number of its last node. number, depth: of the operator."""
@@ -173,10 +169,8 @@ class PublishedTasks:
 
     def _children(self, name: str, number: int, depth: int, rng: KeyedRng) -> list[str]:
         limits, indexable = self.config.op_dict[name], self.config.indexable_get_ops
-        if limits.same_children_op:
-            names = [self._child(name, number, depth, rng)] * limits.n_downstream
-        else:
-            names = [self._child(name, number, depth, rng) for _ in range(limits.n_downstream)]
+        different = 1 if limits.same_children_op else limits.n_downstream
+        names = [self._child(name, number, depth, rng) for _ in range(different)] * (limits.n_downstream // different)
         if name not in self.config.const_parent_ops:
             return names
         if all(child in indexable for child in names):
@@ -208,28 +202,30 @@ class PublishedTasks:
         simplest = min(config.op_dict[child].min_depth for child in names)
         return roomy or [child for child in names if config.op_dict[child].min_depth == simplest], ()
 
-    def _placed(self, tree: Structure, about: str, used: dict[str, set[int]], rng: KeyedRng) -> Structure:
-        """The tree with the frame of each Select, counted from the last one, and with constants; sides are swapped.
+    def _placed(
+        self, tree: Structure, about: str, used: dict[str, set[int]], rng: KeyedRng
+    ) -> tuple[Structure, list[int]]:
+        """The tree with constants and swapped sides, and the frame of each Select, counted from the last one.
 
         used: property -> frames, of the task so far.
         """
         if tree[0] == "Select":
-            return ("Select", self._look(about, used, rng))
+            return tree, [self._look(about, used, rng)]
         gives = self.grammar.operators[str(tree[0])].gives
         children = [child for child in tree[1:] if isinstance(child, tuple)]
         compared = next((self.grammar.operators[str(one[0])].gives for one in children if one[0] != "CONST"), "")
         if ("CONST",) in children and compared not in PROPERTIES:
             problem = f"op_dict: {tree[0]}: found a constant that is compared with no property of an object"
             raise spec_error(problem, "set compare_const_prob to 1, or remove CONST from downstream")
-        placed = [
-            ("CONST", rng.pick(self.stimuli.values(compared)))
+        placed: list[tuple[Structure, list[int]]] = [
+            (("CONST", rng.pick(self.stimuli.values(compared))), [])
             if child[0] == "CONST"
             else self._placed(child, gives, used, rng)
             for child in children
         ]
         if gives == "boolean" and rng.chance(0.5):
             placed.reverse()
-        return (tree[0], *placed)
+        return (tree[0], *(child for child, _ in placed)), [look for _, looks in placed for look in looks]
 
     def _look(self, about: str, used: dict[str, set[int]], rng: KeyedRng) -> int:
         own = used.setdefault(about, set())
@@ -253,18 +249,3 @@ class PublishedTasks:
 def count_operators(tree: Structure, *names: str) -> int:
     """How many operators of a tree have one of these names."""
     return (tree[0] in names) + sum(count_operators(child, *names) for child in tree[1:] if isinstance(child, tuple))
-
-
-def _looks(tree: Structure) -> Iterator[int]:
-    for child in tree[1:]:
-        if isinstance(child, tuple):
-            yield from _looks(child)
-        elif tree[0] == "Select" and isinstance(child, int):
-            yield child
-
-
-def _bare(tree: Structure) -> Structure:
-    """The tree without frames."""
-    if tree[0] == "Select":
-        return ("Select",)
-    return (tree[0], *(_bare(child) if isinstance(child, tuple) else child for child in tree[1:]))

@@ -25,9 +25,9 @@ from typing import NamedTuple
 Seen = Mapping[str, str]
 Frames = Sequence[Sequence[Seen]]
 
-_EVENT = re.compile(r"observe object (\d+)((?:(?: with \w+: | at location: )[^,]+)?),|delay,")
+_EVENT = re.compile(r"observe object (\d{1,9})((?:(?: with \w+: | at location: )[^,]+)?),|delay,")
 _DETAIL = re.compile(r" (?:with (\w+)|at (location)): ([^,]+?)(?= with \w+:| at location:|$)")
-_OBJECT = re.compile(r"object (\d+)")
+_OBJECT = re.compile(r"object (\d{1,9})\b")
 _PROPERTY = re.compile(r" with (\w+): | at (location): ")
 _OF = re.compile(r"\b(\w+) of (?=object \d)")
 _WORDS = re.compile(r"[^,?()]+?(?= (?:not )?equals? | and | or | with \w+: | at location: | ?[,?()]|$)")

@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import located, spec_error
 from scene_specs.language.foreign import parse_json
-from scene_specs.language.model_names import SYNSETS, UNLIT
+from scene_specs.language.model_names import PREFIX, SYNSETS, UNLIT, parse_model
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
 # The visible side, by quarter turns of the yaw: the published angle classes 0 to 3.
@@ -34,8 +34,7 @@ PICTURE = "picture-"
 # Half a quadrant of the stage `pictures`.
 _PICTURE_SIZE = 56.0
 
-_CATEGORY = re.compile(r"[a-z0-9_-]{1,40}")
-_MODEL = re.compile(r"#[1-9][0-9]{0,4}|[A-Za-z0-9_.-]{1,64}")
+_CATEGORY = re.compile(r"[a-z0-9_][a-z0-9_-]{0,39}")
 # Words of the instructions, which no category can have as its name.
 _RESERVED = frozenset(
     {
@@ -78,9 +77,10 @@ class Stimuli:
     def __post_init__(self) -> None:
         for category, models in self.models.items():
             if not _CATEGORY.fullmatch(category) or category in _RESERVED:
-                allowed = "a-z, 0-9, _, -, except words of the instructions"
+                allowed = "a-z, 0-9, _, -, not first, except words of the instructions"
                 raise spec_error(f"found category {category!r}; allowed: {allowed}")
-            if not models or len({*models}) < len(models) or not all(map(_MODEL.fullmatch, models)):
+            named = [parse_model(f"{PREFIX}{category}/{model}") for model in models]
+            if not models or len({*models}) < len(models) or None in named:
                 raise spec_error(f"category {category}: expected one or more different model ids, or #1, #2, ...")
         folders = {SYNSETS.get(category, category) for category in self.models}
         if len(folders) < len(self.models):
@@ -123,7 +123,8 @@ def read_stimuli(text: str, file: str = "") -> Stimuli:
     valid = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
     if not valid or not all(isinstance(model, str) for models in data.values() for model in models):
         raise spec_error('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
-    return Stimuli({category: tuple(models) for category, models in data.items()})
+    with located(file=file):
+        return Stimuli({category: tuple(models) for category, models in data.items()})
 
 
 @lru_cache(maxsize=50_000)

@@ -63,15 +63,16 @@ def make_trial(
     stimuli: Stimuli,
     rng: KeyedRng,
     required: Requirements = PUBLISHED,
+    least: int = 0,
 ) -> Trial:
     """One trial of a frame plan. wanted: an answer for each task, None for any.
 
     Objects that several tasks look at are solved for jointly. Where the answers are not possible together, the last
-    task's answer is left open, then the last two, and so on. Raises SpecError where even the plan's own display is
-    impossible (more objects than places).
+    task's answer is left open, then the last two, and so on, except the first `least`. Raises SpecError where even
+    these or the plan's own display are impossible (more objects than places).
     """
     plan.check()
-    for fulfilled in range(len(wanted), -1, -1):
+    for fulfilled in range(len(wanted), least - 1, -1):
         aims = [*wanted[:fulfilled], *(None for _ in wanted[fulfilled:])]
         for _ in range(TRIES if any(aims) else 1):
             constraints = _constraints(plan, aims, stimuli, rng, required)
@@ -80,7 +81,8 @@ def make_trial(
             solution = solve(_variables(plan), constraints, stimuli, rng)
             if solution is not None:
                 return _trial(plan, solution, rng)
-    raise spec_error("no objects fulfill what the trial shows", "fewer objects in one frame, or fewer fixed values")
+    problem = "no objects fulfill what the trial shows" + (" with the answer that is due" if least else "")
+    raise spec_error(problem, "fewer objects in one frame, fewer fixed values or requirements, or more stimuli")
 
 
 def attainable(placed: PlacedTask, stimuli: Stimuli, required: Requirements) -> bool:
@@ -123,9 +125,8 @@ def _constraints(
     ]
     for frame, name in plan.described.items():
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
-    for frame, other, name, equal in plan.related:
-        constraints.append(Constraint(object_term(name, frame, 0), object_term(name, other, 0), equal))
-    constraints += [Constraint(Term(*part), Term(*other), equal) for part, other, equal in plan.tied]
+    for part, other, equal in plan.tied:
+        constraints.append(Constraint(Term(*part), other if isinstance(other, str) else Term(*other), equal))
     for number, aim in enumerate(aims):
         builder = ConstraintBuilder(plan, number, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):

@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, StringConstraints, ValidationError
+from pydantic import BaseModel, StringConstraints, model_validator
 
 from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from scene_specs.language.errors import SpecError, spec_error
+from scene_specs.language.diagnostics import validated
+from scene_specs.language.errors import located, spec_error
 from scene_specs.language.model_names import SYNSETS, parse_model
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject
 
@@ -98,11 +99,27 @@ class _Node(BaseModel):
     property: _Property | None = None
     value: str | None = None
 
+    @model_validator(mode="after")
+    def _complete(self) -> _Node:
+        if None in {"Select": (self.frame,), "CONST": (self.property, self.value)}.get(self.name, ()):
+            raise ValueError(f"{self.name}: expected frame of a Select, property and value of a CONST")
+        return self
+
+    def selects(self) -> bool:
+        """Whether it looks at an object."""
+        return self.name == "Select" or any(child.selects() for child in self.child)
+
 
 class _Question(BaseModel):
     answer_frame: int
     answer: str
     operator: _Node
+
+    @model_validator(mode="after")
+    def _about_objects(self) -> _Question:
+        if not self.operator.selects():
+            raise ValueError("found no Select; expected a question about an object")
+        return self
 
 
 class _Object(BaseModel):
@@ -127,33 +144,29 @@ class _Truth(BaseModel):
     models: list[str]
 
 
-def _wrong(episode: RenderedEpisode, problem: str, path: str = "") -> SpecError:
-    return spec_error(problem, path=path, episode=episode.episode_id)
-
-
 def truth_of(episode: RenderedEpisode) -> Mapping[str, Any]:
     """The episode's `task`. Raises SpecError for an episode of another benchmark, or with missing or wrong keys."""
-    task = episode.scene.task or {}
-    if task.get("benchmark") != "iwisdm":
-        raise _wrong(episode, f"found benchmark {task.get('benchmark')!r}; expected 'iwisdm'", "task")
-    try:
-        truth = _Truth.model_validate(task)
-    except ValidationError as error:
-        first = error.errors()[0]
-        path = ".".join(["task", *map(str, first["loc"])])
-        raise _wrong(episode, f"invalid iWISDM trial: {first['msg']}", path) from None
-    for number, item in enumerate(truth.objects):
-        for name, count in (("frame", episode.images), ("category", truth.categories), ("object", truth.models)):
-            if not 0 <= getattr(item, name) < len(count):
-                problem = f"found {getattr(item, name)}; there are {len(count)}, counted from 0"
-                raise _wrong(episode, problem, f"task.objects.{number}.{name}")
+    return check_truth(episode.scene.task or {}, len(episode.images), episode.episode_id)
+
+
+def check_truth(task: Mapping[str, Any], frames: int, episode: str) -> Mapping[str, Any]:
+    """The `task` of an episode with this number of frames. Raises SpecError as `truth_of` does."""
+    with located(episode=episode, path="task"):
+        if task.get("benchmark") != "iwisdm":
+            raise spec_error(f"found benchmark {task.get('benchmark')!r}; expected 'iwisdm'")
+        truth = validated(_Truth, task)
+        for number, item in enumerate(truth.objects):
+            for name, count in (("frame", frames), ("category", len(truth.categories)), ("object", len(truth.models))):
+                if not 0 <= getattr(item, name) < count:
+                    problem = f"found {getattr(item, name)}; there are {count}, counted from 0"
+                    raise spec_error(problem, path=f"task.objects.{number}.{name}")
     return task
 
 
 def measured_location(item: RenderedObject, image: RenderedImage) -> str:
-    """The quadrant of the center of an object's box. Raises ValueError for an object that is not visible."""
+    """The quadrant of the center of an object's box. Raises SpecError for an object that is not visible."""
     if item.bbox is None:
-        raise ValueError(f"image {image.name}: nothing is visible of object {item.name!r}")
+        raise spec_error(f"image {image.name}: nothing is visible of object {item.name!r}")
     x, y, width, height = item.bbox
     row = "top" if y + height / 2 < image.height / 2 else "bottom"
     return f"{row} {'left' if x + width / 2 < image.width / 2 else 'right'}"
@@ -169,11 +182,11 @@ def seen_side(item: RenderedObject) -> str:
 
 
 def category_of(shape: str, categories: list[str]) -> str:
-    """The trial's word for a loaded model's folder. Raises ValueError for a model of another category."""
+    """The trial's word for a loaded model's folder. Raises SpecError for a model of another category."""
     name = parse_model(shape)
     found = [word for word in categories if name and name.category in (word, SYNSETS.get(word))]
     if not found:
-        raise ValueError(f"found shape {shape!r}; expected a model of one of {', '.join(categories)}")
+        raise spec_error(f"found shape {shape!r}; expected a model of one of {', '.join(categories)}")
     return found[0]
 
 
@@ -185,29 +198,33 @@ def frames_of_record(episode: RenderedEpisode) -> Frames:
     """
     task = truth_of(episode)
     named: dict[str, str] = {}
-    frames = []
-    for number, image in enumerate(episode.images):
-        expected = {item["location"]: item for item in task["objects"] if item["frame"] == number}
-        row = []
-        for item in image.annotation.objects:
-            try:
-                location = measured_location(item, image)
-                category = category_of(item.shape, task["categories"])
-            except ValueError as error:
-                raise _wrong(episode, str(error)) from None
-            if location not in expected:
-                raise _wrong(episode, f"image {image.name}: found an object {location}; expected none there")
-            identity = task["models"][expected[location]["object"]]
-            if named.setdefault(item.shape, identity) != identity:
-                problem = f"image {image.name}: {item.shape} is {identity}, but {named[item.shape]} in an earlier image"
-                raise _wrong(episode, problem)
-            row.append(
-                {"location": location, "category": category, "identity": identity, "view_angle": seen_side(item)}
+    with located(episode=episode.episode_id):
+        frames = [
+            _seen_objects(
+                image, {one["location"]: one for one in task["objects"] if one["frame"] == number}, task, named
             )
-        missing = expected.keys() - {seen["location"] for seen in row}
-        if missing:
-            raise _wrong(episode, f"image {image.name}: found nothing {min(missing)}; expected an object there")
-        frames.append(row)
-    if len({*named.values()}) < len(named):
-        raise _wrong(episode, "two different models have one name")
+            for number, image in enumerate(episode.images)
+        ]
+        if len({*named.values()}) < len(named):
+            raise spec_error("two different models have one name")
     return frames
+
+
+def _seen_objects(
+    image: RenderedImage, expected: Mapping[str, Mapping[str, Any]], task: Mapping[str, Any], named: dict[str, str]
+) -> list[Seen]:
+    """The visible objects of an image. expected: by location. named: loaded model -> its name so far."""
+    row: list[Seen] = []
+    for item in image.annotation.objects:
+        location, category = measured_location(item, image), category_of(item.shape, task["categories"])
+        if location not in expected:
+            raise spec_error(f"image {image.name}: found an object {location}; expected none there")
+        identity = task["models"][expected[location]["object"]]
+        if named.setdefault(item.shape, identity) != identity:
+            problem = f"image {image.name}: {item.shape} is {identity}, but {named[item.shape]} in an earlier image"
+            raise spec_error(problem)
+        row.append({"location": location, "category": category, "identity": identity, "view_angle": seen_side(item)})
+    missing = expected.keys() - {seen["location"] for seen in row}
+    if missing:
+        raise spec_error(f"image {image.name}: found nothing {min(missing)}; expected an object there")
+    return row

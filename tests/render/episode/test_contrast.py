@@ -12,7 +12,7 @@ from render.compiler import compile_episode
 from render.episode.contrast import ContrastOptions, contrast_scenes
 from render.episode.make_record import make_record
 from render.geometry.glass import glass_share, samples_of
-from render.model.errors import ContrastError
+from render.model.errors import ContrastError, SpecError
 from render.model.profiles import episode_settings, settings_for
 from render.renderers.fake import FakeRenderer
 from scene_specs.language.benchmark import verifier_of
@@ -138,6 +138,14 @@ def test_answers_of_benchmarks_flip_or_stay_and_both_are_proved(
     assert (found[0] != found[1]) == (answers == "flip")
     assert pair[0].contrast is not None
     assert pair[0].contrast.answers == answers
+
+
+@pytest.mark.parametrize("change", ["shape", "position"])
+def test_a_trial_without_the_truth_about_its_objects_is_named(change: Change) -> None:
+    (spec,) = diorama.generate("iwisdm", benchmark="low", count=1)
+    task = {key: spec["task"][key] for key in ("benchmark", "instruction", "answers")}
+    with pytest.raises(SpecError, match=r"low-all-0/000000: task: questions: Field required"):
+        scenes_of({**spec, "task": task}, change=change)
 
 
 def test_changes_that_make_the_stored_truth_wrong_are_refused() -> None:

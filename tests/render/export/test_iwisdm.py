@@ -26,7 +26,9 @@ from scene_specs.benchmarks.iwisdm import Options
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.importing import import_published
 from scene_specs.benchmarks.iwisdm.reader import read
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
+from scene_specs.language.items import items_of
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected
@@ -239,14 +241,28 @@ def test_others_are_named(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
+def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"name": name, "child": [*child], **more}
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"objects": [{}]}, "task.objects.0.number: invalid iWISDM trial"),
+        ({"objects": [{}]}, "task: objects.0.number: Field required"),
         ({"questions": [{"answer_frame": 5, "answer": "true", "operator": {"name": "IsSame"}}]}, "operator.child"),
+        *(
+            ({"questions": [{"answer_frame": 5, "answer": "true", "operator": operator}]}, said)
+            for operator, said in (
+                (node("Select", frame=None), "Select: expected frame"),
+                (node("CONST", property="location", value=None), "CONST: expected frame"),
+                (node("CONST", value="cars"), "CONST: expected frame"),
+                (node("IsSame"), "found no Select"),
+                (node("GetCategory", node("Select", frame=0), value=None), ""),
+            )
+        ),
         ({"models": []}, "task.objects.0.object: found"),
         ({"objects": []}, "expected none there"),
-        ({"answers": "null"}, "task.answers"),
+        ({"answers": "null"}, "task: answers: found"),
     ],
 )
 def test_trials_that_lack_something_are_named_and_the_others_written(
@@ -257,8 +273,17 @@ def test_trials_that_lack_something_are_named_and_the_others_written(
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([records[0].model_copy(update={"episode_id": broken.id, "scene": broken}), records[1]])
     report = run(store, tmp_path / "out")
-    assert report.exported == 1
-    assert len(report.failed) == 1 and said in str(report.failed[0])
+    assert report.exported == 1 + (not said)
+    assert len(report.failed) == bool(said) and said in str(report.failed)
+
+
+def test_sides_and_models_are_options_where_they_are_answers(tmp_path: Path) -> None:
+    file = tmp_path / "config.json"
+    for name, options in (("GetViewAngle", VIEW_ANGLES), ("GetIdentity", DEFAULT.values("identity"))):
+        file.write_text(json.dumps({"properties": ["location"], "roots": [name], "frames": [1, 1], "joins": [0, 0]}))
+        (spec,) = trial_specs(Options(config=file, count=1))
+        (item,) = items_of(made(spec))
+        assert item.answer == spec["task"]["answers"][0] and item.options[14:] == options
 
 
 def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from render.export.protocol import ExportOptions
 from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.iwisdm import Options, Stimuli
 from scene_specs.benchmarks.iwisdm.generate import stimulus_specs, trial_specs
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT
+from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, read_stimuli
 from scene_specs.benchmarks.iwisdm.verify import verify_spec
 from tests.render.export.test_iwisdm import made
 
@@ -29,6 +30,16 @@ def test_the_specs_show_every_view_once() -> None:
     ]
     assert len({*shown}) == len(shown) == 64 * 4 * 3
     assert [verify_spec(spec) for spec in specs] == [""] * 8
+
+
+def test_sets_of_two_files_fit_into_one_store_and_pictures_have_one_view(tmp_path: Path) -> None:
+    sets = []
+    for model in ("#1", "picture-1"):
+        file = tmp_path / f"{model}.json"
+        file.write_text(json.dumps({"cars": [model], "mugs": [model]}))
+        sets.append(list(stimulus_specs(Stimuli(stimuli=file)).items))
+    assert len({spec["id"] for specs in sets for spec in specs}) == 4
+    assert [sum(len(frame["objects"]) for spec in specs for frame in spec["frames"]) for specs in sets] == [24, 8]
 
 
 def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
@@ -54,6 +65,18 @@ def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
             expected = (one["category"], one["object"], DEFAULT.categories[one["category"]])
             assert expected in [(int(rows[k]["ctg_mod"]), int(rows[k]["obj_mod"]), rows[k]["ctg"]) for k in same]
     assert export(store, tmp_path / "out", ExportOptions(), lambda _: None).skipped == 2
+
+
+def test_episodes_of_other_models_are_named_and_not_lost(tmp_path: Path) -> None:
+    """Numbers of models count within the models of a trial, so one table can't have those of two sets."""
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    sets = [DEFAULT, read_stimuli('{"planes": ["#1"], "tables": ["#1"]}')]
+    for name, stimuli in zip("ab", sets, strict=True):
+        options = Options(benchmark="low", count=1, fixation="none", name=name)
+        store.put([made(spec) for spec in trial_specs(options, stimuli)])
+    report = export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    assert report.exported == 1 and len(report.failed) == 1
+    assert "iwisdm/train/b/000000" in str(report.failed) and "numbers its models otherwise" in str(report.failed)
 
 
 def test_frames_with_a_cross_are_left_out(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.classic_settings import read_settings
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
+from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from scene_specs.language.errors import SpecError
@@ -186,6 +185,12 @@ def test_lures_of_n_back(task: str, share: int) -> None:
     assert abs(lured / possible - share / 100) <= (4 * (0.25 / possible) ** 0.5 if share == 50 else 0)
 
 
+def test_many_lures_are_found() -> None:
+    (spec,) = made("dual-n-back", count=1, length=60, n=20, lures=100, targets=0)
+    assert {*spec["task"]["answers"]} == {"null", "false; false"}
+    assert find_contradiction(spec["task"], frames_of(spec)) == ""
+
+
 def test_task_switching_has_one_category_and_one_side() -> None:
     for spec in trials("task-switching"):
         sets = {tuple(constants(question["operator"])[-2:]) for question in spec["task"]["questions"]}
@@ -234,7 +239,7 @@ def test_settings() -> None:
     for task, wrong in [
         ("dms", {"delays": "2"}), ("dms", {"delay": "5-2"}), ("dms", {"delay": "x"}), ("dms", {"delay": "-"}),
         ("n-back", {"n": "2-3"}), ("n-back", {"n": "8"}), ("dms", {"property": "colour"}), ("dms", {"delay": "0-31"}),
-        ("nothing", {}),
+        ("dual-n-back", {"property": "location"}), ("nothing", {}),
     ]:  # fmt: skip
         with pytest.raises(SpecError):
             read_settings(task, wrong)

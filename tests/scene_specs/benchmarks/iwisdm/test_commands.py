@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from click.testing import CliRunner, Result
@@ -65,6 +66,16 @@ def test_balance(file: Path, tmp_path: Path) -> None:
     assert "expected 'observe object 1,'" in run("balance", other).output
 
 
+def test_answers_that_never_occur_count(tmp_path: Path) -> None:
+    specs = [json.loads(line) for line in run("iwisdm", "--task", "dms", "--count", 12).output.splitlines()]
+    for spec, answer in zip(specs, ["true"] * 8 + ["cars"] * 4, strict=True):
+        spec["task"]["answers"][-1] = answer
+    (file := tmp_path / "one-sided.jsonl").write_text("".join(json.dumps(spec) + "\n" for spec in specs))
+    word, boolean = json.loads(run("balance", file, "--json").output)
+    assert boolean["answers"] == {"true": 8, "false": 0} and boolean["p"] < 0.01 and boolean["text"] == 1
+    assert word["answers"] == dict.fromkeys(specs[0]["task"]["categories"], 0) | {"cars": 4} and word["p"] < 0.01
+
+
 def test_sources(tmp_path: Path) -> None:
     config = tmp_path / "mine.json"
     config.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
@@ -91,6 +102,9 @@ def test_every_classic_task_is_an_option() -> None:
         ("--count 1 --benchmark low --task dms", "give one of"),
         ("--count 1 --benchmark low --set n=1", "--set is for --task"),
         ("--count 1 --task dms --chain 2", "are for benchmarks"),
+        ("--count 1 --task dms --properties location", "--properties is for --benchmark"),
+        ("--count 1 --task dms --mix even", "--mix for --benchmark alone"),
+        ("--count 1 --benchmark low --mix even --longest-delay 20000000", "expected an integer from 1 to 64"),
         ("--count 1 --task dms --set n=1", "task dms has no setting 'n'; it has: delay, property"),
         ("--count 1 --task dms --set n", "expected KEY=VALUE"),
         ("--count 1 --task dms --background red", "expected R,G,B"),
@@ -104,6 +118,9 @@ def test_every_classic_task_is_an_option() -> None:
         ("--count 1 --task ax-cpt --set ay=0 --set bx=0 --set by=0", "ay, bx and by are 0"),
         ("--count 1 --first 10000000 --benchmark low --unique none", "numbered from 0 to 9999999"),
         ("--count 1 --benchmark single-frame --properties identity", "can't be asked about identity"),
+        ("--count 2 --task visual-search --set property=location --set objects=4 --balanced", "no objects fulfill"),
+        ("--count 1 --task 12-ax --condition-matters", "have no effect on task 12-ax"),
+        ("--count 1 --task n-back --foils 0", "have no effect on task n-back"),
     ],
 )
 def test_what_cannot_be_had(arguments: str, problem: str, tmp_path: Path) -> None:
@@ -166,11 +183,61 @@ def test_published_configurations(tmp_path: Path) -> None:
     assert specs[0][0]["id"].rpartition("/")[0] != free[0]["id"].rpartition("/")[0]
     for file, more, said in (
         (own, ("--benchmark", "low"), "expected a published configuration"),
-        (theirs, ("--benchmark", "low", "--mix", "even"), "--mix even is for --benchmark alone"),
-        (theirs, ("--mix", "even"), "--mix even is for --benchmark alone"),
+        (theirs, ("--benchmark", "low", "--mix", "even"), "--mix for --benchmark alone"),
+        (theirs, ("--mix", "even"), "--mix for --benchmark alone"),
+        (theirs, ("--properties", "identity"), "--properties is for --benchmark"),
     ):
         refused = run("iwisdm", "--config", file, *more, "--count", 1)
         assert refused.exit_code == 2 and said in refused.output
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"roots": ["Exist"]}, "roots: found operator 'Exist'"),
+        ({"roots": ["Guess"]}, "found operator 'Guess'"),
+        ({"roots": ["And"], "booleans": []}, "booleans"),
+        ({"roots": ["And"], "booleans": ["Exist"]}, "booleans: found operator 'Exist'"),
+    ],
+)
+def test_damaged_configurations(change: dict[str, object], said: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.json"
+    file.write_text(
+        json.dumps({"properties": ["location"], "frames": [1, 9], "joins": [0, 9], "roots": ["And"]} | change)
+    )
+    found = run("iwisdm", "--config", file, "--count", 1)
+    assert found.exit_code == 2 and str(file) in found.output and said in found.output
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (lambda data: data["op_dict"].update(Foo=data["op_dict"]["GetLoc"]), "op_dict: found operator 'Foo'"),
+        (lambda data: data["op_dict"]["And"].update(sample_dist=[0.5, 0.5]), "op_dict: And: expected as many weights"),
+        (lambda data: data.update(indexable_get_ops=[], compare_const_prob=1), "indexable_get_ops"),
+        (
+            lambda data: (
+                data.update(compare_const_prob=0)
+                or data["op_dict"]["IsSame"].update(downstream=["CONST"], same_children_op=True)
+            ),
+            "op_dict: IsSame: found a constant that is compared with no property",
+        ),
+    ],
+)
+def test_damaged_published_configurations(changed: Callable[[Any], None], said: str, tmp_path: Path) -> None:
+    data = json.loads(published_form(benchmark("low", "category")).model_dump_json())
+    changed(data)
+    (file := tmp_path / "low.json").write_text(json.dumps(data))
+    found = run("iwisdm", "--config", file, "--count", 9)
+    assert found.exit_code == 2 and str(file) in found.output and said in found.output
+
+
+@pytest.mark.parametrize("models", [{"cars": ["-x"], "b": ["a"]}, {"cars": ["a..b"], "b": ["a"]}, {"-b": ["a"]}])
+def test_models_that_no_spec_can_name(models: dict[str, list[str]], tmp_path: Path) -> None:
+    (file := tmp_path / "models.json").write_text(json.dumps(models))
+    found = run("iwisdm", "--benchmark", "low", "--stimuli", file, "--count", 1)
+    assert found.exit_code == 2
+    assert re.search(f"{file}: (category cars: expected one or more different model|found category '-b')", found.output)
 
 
 def test_ids_carry_seed_and_options() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
+from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer, object_term
 from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, with_described
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -247,7 +247,8 @@ def test_what_cannot_be_shown_or_said_is_refused() -> None:
     for session, problem in wrong:
         with pytest.raises(SpecError, match=problem):
             make_trial(session, [None], DEFAULT, KeyedRng(1, "x", "y"))
-    impossible = FramePlan(1, (PlacedTask(early, 0),), related=((0, 0, "location", False),))
+    place = object_term("location", 0, 0)
+    impossible = FramePlan(1, (PlacedTask(early, 0),), tied=((place, place, False),))
     with pytest.raises(SpecError, match="no objects fulfill"):
         make_trial(impossible, [TargetAnswer("top left")], DEFAULT, KeyedRng(1, "x", "y"))
 
@@ -260,6 +261,21 @@ def test_where_answers_cannot_all_be_had_the_later_is_left_to_what_is_shown() ->
         trial = make_trial(session, [TargetAnswer(first), TargetAnswer(first)], DEFAULT, KeyedRng(1, "x", str(first)))
         assert [one.value for one in trial.answered] == [first, not first]
         assert trial.answers == ("null", f"{str(first).lower()}; {str(not first).lower()}")
+
+
+def test_answers_that_options_ask_for_are_not_left_open() -> None:
+    single = Stimuli({"cars": ("#1",), "mugs": ("#1",), "boats": ("#1",)})
+    options = [{"balanced": True, "foils": 1.0}, {"foils": 1.0}]
+    for more in options:
+        with pytest.raises(
+            SpecError, match=r"low-identity-.*/00000[0-7]: no objects fulfill .* with the answer that is due"
+        ):
+            made("low", "identity", 8, single, **more)
+    with pytest.raises(SpecError, match="no objects fulfill"):
+        list(trial_specs(Options(task="dmc", count=4, balanced=True), single))
+    # Without them, the answer is what the objects give.
+    due = {spec["task"]["answers"][-1] for spec in trial_specs(Options(task="dmc", count=9), single)}
+    assert due == {"false"}
 
 
 def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:

@@ -116,6 +116,19 @@ def test_trials_of_today_and_of_older_versions(tmp_path: Path) -> None:
     assert [frame["fixation"] for frame in tenth["frames"][:2]] == [True, True]
 
 
+def test_each_file_of_an_export_has_an_id_of_its_own(tmp_path: Path) -> None:
+    for split in ("train", "val"):
+        for name in ("0_0", "0_1", "1_0", "2"):
+            written(tmp_path / f"{split}/low-all-0/tasks/{name}.json", TASK)
+        for name in ("trial0", "trial0+shape-1", "trial1"):
+            written(tmp_path / f"{split}/low-all-0/trials/{name}/frames/task_info.json", INFO)
+    # The published write_task names files so.
+    written(tmp_path / "mine/task_12.json", TASK)
+    ids = [one["id"].removeprefix("iwisdm/published/") for one in read(tmp_path)]
+    own = ["tasks-0/0", "tasks-1/0", "tasks-0/1", "tasks/2", "trials/0+shape-1", "trials/0", "trials/1"]
+    assert ids == ["mine/12", *(f"{split}-low-all-0-{one}" for split in ("train", "val") for one in own)]
+
+
 def test_a_wrong_answer_is_a_warning_or_an_error(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = written(tmp_path / "trial0/frames/task_info.json", {**INFO, "answers": ["null", "null", "false"]})
     with caplog.at_level(logging.WARNING):
@@ -178,6 +191,8 @@ def test_damaged_task_files_are_named(change: tuple[str, Any], problem: str, tmp
     [
         ({"space": [2, 0]}, "space"),
         ({"epochs": 7}, "found epoch 7"),
+        ({"view angle": 4}, "found view angle 4; expected 0 to 3"),
+        ({"view angle": -5}, "found view angle -5"),
         ({"category": "cars"}, "category"),
         ({"object": -1}, "object"),
         ({"space": [0, 1], "epochs": 2}, "found two objects of epoch 2 at bottom left"),
@@ -188,5 +203,12 @@ def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path
     info["objects"][0]["obj"] |= change  # type: ignore[index]
     with pytest.raises(SpecError, match=problem):
         read(written(tmp_path / "trial0/frames/task_info.json", info))
+    for answers in ([], ["true"]):
+        written(tmp_path / "trial0/frames/task_info.json", {**INFO, "objects": [], "answers": answers})
+        written(tmp_path / "trial1/frames/task_info.json", INFO)
+        found = import_published(tmp_path)
+        assert next(found).id.endswith("/1")
+        with pytest.raises(SpecError, match=f"trial0.*found {len(answers)} answers; expected one for each of 3 epochs"):
+            next(found)
     with pytest.raises(SpecError, match="found no task file and no trial"):
         read(written(tmp_path / "empty/x", 1).parent)

@@ -95,6 +95,8 @@ UNREADABLE = [
     (TWO + "category of object 1 equals a and category of object 1 equals b or category of object 1 equals c?",
      [[CAR], [BOAT]], "without brackets"),
     (TWO + "category of object 1 and category of object 2 equals b?", [[CAR], [BOAT]], "not true or false"),
+    (f"observe object {'1' * 5000}, location of object 1?", [[CAR]], "expected 'observe object 1,'"),
+    (f"observe object 1, location of object {'1' * 5000}?", [[CAR]], "expected an observed object"),
 ]  # fmt: skip
 
 

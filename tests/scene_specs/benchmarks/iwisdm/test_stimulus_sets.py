@@ -13,12 +13,14 @@ import pytest
 from PIL import Image
 
 from scene_specs.benchmarks.iwisdm import Options, Pictures
-from scene_specs.benchmarks.iwisdm.generate import generate
+from scene_specs.benchmarks.iwisdm.contrast import contrasts
+from scene_specs.benchmarks.iwisdm.generate import generate, trial_specs
 from scene_specs.benchmarks.iwisdm.pictures import read_models, write_models
 from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES, Stimuli
-from scene_specs.benchmarks.iwisdm.verify import verify_spec
+from scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
 from scene_specs.language.errors import DioramaError, SpecError
 from scene_specs.language.pictures import read_picture
+from scene_specs.language.rng import generator
 from tests.scene_specs.benchmarks.iwisdm.test_importing import INFO, OBJECTS, read, shown, written
 
 # Category, object, angles of its pictures. Object 7 has no picture of its right, and its front is not angle 4.
@@ -201,6 +203,19 @@ def test_generated_trials_show_the_pictures(tmp_path: Path) -> None:
     assert {item["view"]["yaw_deg"] for item in items} == {0, 90, 180, 270}
     assert {item["view"]["elevation_deg"] for item in items} == {0}
     assert not any(map(verify_spec, specs))
+
+
+def test_contrasts_of_pictures_show_those_of_the_trial_from_there() -> None:
+    """A model of pictures may lack those of other sides."""
+    stimuli = Stimuli({name: tuple(f"picture-{k}" for k in range(9)) for name in ("cars", "mugs")})
+    offered = 0
+    for spec in trial_specs(Options(task="memory-scanning", settings={"items": "12"}, count=8), stimuli):
+        visible = {(seen["identity"], seen["view_angle"]) for row in frames_of(spec) for seen in row}
+        for edit in contrasts(spec, "shape", generator(0, "x", "y")):
+            (seen,) = frames_of(edit.data)[edit.frame]
+            assert (seen["identity"], seen["view_angle"]) in visible
+            offered += 1
+    assert offered
 
 
 def test_pictures_and_models_have_stages_of_their_own() -> None:
