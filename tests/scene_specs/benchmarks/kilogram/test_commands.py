@@ -65,6 +65,12 @@ def test_files_of_the_users_own(tmp_path: Path) -> None:
         (("--annotations", __file__), "give --svg"),
         (("--margin", 110), "--margin"),
         (("--split", "test"), "Invalid value"),
+        (("--pictures", "--contexts", 3, "--context-size", 5), "leave out --contexts, --context-size"),
+        (("--pictures", "--unconstrained", "--targets", "all"), "leave out --targets, --unconstrained"),
+        (("--unconstrained", "--distinct", "normalized"), "leave out --distinct"),
+        (("--world", "3d", "--size", 64, "--sharp"), "leave out --size, --sharp"),
+        (("--published-border", "--border", 2), "leave out --border"),
+        (("--strict",), "leave out --strict"),
     ],
 )
 def test_wrong_options(tmp_path: Path, options: tuple[object, ...], said: str) -> None:
