@@ -142,7 +142,7 @@ def source_of(folder: Path, figures: Mapping[str, Figure]) -> str:
 def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list[Diagnostic]]:
     """Read all drawings of a folder: by name, measured, and diagnostics of unreadable or invalid ones.
 
-    Drawings that can't be measured, and further ones of a name, are only in the diagnostics or measurements.
+    Drawings that can't be measured, and a second one of a name, are not among the figures.
     """
     figures: dict[str, Figure] = {}
     measured: list[Measured] = []

@@ -120,6 +120,19 @@ def test_naming(tmp_path: Path) -> None:
     assert run("naming", tmp_path / "none.json").exit_code == 2
 
 
+def test_naming_of_single_and_unusable_descriptions(tmp_path: Path) -> None:
+    _, file, _ = make_published(tmp_path, 80, each=1)
+    found = run("naming", file, "--json")
+    assert json.loads(found.stdout) == {"tangrams": [], "mean": {"snd": None, "pnd": None, "psa": None}}
+    assert run("naming", file).output.splitlines()[-1] == "| mean | 0 | - | - | - |"
+    data = json.loads(file.read_text())
+    for one in list(data.values())[1:]:
+        one["annotations"][0]["whole"] = "bird"
+    file.write_text(json.dumps(data))
+    assert run("naming", file).stderr.count("annotations[0]") == 20
+    assert "79 warnings in all" in run("naming", file).stderr
+
+
 def test_of_a_tangram_in_two_files_the_first_is_taken(tmp_path: Path) -> None:
     _, file, _ = make_published(tmp_path, 3)
     data = json.loads(file.read_text())
