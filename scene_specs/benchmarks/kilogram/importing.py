@@ -115,7 +115,7 @@ class _Reader:
             numbers[target] += 1
 
     def _item(self, index: int, number: int, examples: tuple[Example, ...]) -> EpisodeSpec:
-        kind = "/".join(["", *kinds_of(self._options), f"{index:06d}"])
+        kind = "/".join(["", *kinds_of(self._options.unconstrained, len(examples)), f"{index:06d}"])
         identity = f"kilogram/published/{self._options.split}/{self._condition}{kind}"
         # Only the target changes its position: the others keep their order when they are written again.
         position = int(generator(0, identity, "order").integers(len(examples)))

@@ -87,6 +87,10 @@ def test_random_tangrams_are_drawings_without_fault(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
     assert len({read_svg(path).polygons for path in one}) == 12
     assert run("drawings", tmp_path / "one", "--strict").output == "12 drawings read, 12 without errors\n"
+    other = run("tangrams", "--count", 2, "--seed", 3, "--symmetric", 1, "--out", tmp_path / "one")
+    assert other.exit_code == 2
+    assert "exists with other contents" in other.stderr
+    assert [path.read_bytes() for path in sorted((tmp_path / "one").iterdir())] == [path.read_bytes() for path in two]
     few = run("tangrams", "--count", 5, "--alike", 0, "--out", tmp_path / "few")
     assert few.exit_code == 2
     assert "raise --alike" in few.stderr
@@ -182,6 +186,24 @@ def test_accuracy_is_a_mean_over_examples(tmp_path: Path, condition: str) -> Non
     assert {*by_parts.values()} == {1.0}
     means = [row["accuracy"] for row in rows if row["by"] == "example"]
     assert rows[0]["accuracy"] == pytest.approx(sum(means) / len(means))
+
+
+def test_accuracy_is_by_kind_of_game_too(tmp_path: Path) -> None:
+    given = ("kilogram", "--condition", "whole+black", "--contexts", 1)
+    for name, options in (("k", ()), ("random", ("--unconstrained", "--context-size", 3))):
+        assert run(*given, *options, "--out", tmp_path / f"{name}.jsonl").exit_code == 0
+    made = [*specs(tmp_path / "k.jsonl"), *specs(tmp_path / "random.jsonl")]
+    (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
+    tasks: dict[str, Any] = {str(spec["id"]): spec["task"] for spec in made}
+    rows = _scored(tmp_path, {name: task["answer"] for name, task in tasks.items()})
+    games = {row["condition"]: row["games"] for row in rows if row["by"] == "all"}
+    many = sum("unconstrained" in task for task in tasks.values())
+    assert games == {"whole+black": len(made) - many, "whole+black/random/of3": many}
+    tasks[str(made[-1]["id"])]["name"] = 5
+    (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
+    refused = run("kilogram", "accuracy", tmp_path / "k.jsonl", "--predictions", tmp_path / "answers.json")
+    assert refused.exit_code == 2
+    assert "task.name: found 5; expected a condition" in refused.stderr
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "{", "null"])
