@@ -21,6 +21,7 @@
                    texts/train_whole.json, train_part.json, train_augmented_part.json
                                                        {tangram: [sentence, ...]}; the colored image of sentence i is
                                                        <tangram>_<i>.png
+                   images/black, color; texts/controlled, random    games of `--split train`, which are not published
                    images/val-black, val-color; texts/validation/controlled, random    of `--split val`
 
 `images` are names below the folder of images, without the suffix. The lists describe the store; every export without
@@ -108,7 +109,7 @@ class _KilogramExport(ImageExport):
         split = split_of(record.scene.split)
         flat = load_stage(record.scene.stage).sampling == "content"
         training = flat and split == "train" and "answer" not in task
-        folder = _images(split, condition) if flat else f"{_SPLITS.get(split, split)}/images/3d"
+        folder = _images(split, condition, "answer" in task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
         shown: dict[str, Shown] = {}
         paths = []
         for image in record.images:
@@ -165,10 +166,14 @@ class _KilogramExport(ImageExport):
             put_file(self.out, path, content.encode(), overwrite=True)
 
 
-def _images(split: str, condition: str) -> str:
-    """Return the published folder of a condition's images."""
+def _images(split: str, condition: str, game: bool) -> str:
+    """Return the published folder of a condition's images.
+
+    Games of train, which are not published, have other folders than its pictures, which number descriptions anew.
+    """
     kind = "augmented" if condition == AUG else _COLORED[CONDITIONS[condition][1]]
-    trained = f"{split}-{kind}" if split in ("train", "val") and condition != AUG else kind
+    named = split == "val" or (split == "train" and not game)
+    trained = f"{split}-{kind}" if named and condition != AUG else kind
     return f"{_SPLITS.get(split, split)}/images/{trained}"
 
 

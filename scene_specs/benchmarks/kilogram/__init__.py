@@ -92,6 +92,17 @@ class Options(Command):
 
     @model_validator(mode="after")
     def _check(self) -> Options:
+        for problem, holds, ignored in (
+            ("--pictures makes no games", self.pictures, "targets contexts context_size unconstrained distinct"),
+            ("--unconstrained allows equal names", self.unconstrained, "distinct"),
+            ("--world 3d has no flat images", self.world == "3d", "size border published_border margin sharp"),
+            ("--published-border replaces --border", self.published_border, "border"),
+            ("without --svg, no files are checked", self.svg is None, "strict"),
+        ):
+            fields = {name: Options.model_fields[name] for name in ignored.split()}
+            given = [name for name, field in fields.items() if getattr(self, name) != field.default]
+            if holds and given:
+                raise ValueError(f"{problem}; leave out --{', --'.join(given).replace('_', '-')}")
         if 2 * self.margin > self.size - 8:
             raise ValueError("--margin leaves less than 8 pixels of the image")
         if self.unconstrained and self.condition == "aug":

@@ -8,8 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from scene_specs.benchmarks.kilogram import Accuracy
-from scene_specs.benchmarks.kilogram.examples import AUG
+from scene_specs.benchmarks.kilogram.emit import kinds_of
+from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from scene_specs.language.benchmark import Result
+from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import spec_error
 from scene_specs.language.predictions import Predictions
 from scene_specs.language.tables import markdown_table
@@ -20,7 +22,8 @@ _HEAD = ("condition", "by", "group", "examples", "games", "accuracy")
 def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     """Return the accuracy of each group of examples, and of each example in `data`, as shares. Raises SpecError.
 
-    As published (process_parts_preds_eval.py): the mean over its games for each example, then over examples.
+    As published (process_parts_preds_eval.py): the mean over its games for each example, then over examples. `kinds_of`
+    games follow their condition.
     """
     given = Predictions(options.predictions)
     # Group -> example -> whether each of its games is right.
@@ -29,8 +32,11 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
         try:
             task, groups = item["task"], [*_groups_of(item)]
             right = given.of(item["id"], task["options"]) == task["answer"]
+            if task["name"] not in (*CONDITIONS, AUG):
+                raise ValueError(f"task.name: found {preview_json(task['name'])}; expected a condition")
+            kinds = kinds_of(bool(task.get("unconstrained")), len(task["options"]))
             for group, example in groups:
-                found[task["name"], *group][example].append(right)
+                found["/".join([task["name"], *kinds]), *group][example].append(right)
         except (KeyError, TypeError, ValueError) as error:
             problem = f"not a reference game: {type(error).__name__} {error}"
             raise spec_error(problem, episode=item["id"], path="task") from error

@@ -7,22 +7,25 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scene_specs.benchmarks.kilogram.pieces import PIECES
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic
+from scene_specs.language.tables import counted
 
+_log = logging.getLogger(__name__)
 # Ids of tangrams become parts of episode ids and file names.
 TANGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 LONGEST = 500
 # More warnings than this are counted only.
-MAX_WARNINGS = 20
+_MAX_WARNINGS = 20
 # In inputs of models, # separates the whole from its parts.
 _TEXT = f"a text of 1 to {LONGEST} characters that can be written, without #"
 # Control characters, and surrogates, which UTF-8 cannot encode.
@@ -106,6 +109,14 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
                     diagnostic(tangram, f"annotations[{number}].metadata", problem)
         found[tangram] = tuple(kept)
     return found, diagnostics
+
+
+def log_diagnostics(diagnostics: Sequence[Diagnostic], advice: str = "") -> None:
+    """Log the first diagnostics as warnings, then their number, with an advice."""
+    for diagnostic in diagnostics[:_MAX_WARNINGS]:
+        _log.warning("%s", diagnostic)
+    if diagnostics:
+        _log.warning("%s in all%s", counted(len(diagnostics), "warning"), advice)
 
 
 def _problems(item: Any) -> Iterator[tuple[str, str]]:

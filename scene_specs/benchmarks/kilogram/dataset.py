@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
+from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 
@@ -139,10 +140,14 @@ def source_of(folder: Path, figures: Mapping[str, Figure]) -> str:
 
 
 def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list[Diagnostic]]:
-    """Read all drawings of a folder: by name, measured, and diagnostics of unreadable or invalid ones."""
+    """Read all drawings of a folder: by name, measured, and diagnostics of unreadable or invalid ones.
+
+    Drawings that can't be measured, and a second one of a name, are not among the figures.
+    """
     figures: dict[str, Figure] = {}
     measured: list[Measured] = []
     diagnostics: list[Diagnostic] = []
+    seen: dict[str, str] = {}
     paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".svg") if folder.is_dir() else []
     if not paths:
         diagnostics.append(Diagnostic.of("no .svg files here; expected one per tangram", file=str(folder)))
@@ -152,8 +157,13 @@ def read_drawings(folder: Path) -> tuple[dict[str, Figure], list[Measured], list
         except SvgError as error:
             diagnostics.append(Diagnostic.of(str(error).removeprefix(f"{path}: "), file=str(path)))
             continue
-        figures[figure.name] = figure
+        if figure.name in seen:
+            diagnostics.append(Diagnostic.of(f"is left out: {seen[figure.name]} has the same name", file=str(path)))
+            continue
+        seen[figure.name] = path.name
         measured.append(measure(figure))
+        if measured[-1].clusters:
+            figures[figure.name] = figure
         diagnostics += [Diagnostic.of(problem, file=str(path)) for problem in measured[-1].diagnostics]
     return figures, measured, diagnostics
 
@@ -217,7 +227,9 @@ def check_drawings(options: Drawings) -> Result:
     else:
         _, measured, diagnostics = read_drawings(options.folder)
     # null for values that can't be measured: JSON has no NaN.
-    rows = [{k: None if v != v else v for k, v in asdict(one).items()} for one in measured]
+    rows = [
+        {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in asdict(one).items()} for one in measured
+    ]
     listed = [{"file": d.file, "tangram": d.episode, "path": d.path, "problem": d.problem} for d in diagnostics]
     right = sum(not one.diagnostics for one in measured)
     lines = [*map(str, diagnostics), f"{counted(len(measured), 'drawing')} read, {right} without errors"]

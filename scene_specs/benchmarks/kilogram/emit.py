@@ -113,9 +113,9 @@ def drawings_of(dataset: Dataset) -> dict[str, str]:
     return {"drawings": dataset.source} if dataset.source else {}
 
 
-def kinds_of(options: Options) -> list[str]:
+def kinds_of(unconstrained: bool, size: int) -> list[str]:
     """Return what an id says about games: `random`, and the number of tangrams if it is not 10."""
-    return ["random"] * options.unconstrained + [f"of{options.context_size}"] * (options.context_size != SIZE)
+    return ["random"] * unconstrained + [f"of{size}"] * (size != SIZE)
 
 
 def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) ->
     target = game.examples[0]
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
-    kinds = kinds_of(options)
+    kinds = kinds_of(options.unconstrained, options.context_size)
     identity = "/".join(["kilogram", options.split, condition, *kinds, target.annotation.key, *level, str(game.number)])
     task = {
         "benchmark": "kilogram",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import MAX_WARNINGS
+from scene_specs.benchmarks.kilogram.annotations import log_diagnostics
 from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
 from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
@@ -42,9 +42,5 @@ def _read_dataset(options: Options) -> Dataset:
     if options.svg is None:
         return own_dataset(options.seed)
     dataset = read_dataset(options.svg, options.annotations, options.splits, options.seed, options.strict)
-    for diagnostic in dataset.diagnostics[:MAX_WARNINGS]:
-        _log.warning("%s", diagnostic)
-    if dataset.diagnostics:
-        total = counted(len(dataset.diagnostics), "warning")
-        _log.warning("%s in all; `render-specs drawings` lists them, --strict makes them errors", total)
+    log_diagnostics(dataset.diagnostics, "; `render-specs drawings` lists them, --strict makes them errors")
     return dataset

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, Annotations, is_text, read_annotations
+from scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text, log_diagnostics, read_annotations
 from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
 from scene_specs.benchmarks.kilogram.emit import game_spec, kinds_of
 from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
@@ -38,7 +38,7 @@ _LISTS = ("targets", "images", "texts")
 _SPLITS: Mapping[str, str] = MappingProxyType(
     {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
 )
-_FOLDER = re.compile(r"(controlled|random)(?:-([1-9][0-9]?))?")
+_FOLDER = re.compile(r"(controlled|random)(?:-([0-9]+))?")
 log = logging.getLogger(__name__)
 
 
@@ -79,7 +79,9 @@ class _Reader:
             problem = f"{len(self._rows)} rows; part+color.json beside it has {len(self._games)}"
             raise spec_error(problem, file=str(path))
         folders = path.absolute().parts[-2::-1]
-        kind = next(filter(None, map(_FOLDER.fullmatch, folders)), None)
+        kind = _FOLDER.fullmatch(folders[0])
+        if kind and kind[2] and not re.fullmatch("[2-9]|[1-9][0-9]|100", kind[2]):
+            raise spec_error(f"its folder is {folders[0]}; expected games of 2 to 100 tangrams", file=str(path))
         self._options = Options.model_validate(
             {
                 "split": next((_SPLITS[part] for part in folders if part in _SPLITS), "all"),
@@ -88,7 +90,7 @@ class _Reader:
                 "published_border": True,
             }
         )
-        self._dataset = _dataset(svg, annotations)
+        self._dataset = _dataset(svg, annotations, strict)
         # As every game needs them ten times.
         self._example = lru_cache(maxsize=50_000)(self._read_example)
 
@@ -113,7 +115,7 @@ class _Reader:
             numbers[target] += 1
 
     def _item(self, index: int, number: int, examples: tuple[Example, ...]) -> EpisodeSpec:
-        kind = "/".join(["", *kinds_of(self._options), f"{index:06d}"])
+        kind = "/".join(["", *kinds_of(self._options.unconstrained, len(examples)), f"{index:06d}"])
         identity = f"kilogram/published/{self._options.split}/{self._condition}{kind}"
         # Only the target changes its position: the others keep their order when they are written again.
         position = int(generator(0, identity, "order").integers(len(examples)))
@@ -140,7 +142,7 @@ class _Reader:
         if not TANGRAM.fullmatch(tangram) or not re.fullmatch("[0-9]{1,4}", digits):
             raise ValueError(f"image {image!r}; expected a name such as page1-0_0")
         if tangram not in self._dataset.figures:
-            raise ValueError(f"image {image!r}: there is no drawing {tangram}.svg")
+            raise ValueError(f"image {image!r}: the drawing {tangram}.svg is missing or can't be used")
         if not all(map(is_text, (whole, *parts))) or not 1 <= len({*parts}) == len(parts) <= len(PIECES):
             raise ValueError(f"text {text!r}; expected whole#part#part with one to seven different parts")
         described = {item.number: item for item in self._dataset.annotations.get(tangram, ())}
@@ -190,18 +192,18 @@ def _rows(path: Path) -> list[tuple[str, str, str]]:
     return list(zip(*columns, strict=True))
 
 
-def _dataset(svg: Path | None, file: Path | None) -> Dataset:
-    """Return the drawings with their descriptions. Raises SpecError for unusable files."""
+def _dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
+    """Return the drawings with their descriptions, with warnings of unusable ones. Raises SpecError if strict."""
     if svg is None:
         if file is not None:
             raise spec_error("descriptions are for drawings of your own; pass --svg, too", file=str(file))
         return own_dataset()
-    found: Annotations = {}
-    if file is not None:
-        found, wrong = read_annotations(read_text(file, MOST_BYTES), str(file))
-        if wrong and not found:
-            raise SpecError(wrong)
-    figures, _, unread = read_drawings(svg)
-    if not figures:
-        raise SpecError(unread)
+    found, wrong = ({}, []) if file is None else read_annotations(read_text(file, MOST_BYTES), str(file))
+    figures, measured, unread = read_drawings(svg)
+    # Inexact drawings and descriptions whose metadata differ are used: there are published ones.
+    used = {problem for one in measured if one.name in figures for problem in one.diagnostics}
+    left_out = [one for one in (*wrong, *unread) if one.problem not in used and not one.path.endswith(".metadata")]
+    if not figures or (wrong and not found) or (left_out and strict):
+        raise SpecError(left_out)
+    log_diagnostics(left_out, "; --strict makes them errors")
     return Dataset(figures, found, {}, (), source=source_of(svg, figures))

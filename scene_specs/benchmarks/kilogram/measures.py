@@ -13,10 +13,11 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import combinations
+from math import comb
 from typing import Any
 
 from scene_specs.benchmarks.kilogram import Naming
-from scene_specs.benchmarks.kilogram.annotations import MAX_WARNINGS, Annotation, Annotations, read_annotations
+from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, log_diagnostics, read_annotations
 from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
 from scene_specs.benchmarks.kilogram.own import own_annotations
 from scene_specs.benchmarks.kilogram.pieces import PIECES
@@ -81,10 +82,14 @@ def divergence(texts: Sequence[str]) -> float:
 
 def agreement(annotations: Sequence[Annotation]) -> float:
     """Return PSA, from 1 to 7; 7 for a single description."""
-    pairs = list(combinations([_masks(item) for item in annotations], 2))
-    if not pairs:
+    if (count := len(annotations)) < 2:
         return float(len(PIECES))
-    return sum(_matching(one, other) for one, other in pairs) / len(pairs)
+    # Pairs of descriptions with equal parts, then with different parts, each kind once.
+    counts = Counter(map(_masks, annotations))
+    total = sum(len(PIECES) * comb(many, 2) for many in counts.values())
+    for (one, many), (other, more) in combinations(counts.items(), 2):
+        total += many * more * _matching(one, other)
+    return total / comb(count, 2)
 
 
 def _masks(item: Annotation) -> tuple[int, ...]:
@@ -121,8 +126,7 @@ def naming(options: Naming) -> Result:
     found: Annotations = {} if options.files else own_annotations()
     for path in options.files:
         read, diagnostics = read_annotations(read_text(path, MOST_BYTES), str(path))
-        for diagnostic in diagnostics[:MAX_WARNINGS]:
-            _log.warning("%s", diagnostic)
+        log_diagnostics(diagnostics)
         if not any(read.values()):
             raise SpecError(diagnostics or [Diagnostic(str(path), 0, "", "", "found no descriptions")])
         for name in sorted(found.keys() & read.keys()):
@@ -132,8 +136,11 @@ def naming(options: Naming) -> Result:
         {"tangram": name, "count": len(items), **measures(items)} for name, items in found.items() if len(items) > 1
     ]
     keys = ("snd", "pnd", "psa")
-    means = {key: sum(row[key] for row in rows) / max(len(rows), 1) for key in keys}
+    means = {key: sum(row[key] for row in rows) / len(rows) if rows else None for key in keys}
     total = {"tangram": "mean", "count": sum(row["count"] for row in rows), **means}
-    cells = [[row["tangram"], row["count"], *(f"{row[key]:.3f}" for key in keys)] for row in [*rows, total]]
+    cells = [
+        [row["tangram"], row["count"], *("-" if row[key] is None else f"{row[key]:.3f}" for key in keys)]
+        for row in [*rows, total]
+    ]
     table = markdown_table(("tangram", "descriptions", "SND", "PND", "PSA"), cells)
     return Result({"tangrams": rows, "mean": means}, table)

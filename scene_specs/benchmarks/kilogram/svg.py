@@ -25,6 +25,7 @@ MOST_DEPTH = 64
 MOST_POINTS = 64
 MOST_STEPS = 32
 LARGEST = 1e7
+LEAST_BOX = 1e-3
 _LARGEST_FACTOR = 1e9
 
 # a, b, c, d, e, f: x' = a x + c y + e, y' = b x + d y + f.
@@ -194,8 +195,9 @@ def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
         values = [0.0, 0.0, *(side or 0.0 for side in size)]
     else:
         values = numbers(text, "viewBox", 4)
-    if len(values) != 4 or min(values[2:]) <= 0:
-        raise SvgError(f"viewBox: found {preview_json(text)}; expected x, y, width and height, the last two above 0")
+    if len(values) != 4 or not LEAST_BOX <= min(values[2:]) <= max(values[2:]) <= LARGEST:
+        sizes = f"the last two from {LEAST_BOX:g} to {LARGEST:g}"
+        raise SvgError(f"viewBox: found {preview_json(text or values[2:])}; expected x, y, width and height, {sizes}")
     x, y, width, height = values
     return (x, y, width, height)
 

@@ -98,15 +98,18 @@ def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_a
 
 
 def write_tangrams(options: Tangrams) -> Series:
-    """Write drawings to the folder `out`. Raises UsageError if there are too few tangrams this different."""
+    """Write drawings to the folder `out`. Raises UsageError if a file is there that differs, or too few tangrams do."""
 
     def tangrams() -> Iterator[Tangram]:
         written = 0
         drawn = drawn_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
         for tangram in drawn:
             path = options.out / f"{tangram.name}.svg"
+            drawing = svg_text(figure_of(tangram))
             with report_write_errors(f"--out {path}"):
-                write_atomic(path, svg_text(figure_of(tangram)))
+                if path.exists() and path.read_bytes() != drawing.encode():
+                    raise UsageError(f"--out {path}: exists with other contents; name another folder")
+                write_atomic(path, drawing)
             yield tangram
             written += 1
         if written < options.count:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -90,7 +91,9 @@ def import_published(
 
     strict: a disagreement is a diagnostic instead of a warning. images: folder of `<image number>.png`, which show how
     triangles point; without it, those beside the file. Folder names tell the set, file names the split.
-    Ids: `malevic/published/<set>/<split>/<6 digits>`. Raises SpecError, after the last item, with all diagnostics.
+    Ids: `malevic/published/<set>/<split>/<6 digits>`, with `static/` before the digits for a folder of this variant,
+    and `/2`, ... after them for further questions about a scene. Raises SpecError, after the last item, with all
+    diagnostics.
     """
     reader = _Reader(path, strict, questions, images)
     yield from reader.items()
@@ -108,6 +111,7 @@ class _Reader:
     def __init__(self, path: Path, strict: bool, questions: Path | None, images: Path | None) -> None:
         self.source, self._images = SourceFile(str(path), strict=strict), images or path.parent
         self.open_poses = self.pictures = 0
+        self._asked = Counter[str]()
         self._which, self._variant = _set_of(path)
         split = _SPLIT.fullmatch(path.stem)
         self._split = split[1].replace("_", "-") if split else "raw"
@@ -143,7 +147,7 @@ class _Reader:
     def _item(self, key: str, question: _Question | None, at: JsonPath) -> Iterator[EpisodeSpec]:
         entry = self._entries.get(key)
         parts = entry if isinstance(entry, list) and all(isinstance(part, dict) for part in entry) else []
-        if len(parts) < 2 or not re.fullmatch("[0-9]{1,6}", key):
+        if len(parts) < 2 or not re.fullmatch("0|[1-9][0-9]{0,5}", key):
             self.source.diagnostic(at or (key,), f"no scene {key[:20]}; expected a list of scene, objects and captions")
             return
         form = self._form(_Entry, {**parts[0], "objects": parts[1].get("objects")}, (key,))
@@ -163,7 +167,10 @@ class _Reader:
             self._disagree(key, f"question: published {question.question!r}, found {task['question']!r}")
         if question is not None and question.answer != task["answer"]:
             self._disagree(key, f"answer to {question.question!r}: published {question.answer!r}")
-        name = f"malevic/published/{self._which.name}/{self._split}/{int(key):06d}"
+        self._asked[key] += 1
+        kinds = ["static"] * (self._variant == "static")
+        further = [str(self._asked[key])] * (self._asked[key] > 1)
+        name = "/".join(["malevic/published", self._which.name, self._split, *kinds, f"{int(key):06d}", *further])
         shown = [{"name": f"object-{index}", **placed(item)} for index, item in enumerate(objects)]
         frame = {"name": "scene", "utterance": task.get("question"), "objects": shown}
         data = {"version": 1, "id": name, "stage": "flat", "split": self._split, "frames": [frame], "task": task}

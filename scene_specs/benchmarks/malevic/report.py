@@ -48,8 +48,10 @@ class SetReport:
     k_squares: float = 0.0
 
     def add(self, task: Mapping[str, Any]) -> None:
-        """Count an item, given its `task`."""
+        """Count an item, given its `task`. Raises ValueError for a k that can't be, as import does."""
         target, k = task["objects"][task["asked"]], task["k"]
+        if not -1 <= k <= 2:
+            raise ValueError(f"k: found {k}; expected a number from -1 to 2")
         self.items += 1
         self.classes[(target["shape"], target["color"], task["adjective"], task["answer"])] += 1
         self.counts[len(task["objects"])] += 1

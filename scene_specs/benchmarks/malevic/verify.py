@@ -111,7 +111,8 @@ def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mappin
     if not imported and not re.fullmatch(rf"{re.escape(own)}(\+[a-z]+-[0-9]+)?", str(data["id"])):
         return f"the id is {data['id']}; set, split and number belong to {own}"
     # The number in the id of an imported item is that of its image, which is named anew in the published data sets.
-    if imported and not re.fullmatch(re.escape(f"{_PUBLISHED}{name}/{split}/") + "[0-9]{6}", data["id"]):
+    digits = "(static/)?[0-9]{6}(/[0-9]+)?"
+    if imported and not re.fullmatch(re.escape(f"{_PUBLISHED}{name}/{split}/") + digits, data["id"]):
         return f"the id is {data['id']}; set and split belong to {_PUBLISHED}{name}/{split}/"
     splits = (*RULES[name][2], *([_RAW] if imported else []))
     if split not in splits:

@@ -193,6 +193,28 @@ def test_sentence_i_of_a_training_tangram_is_that_of_its_image_i(tmp_path: Path)
     assert not (training / "texts/whole+color_pictures.json").exists()
 
 
+def test_games_and_pictures_of_training_are_in_different_folders(tmp_path: Path) -> None:
+    """Games name an image by the number of its description, training pictures by that of its sentence."""
+    options = Options(size=32, split="train", contexts=1)
+    annotations = {name: items[1:] for name, items in DATA.annotations.items() if len(items) > 1}
+    game = next(games(annotations, options, {}))
+    described = {example.tangram: annotations[example.tangram] for example in game.examples}
+    made = [game_spec(DATA, game, "part+color", options), *picture_specs(DATA, described, "part+color", options)]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    found = [recorded(spec) for spec in made]
+    store.put(found)
+    report = run(store, tmp_path / "out")
+    assert (report.exported, report.failed, report.differing) == (len(made), [], [])
+    (block,) = blocks(tmp_path / "out/training/texts/controlled/part+color.json")
+    names = {frame.name: (frame.truth or {})["image"] for frame in found[0].scene.frames}
+    assert {*names.values()} == {name for _, name, _ in block}
+    for image in found[0].images:
+        assert (tmp_path / f"out/training/images/color/{names[image.frame]}.png").read_bytes() == image.png
+    for record in found[1:]:
+        path = tmp_path / f"out/training/images/train-color/{(record.scene.frames[0].truth or {})['tangram']}_0.png"
+        assert path.read_bytes() == record.images[0].png
+
+
 def test_descriptions_that_conditions_do_not_share_are_not_merged(tmp_path: Path) -> None:
     name, items = next((name, items) for name, items in DATA.annotations.items() if len(items) > 1)
     options = Options(size=32, split="train")

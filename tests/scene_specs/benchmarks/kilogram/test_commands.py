@@ -65,6 +65,12 @@ def test_files_of_the_users_own(tmp_path: Path) -> None:
         (("--annotations", __file__), "give --svg"),
         (("--margin", 110), "--margin"),
         (("--split", "test"), "Invalid value"),
+        (("--pictures", "--contexts", 3, "--context-size", 5), "leave out --contexts, --context-size"),
+        (("--pictures", "--unconstrained", "--targets", "all"), "leave out --targets, --unconstrained"),
+        (("--unconstrained", "--distinct", "normalized"), "leave out --distinct"),
+        (("--world", "3d", "--size", 64, "--sharp"), "leave out --size, --sharp"),
+        (("--published-border", "--border", 2), "leave out --border"),
+        (("--strict",), "leave out --strict"),
     ],
 )
 def test_wrong_options(tmp_path: Path, options: tuple[object, ...], said: str) -> None:
@@ -81,6 +87,10 @@ def test_random_tangrams_are_drawings_without_fault(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
     assert len({read_svg(path).polygons for path in one}) == 12
     assert run("drawings", tmp_path / "one", "--strict").output == "12 drawings read, 12 without errors\n"
+    other = run("tangrams", "--count", 2, "--seed", 3, "--symmetric", 1, "--out", tmp_path / "one")
+    assert other.exit_code == 2
+    assert "exists with other contents" in other.stderr
+    assert [path.read_bytes() for path in sorted((tmp_path / "one").iterdir())] == [path.read_bytes() for path in two]
     few = run("tangrams", "--count", 5, "--alike", 0, "--out", tmp_path / "few")
     assert few.exit_code == 2
     assert "raise --alike" in few.stderr
@@ -112,6 +122,19 @@ def test_naming(tmp_path: Path) -> None:
     assert table[-1].startswith("| mean |")
     (tmp_path / "none.json").write_text("{}")
     assert run("naming", tmp_path / "none.json").exit_code == 2
+
+
+def test_naming_of_single_and_unusable_descriptions(tmp_path: Path) -> None:
+    _, file, _ = make_published(tmp_path, 80, each=1)
+    found = run("naming", file, "--json")
+    assert json.loads(found.stdout) == {"tangrams": [], "mean": {"snd": None, "pnd": None, "psa": None}}
+    assert run("naming", file).output.splitlines()[-1] == "| mean | 0 | - | - | - |"
+    data = json.loads(file.read_text())
+    for one in list(data.values())[1:]:
+        one["annotations"][0]["whole"] = "bird"
+    file.write_text(json.dumps(data))
+    assert run("naming", file).stderr.count("annotations[0]") == 20
+    assert "79 warnings in all" in run("naming", file).stderr
 
 
 def test_of_a_tangram_in_two_files_the_first_is_taken(tmp_path: Path) -> None:
@@ -163,6 +186,24 @@ def test_accuracy_is_a_mean_over_examples(tmp_path: Path, condition: str) -> Non
     assert {*by_parts.values()} == {1.0}
     means = [row["accuracy"] for row in rows if row["by"] == "example"]
     assert rows[0]["accuracy"] == pytest.approx(sum(means) / len(means))
+
+
+def test_accuracy_is_by_kind_of_game_too(tmp_path: Path) -> None:
+    given = ("kilogram", "--condition", "whole+black", "--contexts", 1)
+    for name, options in (("k", ()), ("random", ("--unconstrained", "--context-size", 3))):
+        assert run(*given, *options, "--out", tmp_path / f"{name}.jsonl").exit_code == 0
+    made = [*specs(tmp_path / "k.jsonl"), *specs(tmp_path / "random.jsonl")]
+    (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
+    tasks: dict[str, Any] = {str(spec["id"]): spec["task"] for spec in made}
+    rows = _scored(tmp_path, {name: task["answer"] for name, task in tasks.items()})
+    games = {row["condition"]: row["games"] for row in rows if row["by"] == "all"}
+    many = sum("unconstrained" in task for task in tasks.values())
+    assert games == {"whole+black": len(made) - many, "whole+black/random/of3": many}
+    tasks[str(made[-1]["id"])]["name"] = 5
+    (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
+    refused = run("kilogram", "accuracy", tmp_path / "k.jsonl", "--predictions", tmp_path / "answers.json")
+    assert refused.exit_code == 2
+    assert "task.name: found 5; expected a condition" in refused.stderr
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "{", "null"])

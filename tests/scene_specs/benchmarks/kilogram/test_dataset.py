@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from scene_specs.benchmarks.kilogram.annotations import read_annotations
-from scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset
+from scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset, read_drawings
 from scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.kilogram.published import annotation, make_published
 
@@ -118,6 +118,20 @@ def test_split_files_that_are_none(tmp_path: Path, text: str) -> None:
     splits.write_text(text)
     with pytest.raises(SpecError, match="data_split"):
         read_dataset(drawings, [file], [splits])
+
+
+def test_two_drawings_of_a_name_and_flat_pieces_are_left_out(tmp_path: Path) -> None:
+    drawings, _, _ = make_published(tmp_path, 3)
+    (drawings / "page1-0.SVG").write_bytes((drawings / "page1-1.svg").read_bytes())
+    flat = "".join(f'<polygon id="{piece}" points="0,0 {piece},0 9,0"/>' for piece in range(1, 8))
+    (drawings / "page1-2.svg").write_text(f'<svg viewBox="0 0 9 9">{flat}</svg>')
+    figures, measured, diagnostics = read_drawings(drawings)
+    assert {*figures} == {"page1-0", "page1-1"}
+    assert figures["page1-0"].polygons == figures["page1-1"].polygons
+    assert [one.name for one in measured] == ["page1-0", "page1-1", "page1-2"]
+    said = " ".join(map(str, diagnostics))
+    assert "page1-0.svg: is left out: page1-0.SVG has the same name" in said
+    assert "page1-2.svg: piece 3 is not convex" in said
 
 
 def test_splits_are_disjoint_and_validation_is_of_training(tmp_path: Path) -> None:

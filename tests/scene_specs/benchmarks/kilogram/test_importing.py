@@ -98,6 +98,39 @@ def test_folders_tell_whether_games_are_constrained(tmp_path: Path) -> None:
     assert "/random/" in found[0]["id"]
 
 
+def test_only_the_folder_of_the_file_tells_the_kind_of_its_games(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path / "random")
+    (one, _) = import_published(games / "part+color.json", svg=drawings, annotations=file)
+    assert one.id == "kilogram/published/dev/part+color/000000"
+    for size, said in (("1", "controlled-1; expected"), ("101", "controlled-101; "), ("100", "blocks of 100")):
+        games = games.rename(games.with_name(f"controlled-{size}"))
+        with pytest.raises(SpecError, match=said):
+            list(import_published(games / "part+color.json", svg=drawings, annotations=file))
+
+
+def test_unusable_drawings_and_descriptions_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    drawings, file, games = _published(tmp_path)
+    used = {image.split("_")[0] for image in json.loads((games / "part+color.json").read_text())["images"]}
+    other = next(path for path in sorted(drawings.iterdir()) if path.stem not in used)
+    # Both are used in spite of their diagnostics.
+    other.write_text(other.read_text().replace('viewBox="0 0 ', 'viewBox="0 0 9'))
+    data = json.loads(file.read_text())
+    data[other.stem]["annotations"][1]["metadata"]["0"]["annotation"] = "other"
+    file.write_text(json.dumps(data))
+    assert read_drawings(drawings)[2]
+    assert read_annotations(file.read_text(), "")[1]
+    assert len(list(import_published(games / "part+color.json", strict=True, svg=drawings, annotations=file))) == 2
+    other.write_text(other.read_text().replace("<polygon", "<path", 1))
+    data[other.stem]["annotations"][0]["whole"] = {}
+    file.write_text(json.dumps(data))
+    assert len(list(import_published(games / "part+color.json", svg=drawings, annotations=file))) == 2
+    assert f"{other.name}: found <path>" in caplog.text
+    assert "2 warnings in all" in caplog.text
+    with pytest.raises(SpecError, match=r"annotations\[0\].whole") as error:
+        list(import_published(games / "part+color.json", strict=True, svg=drawings, annotations=file))
+    assert "found <path>" in str(error.value)
+
+
 CHANGES: dict[str, tuple[str, object, str]] = {
     "another text": ("texts", "a cat", "row 3: published"),
     "another image": ("images", "page1-39", "row 3: published"),
@@ -124,7 +157,7 @@ def _set(column: str, value: object) -> Any:
 
 
 BROKEN: dict[str, tuple[Any, str]] = {
-    "no such drawing": (_set("images", "page9-9_0"), "no drawing page9-9.svg"),
+    "no such drawing": (_set("images", "page9-9_0"), "page9-9.svg is missing or can't be used"),
     "a name without a number": (_set("images", "page1-3"), "expected a name such as"),
     "a path": (_set("images", "../../x_0"), "expected a name such as"),
     "another whole": (_set("texts", "zeppelin#a#b#c"), "description"),

@@ -33,6 +33,9 @@ def test_agreement_is_the_brute_force_one() -> None:
     pairs = [brute_force(items[i], items[j]) for j in range(50) for i in range(j)]
     assert agreement(items) == pytest.approx(sum(pairs) / len(pairs), abs=1e-12)
     assert len({*pairs}) > 4
+    # Each again 99 times: two equal descriptions agree on all seven pieces.
+    many = sum(pairs) * 100**2 + 50 * 7 * (100 * 99 // 2)
+    assert agreement(items * 100) == pytest.approx(many / (5000 * 4999 / 2), abs=1e-12)
 
 
 def test_agreement_of_equals_and_extremes() -> None:

@@ -38,9 +38,10 @@ OBJECTS: list[dict[str, str]] = [
 def published(folder: Path, name: str, split: str, numbers: range, images: bool = True) -> tuple[Path, Path]:
     """Write `<name>/annotation/<split>_annotation.json`, `<name>/dataset/<split>.json` and images; return both files.
 
+    name: the set, also with `_static_dataset`, which only names the folder.
     k has four decimals, as published; items whose labels depend on more are none of these.
     """
-    base = folder / name
+    base, name = folder / name, name.removesuffix("_static_dataset")
     for part in ("annotation", "dataset", "images"):
         (base / part).mkdir(parents=True, exist_ok=True)
     entries, questions = {}, []

@@ -156,6 +156,17 @@ def test_reports_refuse_items_that_lack_something(
     assert "malevic/pos/test/000000" in refused.stderr
 
 
+@pytest.mark.parametrize("k", ["1e308", "NaN", "-1.1"])
+def test_statistics_refuse_a_k_that_can_not_be(tmp_path: Path, k: str) -> None:
+    file = tmp_path / "specs.jsonl"
+    assert run("malevic", "--set", "pos", "--split", "test", "--count", "1", "--out", str(file)).exit_code == 0
+    item = json.loads(file.read_text())
+    item["task"]["k"] = float(k)
+    file.write_text(json.dumps(item))
+    refused = run("malevic", "statistics", str(file), "--json")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+
+
 @pytest.mark.parametrize("command", ["statistics", "accuracy"])
 def test_reports_on_imported_scenes_say_what_lacks(tmp_path: Path, command: str) -> None:
     scenes, specs = tmp_path / "scenes.jsonl", published(tmp_path, "pos", "test", range(1), images=False)[0]

@@ -63,6 +63,18 @@ def test_items_come_back_from_the_published_form(tmp_path: Path, name: str, spli
             assert item["task"][key] == own["task"][key]
 
 
+def test_two_questions_about_a_scene_and_two_variants_have_ids_of_their_own(tmp_path: Path) -> None:
+    file, questions = published(tmp_path, "pos", "test", range(2), images=False)
+    data = json.loads(questions.read_text())
+    questions.write_text(json.dumps({"questions": [*data["questions"], data["questions"][1]]}))
+    static, _ = published(tmp_path, "pos_static_dataset", "test", range(2), images=False)
+    found = [*import_published(file, questions=questions), *import_published(static)]
+    names = ["000000", "000001", "000001/2", "static/000000", "static/000001"]
+    assert [item.id for item in found] == [f"malevic/published/pos/test/{name}" for name in names]
+    assert {verify_spec(data_of(item)) for item in found[:3]} == {""}
+    assert not any("the id" in verify_spec(data_of(item)) for item in found)
+
+
 def test_triangles_without_images_fit_among_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file, questions = published(tmp_path, "set-pos-hard", "test", range(12), images=False)
     items = [data_of(item) for item in import_published(file, strict=True, questions=questions)]
@@ -151,6 +163,7 @@ def test_every_disagreement_is_reported(
         ('{"0": 3}', "no scene 0"),
         ('{"0": [{"image_id": "0"}, {"objects": []}]}', "0.objects"),
         ('{"x": [{"image_id": "0"}, {"objects": []}]}', "no scene x"),
+        (json.dumps({"01": [SCENE, {"objects": OBJECTS}]}), "no scene 01"),
         (json.dumps({"0": [SCENE, {"objects": [{**OBJECTS[0], "color": "pink"}]}]}), "color"),
         (json.dumps({"0": [SCENE, {"objects": [{**OBJECTS[0], "rr": "nan"}]}]}), "rr"),
         (json.dumps({"0": [SCENE, {"objects": [{**OBJECTS[0], "radius": "35"}]}]}), "radius"),
