@@ -21,6 +21,7 @@ from render.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryErr
 from render.model.errors import ChatError, UsageError
 from scene_specs.language.appending import open_growing
 from scene_specs.language.chat import ChatModel, Message, Picture, Reply, in_parallel
+from scene_specs.language.foreign import without_passwords
 from scene_specs.language.registry import load_object
 
 __all__ = [
@@ -95,7 +96,7 @@ class Models:
         waits = (settings.attempts, settings.first_wait, settings.longest_wait)
         # Another server may have another model of this name.
         url = (settings.base_url or os.environ.get("OPENAI_BASE_URL", "")) if name.startswith("openai:") else ""
-        about = {**settings.parameters, **({"base_url": url} if url else {})}
+        about = {**settings.parameters, **({"base_url": without_passwords(url)} if url else {})}
         return Asker(name, open_model(name, settings), self.meter, self._log(), about, waits)
 
     def stop(self) -> None:

@@ -136,9 +136,9 @@ class Asker:
         tokens = (0, 0)
         try:
             found: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
-            if not isinstance(found, Reply):
+            if not (isinstance(found, Reply) and isinstance(found.input_tokens + found.output_tokens, int)):
                 expected = "Reply(text, input_tokens, output_tokens) of scene_specs.language.chat"
-                raise ChatError(f"model {self.name}: its reply is of type {type(found).__name__}; expected {expected}")
+                raise ChatError(f"model {self.name}: its reply is {found!r:.100}; expected {expected}")
             tokens = (found.input_tokens, found.output_tokens)
         except TemporaryError as error:
             found, tokens = error, error.tokens

@@ -16,7 +16,6 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.appending import GrowingFile, open_growing
 from scene_specs.language.chat import in_parallel
-from scene_specs.language.foreign import without_passwords
 from scene_specs.language.items import Item
 
 # Items in memory at once, with their images; more if more are asked at a time.
@@ -44,10 +43,9 @@ def ask(
     if (first := next(items, None)) is None:
         raise no_items(options)
     with open_growing(out) as file:
+        known = _known(file)
         model = models.open(name)
-        texts = ((key, without_passwords(one) if isinstance(one, str) else one) for key, one in model.settings.items())
-        settings = {**dict(texts), "reply_tokens": reply_tokens}
-        known = _known(file, settings)
+        settings = {**model.settings, "reply_tokens": reply_tokens}
 
         def about(item: Item) -> dict[str, Any]:
             # Which questions an image has depends on their number.
@@ -64,29 +62,29 @@ def ask(
             for asked in chain([first], items):
                 if asked[0] not in known:
                     yield asked
-                elif (written := known[asked[0]]) != (expected := about(asked[1])):
+                elif {**(expected := about(asked[1])), **(written := known[asked[0]])} != expected:
                     problem = f"the reply to {asked[0]} is of {written}; expected {expected}"
                     raise UsageError(f"--out {out}: {problem}; name another file")
 
         count, waiting = 0, missing()
         while chunk := list(islice(waiting, max(_CHUNK, parallel))):
             for line in in_parallel(reply, chunk, parallel, models.stop):
-                file.append(json.dumps(line, ensure_ascii=False) + "\n")
+                file.append(json.dumps(line) + "\n")
                 count += 1
     return count
 
 
-def _known(file: GrowingFile, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
     """Id -> model, prompts and settings of the replies in a file; a last line that a crash cut short is removed.
 
-    settings: of replies that have none, as earlier versions wrote them.
+    Earlier versions wrote no settings.
     """
     known = {}
     for number, line in file.records(b'{"id": "'):
         try:
             row = json.loads(line)
-            about = {"model": row["model"], "prompts": row["prompts"], "settings": row.get("settings", settings)}
-            known[str(row["id"])] = about
+            about = {"model": row["model"], "prompts": row["prompts"]}
+            known[str(row["id"])] = about | {key: row[key] for key in ("settings",) if key in row}
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             problem = f"line {number} is no reply of `render-eval ask`"
             raise UsageError(f"--out {file.path}: {problem}; name another file") from error

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from PIL import Image
 
 from render.model.png import open_png
+from scene_specs.language.pictures import DAMAGED
 
 # Twice the size of a card in the gallery, for screens with a device pixel ratio of 2.
 SIZE = (480, 360)
@@ -53,7 +54,7 @@ def _opened(png: bytes) -> Image.Image | None:
     try:
         with open_png(png) as picture:
             return picture.convert("RGB")
-    except (OSError, ValueError, SyntaxError):
+    except DAMAGED:
         return None
 
 

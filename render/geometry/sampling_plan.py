@@ -91,7 +91,9 @@ def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list
     height, width = ids.shape
     boxes = []
     for index in np.unique(ids[ids > 0]):
-        x, y, across, down = mask_box(ids == index) or (0, 0, 0, 0)
+        box = mask_box(ids == index)
+        assert box is not None
+        x, y, across, down = box
         boxes.append((y - _MARGIN, y + down + _MARGIN, x - _MARGIN, x + across + _MARGIN))
     joined = _joined(
         np.clip(np.array(boxes).reshape(-1, 4), 0, (height, height, width, width)), _RENDER_SAMPLES / samples

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import struct
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 from PIL.PngImagePlugin import PngImageFile
 
+from scene_specs.language.pictures import DAMAGED
 from scene_specs.language.scene import MOST_SIDE
 
 
@@ -21,8 +21,7 @@ def open_png(data: bytes) -> Image.Image:
     """
     try:
         image = PngImageFile(io.BytesIO(data))
-    # Of damaged chunks.
-    except (SyntaxError, LookupError, struct.error) as error:
+    except DAMAGED as error:
         raise UnidentifiedImageError(f"not a PNG: {error}") from error
     if max(image.size) > MOST_SIDE:
         width, height = image.size
@@ -34,4 +33,7 @@ def open_png(data: bytes) -> Image.Image:
 def decode_png(data: bytes) -> NDArray[np.uint8]:
     """Decode a PNG to (H, W, 3) uint8. Raises OSError or ValueError for a damaged or oversized PNG."""
     with open_png(data) as image:
-        return np.asarray(image.convert("RGB"), dtype=np.uint8)
+        try:
+            return np.asarray(image.convert("RGB"), dtype=np.uint8)
+        except DAMAGED as error:
+            raise UnidentifiedImageError(f"damaged: {error}") from error

@@ -18,6 +18,7 @@ from render.store.columns import RECORD_COLUMNS
 from render.store.episode_store import DamagedError
 from render.store.rows import record_of, row_of
 from scene_specs.checks.semantics import task_diagnostics
+from scene_specs.language.pictures import DAMAGED
 from scene_specs.language.scene import SceneFrame
 
 _ROUNDED = 1e-6
@@ -112,7 +113,7 @@ def _png_problem(image: ImageRecord) -> str | None:
         with open_png(image.png) as decoded:
             decoded.load()
             size, mode = decoded.size, decoded.mode
-    except (OSError, ValueError, SyntaxError) as error:
+    except DAMAGED as error:
         return f"can't be decoded: {error}"
     if size != (image.width, image.height) or mode != "RGB":
         return f"is {size[0]}x{size[1]} {mode}, not {image.width}x{image.height} RGB"

@@ -86,7 +86,7 @@ def _read_finished(
         found = _games_of(text, out, games, about)
     except SpecError:
         end = complete_length(contents)
-        if end == len(contents):
+        if end == len(contents) or _lacks_newline(contents):
             raise
         found = _games_of(contents[:end].decode(errors="replace"), out, games, about) if end else {}
         aside = out.with_name(f"{out.name}.cut")
@@ -108,6 +108,15 @@ def complete_length(data: bytes) -> int:
     lines_end = data.rfind(b"\n") + 1
     last_game = data.rfind(b"\n" + _HEAD, 0, lines_end) + 1
     return last_game if data.count(b"\n", last_game, lines_end) < 1 + TRIALS else lines_end
+
+
+def _lacks_newline(contents: bytes) -> bool:
+    """Whether a file has complete games, and only the end of its last line is missing."""
+    try:
+        json.loads(contents[contents.rfind(b"\n") + 1 :])
+    except (ValueError, RecursionError):
+        return False
+    return complete_length(contents + b"\n") == len(contents) + 1
 
 
 def _games_of(text: str, out: Path, games: Mapping[str, Game], about: Mapping[str, Any]) -> dict[str, list[str]]:

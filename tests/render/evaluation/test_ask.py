@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Barrier
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -179,18 +179,37 @@ def test_messages_show_what_items_name() -> None:
     assert f"{LETTERS[item.options.index(item.answer)]}. {item.answer}" in str(message.parts[-1])
 
 
-class Talker:
-    """Replies with a text alone."""
+class Odd:
+    """Replies with `said`."""
 
-    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> str:
-        return "no"
+    said: Any = None
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Any:
+        return self.said
 
 
-def test_a_reply_of_another_type_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("no", "its reply is 'no'; expected Reply(text, input_tokens, output_tokens)"),
+        (Reply("A", None, None), "failed: TypeError("),  # type: ignore[arg-type]
+    ],
+)
+def test_a_reply_of_another_type_is_refused(
+    said: Any, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Odd, "said", said)
     store = eval_store(tmp_path, "malevic").url
-    model = MODEL.replace("Player", "Talker")
+    model = MODEL.replace("Player", "Odd")
     result = CliRunner().invoke(main, ["ask", store, "--model", model, "--out", str(tmp_path / "p")])
-    assert result.exit_code == 1 and "of type str; expected Reply(text, input_tokens, output_tokens)" in result.stderr
+    assert result.exit_code == 1 and expected in result.stderr
+
+
+def test_half_a_character_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Odd, "said", Reply("A \ud83d", 1, 1))
+    store, out = eval_store(tmp_path, "malevic").url, tmp_path / "p"
+    run("render-eval", "ask", store, "--model", MODEL.replace("Player", "Odd"), "--out", out)
+    assert {json.loads(line)["reply"] for line in out.read_text().splitlines()} == {"A \ud83d"}
 
 
 def test_episodes_without_items_are_skipped(tmp_path: Path) -> None:

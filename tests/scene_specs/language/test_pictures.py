@@ -15,17 +15,18 @@ from scene_specs.language.errors import SpecError
 from scene_specs.language.pictures import read_picture
 
 
-def png_with(chunk: bytes) -> bytes:
-    """A PNG with an empty chunk of this kind before the pixels."""
+def png_with(chunk: bytes, before: bytes = b"IDAT") -> bytes:
+    """A PNG with an empty chunk of this kind before another one."""
     stream = io.BytesIO()
     Image.fromarray(np.zeros((4, 4, 3), np.uint8)).save(stream, "png")
-    head, pixels = stream.getvalue().split(b"IDAT")
-    return head[:-4] + b"\0\0\0\0" + chunk + zlib.crc32(chunk).to_bytes(4, "big") + head[-4:] + b"IDAT" + pixels
+    head, rest = stream.getvalue().split(before)
+    return head[:-4] + b"\0\0\0\0" + chunk + zlib.crc32(chunk).to_bytes(4, "big") + head[-4:] + before + rest
 
 
+@pytest.mark.parametrize("before", [b"IDAT", b"IEND"])
 @pytest.mark.parametrize("chunk", [b"iCCP", b"zTXt", b"iTXt", b"tEXt", b"gAMA", b"pHYs", b"cHRM", b"sRGB", b"eXIf"])
-def test_an_empty_chunk_is_an_error_or_ignored(chunk: bytes, tmp_path: Path) -> None:
-    data = png_with(chunk)
+def test_an_empty_chunk_is_an_error_or_ignored(chunk: bytes, before: bytes, tmp_path: Path) -> None:
+    data = png_with(chunk, before)
     file = tmp_path / "a.png"
     file.write_bytes(data)
     try:

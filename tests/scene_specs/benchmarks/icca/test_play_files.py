@@ -165,6 +165,10 @@ def test_a_game_that_was_cut_short_is_played_again(games: Path, tmp_path: Path) 
     out.write_bytes(whole[: first - 1])
     assert "cut short" not in play(games, "--out", out, "--resume").output
     assert out.read_bytes() == whole
+    # Nor is a game that was played in another way cut short.
+    out.write_bytes(whole[:-1])
+    assert play(games, "--out", out, "--form", "collage", "--resume").exit_code == 2
+    assert out.read_bytes() == whole[:-1]
     # What is wrong elsewhere is no cut.
     out.write_bytes(whole.replace(b'"trial": 3', b'"trial": 4', 1))
     assert "trial: found 4; the other values give 3" in play(games, "--out", out, "--resume").output
