@@ -121,6 +121,13 @@ def test_what_is_no_mewl_episode_is_named() -> None:
     with pytest.raises(SpecError, match=r"frames\[2\]\.objects\[0\]\.color: found None"):
         learner_view(spec)
     spec = mewl_spec(0, "test", "shape", 0)
+    spec["task"] |= {"name": ["shape"], "words": [1, 2], "lexicon": [1], "types": [1, 2], "options": ["a"] * 51}
+    with pytest.raises(SpecError) as caught:
+        verify_spec(spec)
+    assert [one.path for one in caught.value.diagnostics] == [
+        "task", "task.options", "task.words", "task.lexicon", "task.types",
+    ]  # fmt: skip
+    spec = mewl_spec(0, "test", "shape", 0)
     spec["task"]["benchmark"] = "clevr"
     spec["frames"] = spec["frames"][1:]
     with pytest.raises(SpecError, match=r"(?s)benchmark 'clevr'.*found 6; allowed: 6 contexts and the query"):
