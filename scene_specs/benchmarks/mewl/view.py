@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations, product
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import KNOWN
@@ -134,7 +134,7 @@ def _task_problems(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]
     return diagnostics
 
 
-def _is_texts(value: Any) -> bool:
+def _is_texts(value: object) -> TypeGuard[Sequence[str]]:
     return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
 
 

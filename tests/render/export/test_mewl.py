@@ -165,6 +165,7 @@ def test_incomplete_rows_are_reported_and_the_others_exported(tmp_path: Path) ->
     spec = mewl_spec(4, "val", "shape", 1)
     spec["frames"][0]["objects"][0]["color"] = [10, 20, 30]
     task = mewl_spec(4, "val", "bootstrap", 0)["task"]
+    wrong: list[dict[str, Any]]
     wrong = [{"words": [1, 2]}, {"words": {"w": 3}}, {"name": ["bootstrap"]}, {"options": []}, {"options": ["a"] * 51}]
     records = [rendered("bootstrap", k, task={**task, **change}) for k, change in enumerate(wrong)]
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
