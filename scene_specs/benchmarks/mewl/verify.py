@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
@@ -191,7 +191,7 @@ def _contradiction(view: Mapping[str, Any]) -> str:
     else:
         return "no lexicon is left: the options have more words that no context used than there are meanings for them"
     image = view["images"][count - 1]
-    shows = "; ".join(" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"])
+    shows = "; ".join(map(_look, objects_of(image)))
     before = f"contexts 0-{count - 2} leave room for it" if count > 1 else "not even alone"
     return f"no lexicon fits the contexts: context {count - 1} says {image['utterance']!r} and shows {shows} ({before})"
 
@@ -212,7 +212,13 @@ def _in_words(means: Mapping[str, Any]) -> str:
 def _meaning(meaning: Any) -> str:
     if meaning is ELSE:
         return "something else"
-    return " ".join((meaning[3], meaning[1], meaning[2], meaning[0])) if isinstance(meaning, list) else str(meaning)
+    return _look(meaning) if isinstance(meaning, list) else str(meaning)
+
+
+def _look(item: Sequence[str | None]) -> str:
+    """Return an object in words; rendered objects have no name for a color or size that a spec gives as numbers."""
+    shape, color, material, size = item
+    return " ".join(filter(None, (size, color, material, shape)))
 
 
 def _listed(options: list[str]) -> str:
