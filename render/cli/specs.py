@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,9 +16,12 @@ from render.cli.command import DioramaGroup, log
 from render.cli.output import print_json, write_lines, write_text
 from render.cli.questions import questions
 from render.model.errors import CompileError, ContrastError, SpecError, UsageError
-from scene_specs.language.errors import read_each
+from scene_specs.language.errors import read_each, spec_error
 from scene_specs.language.tables import counted
 from scene_specs.language.writing import atomic_writer
+
+if TYPE_CHECKING:
+    from scene_specs.language.spec import EpisodeSpec
 
 
 class _SpecsGroup(DioramaGroup):
@@ -314,6 +318,14 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
         raise UsageError(f"--{name}: files of {origin} have none")
     if "questions" in given and len(files) > 1:
         raise UsageError(f"--questions has those of one file; found {len(files)} FILES")
-    episodes = read_each(files, lambda file: reader(file, camera, strict, **given))
+
+    def read(file: Path) -> Iterator[EpisodeSpec]:
+        episode = None
+        for episode in reader(file, camera, strict, **given):
+            yield episode
+        if episode is None:
+            raise spec_error("has no episode", f"check that it is a file of {origin}", file=str(file))
+
+    episodes = read_each(files, read)
     lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
     write_lines(out, lines, "episodes")

@@ -11,6 +11,8 @@ from render.export.atomic_output import FileConflictError
 from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader, read_each
+from scene_specs.language.benchmark import benchmark_of
+from scene_specs.language.errors import INCOMPLETE, incomplete
 from scene_specs.language.scene import pair_of_id
 from scene_specs.language.tables import counted
 
@@ -129,6 +131,9 @@ def write_records(
             report.differing.append(f"episode {record.episode_id}: {error}")
         except (SpecError, ValueError) as error:
             report.failed.append(f"episode {record.episode_id}: {error}")
+        except INCOMPLETE as error:
+            problem = incomplete(benchmark_of(record.scene.task), error)
+            report.failed.append(f"episode {record.episode_id}: {problem}")
         except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
             report.failed.append(f"episode {record.episode_id}: {error.filename2 or error.filename} is in the way")
         except OSError as error:

@@ -65,6 +65,11 @@ class SourceFile:
         """Add the diagnostic of a wrong value."""
         self.diagnostic(path, f"found {preview_json(found)}; allowed: {allowed}")
 
+    def invalid(self, error: ValidationError) -> None:
+        """Add the diagnostics of data that no spec can hold."""
+        for found in error.errors():
+            self.diagnostic(found["loc"], found["msg"])
+
     def location(self) -> str:
         """Return file and scene, for a warning."""
         return f"{self.file}: {path_text(self.at)}" if self.at else self.file
@@ -93,17 +98,21 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
     camera = None if source.diagnostics else _camera(scene["objects"], source)
     if source.diagnostics:
         return None
-    return FrameSpec(
-        name=name,
-        utterance=utterance,
-        objects=tuple(objects),
-        pointer=pointer,
-        constraints=_UNCONSTRAINED,
-        camera=camera,
-        # The files do not record the lights' jitter; the stage's locations are the best estimate.
-        lights=tuple(LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
-        area=_area(objects),
-    )
+    try:
+        return FrameSpec(
+            name=name,
+            utterance=utterance,
+            objects=tuple(objects),
+            pointer=pointer,
+            constraints=_UNCONSTRAINED,
+            camera=camera,
+            # The files do not record the lights' jitter; the stage's locations are the best estimate.
+            lights=tuple(LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
+            area=_area(objects),
+        )
+    except ValidationError as error:
+        source.invalid(error)
+        return None
 
 
 def _object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:

@@ -7,13 +7,17 @@ import re
 from typing import Any
 
 from scene_specs.language.errors import Diagnostic, SpecError
+from scene_specs.language.strict_json import has_surrogate
 from scene_specs.reading.located_json import scan
 
 
 def parse_json(text: str, file: str) -> Any:
-    """Parse JSON without NaN and infinities. Raises SpecError with the line of each problem."""
+    """Parse JSON without NaN, infinities and lone surrogates. Raises SpecError with the line of each problem."""
     try:
-        return json.loads(text, parse_constant=_reject)
+        value = json.loads(text, parse_constant=_reject)
+        if "\\u" in text and has_surrogate(value):
+            _reject("surrogate")
+        return value
     except (ValueError, RecursionError):
         located = [found.in_file(file) for found in scan(text).diagnostics]
         raise SpecError(located or [Diagnostic.of("not JSON", file=file)]) from None

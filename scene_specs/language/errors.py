@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 _Source = TypeVar("_Source")
 _Read = TypeVar("_Read")
 
+# Exceptions of code that reads an incomplete episode; see `incomplete`.
+INCOMPLETE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
 # A file of millions of faults must not fill the memory with what is wrong with it.
 _MOST_DIAGNOSTICS = 1000
 
@@ -98,6 +101,11 @@ def located(**location: Any) -> Iterator[None]:
         raise SpecError(
             [replace(one, **{key: getattr(one, key) or location[key] for key in location}) for one in found]
         ) from None
+
+
+def incomplete(name: str | None, error: Exception) -> str:
+    """Return what is wrong with an episode, if code of benchmark `name` that reads its truth raised `error`."""
+    return f"not a complete episode of {name or 'its benchmark'}: {type(error).__name__}: {error}"
 
 
 def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:

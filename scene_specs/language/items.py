@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from scene_specs.language.answer_rule import LETTERS, answer_of
 from scene_specs.language.benchmark import benchmark, benchmark_of
-from scene_specs.language.errors import spec_error
+from scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
 from scene_specs.language.rendered import RenderedEpisode
 
 
@@ -105,6 +105,5 @@ def items_of(
                 groups = {**item.groups, "change": contrast.change}
                 item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
             yield item
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        problem = f"not a complete episode of {name}: {type(error).__name__}: {error}"
-        raise spec_error(problem, episode=episode.episode_id, path="task") from error
+    except INCOMPLETE as error:
+        raise spec_error(incomplete(name, error), episode=episode.episode_id, path="task") from error

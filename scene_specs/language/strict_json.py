@@ -70,10 +70,14 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     brackets = text.count("{", start, end) + text.count("[", start, end)
     if brackets > MAX_DEPTH and _deeper(value, MAX_DEPTH):
         raise NotStrictJson("too deep")
-    # JSON can escape a lone surrogate, which cannot be encoded as UTF-8 later.
-    if text.find("\\u", start, end) >= 0 and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+    if text.find("\\u", start, end) >= 0 and has_surrogate(value):
         raise NotStrictJson("surrogate")
     return value, end
+
+
+def has_surrogate(value: Any) -> bool:
+    """Return whether JSON data has a lone surrogate, which JSON can escape but UTF-8 cannot encode."""
+    return _SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None
 
 
 def skip_space(text: str, at: int) -> int:

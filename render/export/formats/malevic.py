@@ -50,14 +50,11 @@ class _MalevicExport(ImageExport):
         task = task_of(record)
         split = split_of(record.scene.split).replace("-", "_")
         folder = f"{task['name']}_{task['variant']}_dataset"
-        try:
-            entry = annotation(task)
-            index = self.counts[f"{folder}/{split}"]
-            # Counted even if the image can't be written: the numbers of later images must not depend on that.
-            self.counts[f"{folder}/{split}"] += 1
-            asked = question(task, index, split)
-        except (IndexError, KeyError, TypeError) as error:
-            raise ValueError(f"task: {type(error).__name__}: {error}") from error
+        entry = annotation(task)
+        index = self.counts[f"{folder}/{split}"]
+        # Counted even if the image can't be written: the numbers of later images must not depend on that.
+        self.counts[f"{folder}/{split}"] += 1
+        asked = question(task, index, split)
         new = self.put_images([f"{folder}/{split}/{index}.png"], record)
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}

@@ -17,6 +17,7 @@ from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
 from scene_specs.language.chi_square import equal_frequencies
+from scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
 from scene_specs.language.tables import markdown_table
 from scene_specs.language.vocabulary import RELATIONS
 
@@ -116,32 +117,42 @@ class TaskAudit:
         }  # fmt: skip
 
 
+# Task -> concepts, one of which its answer's word stands for.
+_CONCEPTS: Mapping[str, tuple[str, ...]] = {
+    **{name: VALUES[name] for name in ("shape", "color", "material")},
+    "number": tuple(str(k + 1) for k in range(CONTEXTS)),
+    "pragmatic": tuple(value for _, value in ATTRIBUTES),
+    "relation": RELATIONS,
+}
+
+
 def _concept(spec: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
-    """Return the concept of the answer and all concepts that the task draws from, None if the task has none."""
+    """Return the concept of the answer and all concepts that the task draws from, None if it names none."""
     task = spec["task"]
-    words, answer = task.get("words") or {}, task["answer"]
-    name = task["name"]
-    if name in ("shape", "color", "material"):
-        return str(words.get(answer)), VALUES[name]
-    if name == "number":
-        return str(words.get(answer)), tuple(str(k + 1) for k in range(CONTEXTS))
-    if name == "pragmatic":
-        return str(words.get(answer)), tuple(value for _, value in ATTRIBUTES)
-    if name == "relation":
-        return str(words.get(answer.split(" ")[2])), RELATIONS
+    name, answer = task["name"], task["answer"]
     if name == "bootstrap":
         return answer.split(" ")[1], RELATIONS
     if name == "composite":
-        return " ".join(task.get("types", ())), tuple(f"{a} {b}" for a, b in permutations(COMPOSITE_TYPES, 2))
-    return None
+        # Imported tasks have no types.
+        pairs = tuple(f"{a} {b}" for a, b in permutations(COMPOSITE_TYPES, 2))
+        return (" ".join(task["types"]), pairs) if task.get("types") else None
+    if name not in _CONCEPTS:
+        return None
+    # The importer stores the published map from words to meanings as `lexicon`.
+    words = task.get("words") or task.get("lexicon") or {}
+    concept = words.get(answer.split(" ")[2] if name == "relation" else answer)
+    return None if concept is None else (str(concept), _CONCEPTS[name])
 
 
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data."""
+    """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data. Raises SpecError."""
     tasks: dict[str, TaskAudit] = {}
     for spec in specs:
         name = spec["task"]["name"]
-        tasks.setdefault(name, TaskAudit(name)).add(spec)
+        try:
+            tasks.setdefault(name, TaskAudit(name)).add(spec)
+        except INCOMPLETE as error:
+            raise spec_error(incomplete("mewl", error), episode=str(spec.get("id", "")), path="task") from error
     return [task.row() for task in tasks.values()]
 
 

@@ -6,10 +6,13 @@ A folder gives an episode of seven frames, with the benchmark's truth, for each 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from scene_specs.benchmarks.mewl.draft import QUESTION
 from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
@@ -24,7 +27,8 @@ INFO = "info.json"
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
     """Yield the episodes of a folder, or the single one of a scene file. camera, strict: as for `clevr`.
 
-    Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`.
+    Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`; a file `question.json`,
+    which every episode has, gives the two joined.
     Raises SpecError, after the last valid episode or 1,000 problems, with all diagnostics.
     """
     if not path.is_dir():
@@ -43,7 +47,14 @@ def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     source.raise_diagnostics()
     assert frame is not None
     task = {"benchmark": "mewl", "name": "scene"}
-    return EpisodeSpec(version=1, id=f"mewl/{segment(path.stem)}", frames=(frame,), task=task)
+    names = [*_folders(path.parent), QUESTION] if path.stem == QUESTION else [path.stem]
+    return EpisodeSpec(version=1, id="/".join(["mewl", *map(segment, names)]), frames=(frame,), task=task)
+
+
+def _folders(folder: Path) -> list[str]:
+    """Return the names of an episode's folder and of the two above it: split, task and number."""
+    full = Path(os.path.abspath(folder))  # noqa: PTH100 - `..` has no name; a link keeps its own, so not resolve().
+    return [full.parent.parent.name, full.parent.name, full.name]
 
 
 def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
@@ -67,17 +78,16 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
         frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance)
     frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
     source.raise_diagnostics()
-    split, task = folder.parent.parent.name, folder.parent.name
-    truth: dict[str, Any] = {"benchmark": "mewl", "name": task}
+    names = _folders(folder)
+    truth: dict[str, Any] = {"benchmark": "mewl", "name": names[1]}
     truth |= {"options": question.get("choices"), "answer": question.get("answer")}
     truth |= {"lexicon": info.get("word-concept"), "info": info}
-    return EpisodeSpec(
-        version=1,
-        id="/".join(["mewl", segment(split), segment(task), segment(folder.name)]),
-        split=segment(split),
-        frames=tuple(frames),
-        task=truth,
-    )
+    split, task, number = map(segment, names)
+    try:
+        return EpisodeSpec(version=1, id=f"mewl/{split}/{task}/{number}", split=split, frames=tuple(frames), task=truth)
+    except ValidationError as error:
+        source.invalid(error)
+        raise SpecError(source.diagnostics) from None
 
 
 def _frame(

@@ -13,12 +13,20 @@ from typing import Any, NamedTuple
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.objects import TYPES, Object
+from scene_specs.language.errors import DioramaError
 from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Meaning = Any
 Images = list[dict[str, Any]]
 # Meaning of a word that applies to no object of the query.
 ELSE = object()
+# Most pairs of objects that a search for lexicons compares, in about a second. Generated episodes need hundreds.
+MOST_PAIRS = 1_000_000
+Case = tuple[str, str, list[tuple[Object, Object]]]
+
+
+class TooManyLexicons(DioramaError):
+    """A search for lexicons reached its limit."""
 
 
 class Lexicon(NamedTuple):
@@ -178,21 +186,25 @@ def _bootstrap(images: Images) -> Iterator[Lexicon]:
             if objects[a] != objects[b] and possible(image, parts[1], a, b) is not False
         ]
         cases.append((parts[0], parts[2], list(dict.fromkeys(pairs))))
-    yield from (Lexicon({w: list(t) for w, t in means.items()}) for means in _matched(cases, {}))
+    yield from (Lexicon({w: list(t) for w, t in means.items()}) for means in _matched(cases, {}, [MOST_PAIRS]))
 
 
-def _matched(
-    cases: list[tuple[str, str, list[tuple[Object, Object]]]], taken: dict[str, Object]
-) -> Iterator[dict[str, Object]]:
-    """Yield every assignment of each case's two words to one of its pairs; the most constrained case goes first."""
+def _matched(cases: list[Case], taken: dict[str, Object], left: list[int]) -> Iterator[dict[str, Object]]:
+    """Yield every assignment of each case's two words to one of its pairs; the most constrained case goes first.
+
+    left: one number, of pairs that may still be compared. Raises TooManyLexicons.
+    """
     if not cases:
         yield taken
         return
-    open_pairs = [[pair for pair in pairs if _fits(taken, (first, second), pair)] for first, second, pairs in cases]
-    at = min(range(len(cases)), key=lambda k: len(open_pairs[k]))
-    rest = cases[:at] + cases[at + 1 :]
-    for a, b in open_pairs[at]:
-        yield from _matched(rest, {**taken, cases[at][0]: a, cases[at][1]: b})
+    left[0] -= sum(len(pairs) for _, _, pairs in cases)
+    if left[0] < 0:
+        raise TooManyLexicons
+    fitting = [(a, b, [pair for pair in pairs if _fits(taken, (a, b), pair)]) for a, b, pairs in cases]
+    at = min(range(len(cases)), key=lambda k: len(fitting[k][2]))
+    first, second, pairs = fitting.pop(at)
+    for one, other in pairs:
+        yield from _matched(fitting, {**taken, first: one, second: other}, left)
 
 
 def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Object, Object]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scene_specs.benchmarks.mewl.draft import CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import (
     ELSE,
     Lexicon,
+    TooManyLexicons,
     distinct,
     lexicons,
     objects_of,
@@ -22,6 +23,10 @@ from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000
+# Most options times objects to compare, over all lexicons. Generated episodes are far below it.
+MOST_COMPARISONS = 10_000_000
+# Most words that only options use; there are at most 144 objects.
+MOST_FRESH = 144
 
 
 def verify_spec(data: dict[str, Any]) -> str:
@@ -50,6 +55,13 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
 
     words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
+    try:
+        return _verdict(view, answer, words)
+    except TooManyLexicons:
+        return "the contexts and options leave room for more lexicons than can be tried"
+
+
+def _verdict(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None) -> str:
     options = view["options"]
     twice = next((option for option in options if options.count(option) > 1), None)
     if twice is not None:
@@ -58,9 +70,11 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
         return f"the stored answer {answer!r} is not among the options: {_listed(options)}"
     stored = words is None
     first: tuple[list[str], dict[str, Any]] | None = None
+    size = len(options) * sum(len(image["objects"]) for image in view["images"])
+    most = min(MOST_LEXICONS, MOST_COMPARISONS // max(size, 1))
     for number, (lexicon, means) in enumerate(_readings(view)):
-        if number == MOST_LEXICONS:
-            return f"more than {MOST_LEXICONS} lexicons fit the contexts"
+        if number == most:
+            return f"more than {most} lexicons fit the contexts"
         stored = stored or _matches(words or {}, lexicon.means)
         picks, unsure = _picks(view, lexicon, means)
         if unsure:
@@ -96,8 +110,11 @@ def _matches(words: Mapping[str, Any], means: Mapping[str, Any]) -> bool:
 
 def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
     """Yield each lexicon with each choice of meanings for the words that only options use."""
+    spoken = _option_words(view)
     for lexicon in lexicons(view):
-        fresh = [word for word in _option_words(view) if word not in lexicon.means]
+        fresh = [word for word in spoken if word not in lexicon.means]
+        if len(fresh) > MOST_FRESH:
+            raise TooManyLexicons
         for chosen in distinct({word: _fresh_meanings(view, lexicon, word) for word in fresh}):
             yield lexicon, {**lexicon.means, **chosen}
 
@@ -124,7 +141,7 @@ def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> lis
         return [relation for relation in RELATIONS if relation not in taken]
     found: list[Any] = []
     if task in ("object", "bootstrap"):
-        shown = [item for image in view["images"][:CONTEXTS] for item in objects_of(image)]
+        shown = {item for image in view["images"][:CONTEXTS] for item in objects_of(image)}
         found = [list(item) for item in dict.fromkeys(objects_of(query)) if item not in shown]
     elif task == "number":
         found = [len(query["objects"])]
@@ -174,7 +191,7 @@ def _contradiction(view: Mapping[str, Any]) -> str:
     else:
         return "no lexicon is left: the options have more words that no context used than there are meanings for them"
     image = view["images"][count - 1]
-    shows = "; ".join(" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"])
+    shows = "; ".join(map(_look, objects_of(image)))
     before = f"contexts 0-{count - 2} leave room for it" if count > 1 else "not even alone"
     return f"no lexicon fits the contexts: context {count - 1} says {image['utterance']!r} and shows {shows} ({before})"
 
@@ -195,7 +212,13 @@ def _in_words(means: Mapping[str, Any]) -> str:
 def _meaning(meaning: Any) -> str:
     if meaning is ELSE:
         return "something else"
-    return " ".join((meaning[3], meaning[1], meaning[2], meaning[0])) if isinstance(meaning, list) else str(meaning)
+    return _look(meaning) if isinstance(meaning, list) else str(meaning)
+
+
+def _look(item: Sequence[str | None]) -> str:
+    """Return an object in words; rendered objects have no name for a color or size that a spec gives as numbers."""
+    shape, color, material, size = item
+    return " ".join(filter(None, (size, color, material, shape)))
 
 
 def _listed(options: list[str]) -> str:

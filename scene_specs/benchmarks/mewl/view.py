@@ -23,15 +23,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations, product
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
 from scene_specs.benchmarks.mewl.lexicons import KNOWN
 from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
+from scene_specs.language.diagnostics import preview_json
 from scene_specs.language.errors import Diagnostic, SpecError
 from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
 from scene_specs.language.stage import load_stage
 from scene_specs.language.vocabulary import OPPOSITE
+
+# The published tasks have five.
+MOST_OPTIONS = 50
 
 View = dict[str, Any]
 _Object = TypeVar("_Object", bound=RenderedObject)
@@ -110,17 +114,28 @@ def _spec_error(episode: str, diagnostics: list[tuple[str, str]]) -> SpecError:
 
 def _task_problems(task: Mapping[str, Any], frames: int) -> list[tuple[str, str]]:
     diagnostics = []
-    if task.get("benchmark") != "mewl" or task.get("name") not in KNOWN:
+    if task.get("benchmark") != "mewl" or not isinstance(task.get("name"), str) or task["name"] not in KNOWN:
         found = f"found benchmark {task.get('benchmark')!r}, name {task.get('name')!r}"
         diagnostics.append(("task", f"{found}; allowed: benchmark 'mewl' and one of {', '.join(KNOWN)}"))
     options = task.get("options")
-    if not isinstance(options, Sequence) or isinstance(options, str) or not all(isinstance(o, str) for o in options):
-        diagnostics.append(("task.options", f"found {options!r}; allowed: a list of texts"))
+    if not _is_texts(options) or not 0 < len(options) <= MOST_OPTIONS or "" in options:
+        problem = f"found {preview_json(options)}; allowed: a list of 1 to {MOST_OPTIONS} texts, none of them empty"
+        diagnostics.append(("task.options", problem))
+    for key in ("words", "lexicon"):
+        if not isinstance(task.get(key), Mapping | None):
+            problem = f"found {preview_json(task[key])}; allowed: a map from words to meanings"
+            diagnostics.append((f"task.{key}", problem))
+    if not _is_texts(task.get("types", ())):
+        diagnostics.append(("task.types", f"found {preview_json(task['types'])}; allowed: a list of texts"))
     if not isinstance(task.get("answer"), str):
         diagnostics.append(("task.answer", f"found {task.get('answer')!r}; allowed: one of the options"))
     if frames != CONTEXTS + 1:
         diagnostics.append(("frames", f"found {frames}; allowed: {CONTEXTS} contexts and the query"))
     return diagnostics
+
+
+def _is_texts(value: object) -> TypeGuard[Sequence[str]]:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
 
 
 def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], dict[str, Any]]:

@@ -192,6 +192,15 @@ def test_a_picture_or_a_scene_that_shows_something_else_is_found() -> None:
         verify_record(record.model_copy(update={"scene": record.scene.model_copy(update={"task": None})}))
 
 
+def test_an_incomplete_item_is_reported_and_the_others_exported(tmp_path: Path) -> None:
+    task = malevic_spec(Options(seed=4), "pos", "test", 0)["task"]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered("pos", "test", 0, task={**task, "k": 1e308}), rendered("pos", "test", 1)])
+    report = run(store, tmp_path / "out")
+    assert (report.exported, len(report.failed)) == (1, 1)
+    assert "not a complete episode of malevic: OverflowError" in report.failed[0]
+
+
 def test_images_that_version_0_1_0_cropped_are_called_outdated() -> None:
     record = rendered("pos", "test", 3)
     (image,) = record.images

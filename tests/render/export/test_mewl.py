@@ -31,7 +31,7 @@ from tests import factories
 SIDES = ("left", "right", "front", "behind")
 
 
-def rendered(task: str, number: int = 7, **changes: Any) -> EpisodeRecord:
+def rendered(task: str, number: int = 7, /, **changes: Any) -> EpisodeRecord:
     spec = {**mewl_spec(4, "val", task, number), **changes}
     job = factories.make_job(spec)
     return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 320, 240))
@@ -159,6 +159,23 @@ def test_what_is_there_is_left_and_what_differs_is_named(folder: Path, tmp_path:
     assert len(run(store, tmp_path / "out").differing) == 1
     assert run(store, tmp_path / "out", overwrite=True).exported == 1
     assert {path.name: path.read_bytes() for path in (tmp_path / "out/val/shape/7").iterdir()} == before
+
+
+def test_incomplete_rows_are_reported_and_the_others_exported(tmp_path: Path) -> None:
+    spec = mewl_spec(4, "val", "color", 1)
+    spec["frames"][0]["objects"][0]["color"] = [10, 20, 30]
+    task = mewl_spec(4, "val", "bootstrap", 0)["task"]
+    wrong: list[dict[str, Any]]
+    wrong = [{"words": [1, 2]}, {"words": {"w": 3}}, {"name": ["bootstrap"]}, {"options": []}, {"options": ["a"] * 51}]
+    records = [rendered("bootstrap", k, task={**task, **change}) for k, change in enumerate(wrong)]
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([*records, rendered("color", 1, frames=spec["frames"]), rendered("shape", 2)])
+    assert "no lexicon fits the contexts" in verify_record(rendered("color", 1, frames=spec["frames"]))
+    report = run(store, tmp_path / "out")
+    assert report.exported == 1
+    said = ["task.words: found", "not a complete episode of mewl: TypeError", "task: found", "task.options: found"]
+    for line, part in zip(report.failed, [*said, "task.options: found", "mewl: KeyError"], strict=True):
+        assert part in line
 
 
 @pytest.mark.parametrize("task", TASKS)

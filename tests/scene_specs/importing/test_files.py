@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from render.cli.specs import main
 from render.compiler import compile_episode
 from render.model.profiles import settings_for
 from scene_specs.benchmarks.clevr.importing import import_published as import_clevr
@@ -94,6 +96,50 @@ def test_a_mewl_episode(tmp_path: Path, rng: np.random.Generator) -> None:
         assert frame.camera is not None
         assert frame.camera.location is not None
         assert math.dist(frame.camera.location, camera) < 1e-3
+
+
+@pytest.mark.parametrize(("folder", "given"), [("train", "shape"), ("train/shape/12", "."), ("train/shape/12", "..")])
+def test_relative_paths_have_the_same_ids(
+    tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, folder: str, given: str
+) -> None:
+    mewl_folder(tmp_path, rng)
+    monkeypatch.chdir(tmp_path / folder)
+    (episode,) = import_mewl(Path(given))
+    assert (episode.id, episode.split, (episode.task or {})["name"]) == ("mewl/train/shape/12", "train", "shape")
+
+
+def test_queries_of_several_episodes_have_their_folders_in_their_ids(tmp_path: Path, rng: np.random.Generator) -> None:
+    folder, _ = mewl_folder(tmp_path, rng)
+    (episode,) = import_mewl(folder / "question.json")
+    assert episode.id == "mewl/train/shape/12/question"
+
+
+def test_what_no_spec_can_hold_is_a_fault_of_its_file(tmp_path: Path, rng: np.random.Generator) -> None:
+    folder, _ = mewl_folder(tmp_path, rng)
+    info = (folder / "info.json").read_text()
+    (folder / "info.json").write_text(info.replace('"answer": "ecle"', '"answer": "\\ud800"'))
+    with pytest.raises(SpecError, match=r"info\.json:1: question\.answer: a string with half of a surrogate pair"):
+        list(import_mewl(tmp_path))
+    panels = json.loads(info)
+    panels["context_panels"] *= 200
+    (folder / "info.json").write_text(json.dumps(panels))
+    with pytest.raises(SpecError, match=r"info\.json: frames: .* at most 1000 items"):
+        list(import_mewl(tmp_path, "nominal"))
+    (folder / "info.json").write_text(info)
+    scene_file = folder / "question.json"
+    entry = json.loads(scene_file.read_text())
+    scene_file.write_text(json.dumps({**entry, "objects": entry["objects"] * 40}))
+    with pytest.raises(SpecError, match=r"question\.json: objects: .* at most 100 items"):
+        list(import_mewl(tmp_path, "nominal"))
+
+
+def test_an_import_without_episodes_is_an_error(tmp_path: Path) -> None:
+    file, out = tmp_path / "set-pos-hard/annotation/test_annotation.json", tmp_path / "specs.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text("{}")
+    done = CliRunner().invoke(main, ["import", "--from", "malevic", str(file), "--out", str(out)])
+    assert (done.exit_code, out.exists()) == (2, False)
+    assert "test_annotation.json: has no episode" in done.output
 
 
 def test_faults_of_all_files_of_an_episode_are_named(tmp_path: Path, rng: np.random.Generator) -> None:

@@ -9,6 +9,7 @@ import pytest
 from scene_specs.benchmarks.mewl.audit import audit, tables
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.language.chi_square import equal_frequencies, tail
+from scene_specs.language.errors import SpecError
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,43 @@ def test_a_lopsided_file_shows() -> None:
     assert row["guessers"]["position"] == 1.0
     assert row["p"]["position"] < 1e-9
     assert row["p"]["concept"] > 1e-3
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_imported_episodes_have_the_concepts_of_their_lexicon(task: str, rows: dict[str, dict[str, Any]]) -> None:
+    specs = [mewl_spec(1, "test", task, k) for k in range(200)]
+    for spec in specs:
+        spec["task"]["lexicon"] = spec["task"].pop("words")
+        spec["task"].pop("types", None)
+    p = audit(specs)[0]["p"]
+    # Published files do not name the types of composite.
+    assert p.get("concept") == (None if task == "composite" else rows[task]["p"].get("concept"))
+
+
+def test_answers_without_a_concept_are_not_tested() -> None:
+    specs = [mewl_spec(1, "test", "color", k) for k in range(3)]
+    for spec in specs:
+        del spec["task"]["words"][spec["task"]["answer"]]
+    assert "concept" not in audit(specs)[0]["p"]
+
+
+@pytest.mark.parametrize(
+    ("task", "change", "said"),
+    [
+        ("relation", {"answer": "x", "options": ["x", "y"]}, "IndexError"),
+        ("object", {"options": ["and"]}, "ZeroDivisionError"),
+        ("color", {"answer": "x"}, "ValueError"),
+    ],
+)
+def test_incomplete_episodes_are_named(task: str, change: dict[str, Any], said: str) -> None:
+    spec = mewl_spec(1, "test", task, 0)
+    spec["task"] |= change
+    with pytest.raises(SpecError, match=f"{spec['id']}: task: not a complete episode of mewl: {said}"):
+        audit([spec])
+    spec = mewl_spec(1, "test", task, 0)
+    spec["frames"][6]["objects"] = []
+    with pytest.raises(SpecError, match="mewl: IndexError"):
+        audit([spec])
 
 
 def test_tables_have_a_row_a_task(rows: dict[str, dict[str, Any]]) -> None:

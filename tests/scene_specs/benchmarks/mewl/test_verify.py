@@ -109,6 +109,20 @@ def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
     assert proved(spec) == "more than 20000 lexicons fit the contexts"
 
 
+def test_a_search_without_an_end_in_sight_stops() -> None:
+    objects = [dict(zip(TYPES, thing, strict=True)) for thing in OBJECTS[:9]]
+    pairs = [[axis, i, j] for axis in (0, 1) for i in range(9) for j in range(i + 1, 9)]
+    image = {"objects": objects, "relations": [], "open": pairs, "pointed": None}
+    said = [{**image, "utterance": f"a{k} left b{k}"} for k in range(6)]
+    # Nine objects can't be twelve words' meanings; comparing all assignments takes half a minute.
+    view = {"task": "bootstrap", "images": [*said, image], "options": ["a0 left b0"]}
+    limit = "the contexts and options leave room for more lexicons than can be tried"
+    assert verify_view(view, "a0 left b0") == limit
+    fixed = {"objects": objects[:2], "relations": [["left", 0, 1]], "open": [], "utterance": "a left b"}
+    options = [f"x{k} left y{k}" for k in range(100)]
+    assert verify_view({**view, "images": [fixed] * 6 + [image], "options": options}, "x0 left y0") == limit
+
+
 def test_an_open_relation_in_the_query_is_no_proof() -> None:
     spec = episode("relation", 1)
     del spec["frames"][6]["constraints"]
@@ -120,6 +134,13 @@ def test_what_is_no_mewl_episode_is_named() -> None:
     del spec["frames"][2]["objects"][0]["color"]
     with pytest.raises(SpecError, match=r"frames\[2\]\.objects\[0\]\.color: found None"):
         learner_view(spec)
+    spec = mewl_spec(0, "test", "shape", 0)
+    spec["task"] |= {"name": ["shape"], "words": [1, 2], "lexicon": [1], "types": [1, 2], "options": ["a"] * 51}
+    with pytest.raises(SpecError) as caught:
+        verify_spec(spec)
+    assert [one.path for one in caught.value.diagnostics] == [
+        "task", "task.options", "task.words", "task.lexicon", "task.types",
+    ]  # fmt: skip
     spec = mewl_spec(0, "test", "shape", 0)
     spec["task"]["benchmark"] = "clevr"
     spec["frames"] = spec["frames"][1:]
