@@ -14,7 +14,7 @@ from render.gallery.gallery_files import script_call
 from render.gallery.notebook import record_html, scene_html
 from render.store import open_or_create
 from scene_specs.benchmarks.icca.players import factory
-from scene_specs.language.errors import SpecError
+from scene_specs.language.errors import UsageError
 from tests.hostile.traps import changed, make_store, make_victim, run_bounded
 from tests.marks import slow
 from tests.render.store.rendered import rendered
@@ -170,5 +170,5 @@ def test_stored_names_of_code_are_not_imported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("role", ["speaker", "listener"])
 def test_players_are_built_in_or_installed(role: str) -> None:
     """The names in a transcript are not of modules, also not of importable ones."""
-    with pytest.raises(SpecError, match=r"tests\.hostile\.traps:Victim"):
+    with pytest.raises(UsageError, match=r"tests\.hostile\.traps:Victim"):
         factory(role, "tests.hostile.traps:Victim")

@@ -42,7 +42,7 @@ class AutoTaskConfig(BaseModel):
 
     properties: Annotated[tuple[str, ...], Field(min_length=1)]
     roots: Annotated[tuple[str, ...], Field(min_length=1)]
-    booleans: Annotated[tuple[str, ...], Field(min_length=1)] = ("IsSame", "NotSame", "And", "Or")
+    booleans: tuple[str, ...] = ("IsSame", "NotSame", "And", "Or")
     frames: tuple[_Frames, _Frames]
     joins: tuple[_Number, _Number]
     max_delays: _Number | None = None

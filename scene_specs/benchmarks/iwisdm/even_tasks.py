@@ -26,9 +26,13 @@ class TaskSpace:
 
     def __init__(self, config: AutoTaskConfig, grammar: Grammar = GRAMMAR) -> None:
         self.config, self.grammar = config, grammar
+        above = (*config.roots, "Switch") if config.switch_probability else config.roots
+        needed = any("boolean" in arm for name in above for arm in grammar.operator(name).arms)
+        if needed and not config.booleans:
+            raise spec_error("booleans: found none", f"expected operators for {', '.join(above)}")
         for key, names, allowed in (
             ("roots", config.roots, ("boolean", *PROPERTIES)),
-            ("booleans", config.booleans, ("boolean",)),
+            ("booleans", config.booleans if needed else (), ("boolean",)),
         ):
             for name in names:
                 operator = grammar.operator(name)

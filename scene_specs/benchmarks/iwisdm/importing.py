@@ -110,7 +110,7 @@ def import_published(
 
 
 def _files(folder: Path) -> list[Path]:
-    task = re.compile(r"(task_)?[0-9]+(_[0-9]+)?\.json")
+    task = re.compile(r"(task_)?[0-9]+(_[0-9]+)?(\+[a-z]+-[0-9]+)?\.json")
     found = [file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or task.fullmatch(file.name)]
     # Texts and numbers take turns.
     parts = {file: re.split("([0-9]+)", str(file)) for file in found}

@@ -226,6 +226,9 @@ def test_wrong_operators_are_refused(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(SpecError) as failure:
         TaskSpace(AutoTaskConfig.model_validate({**usual, **fields}))
     assert said in str(failure.value)
+    # Those that are never drawn may be missing.
+    for operators in ((), ("Exist",)):
+        TaskSpace(AutoTaskConfig.model_validate({**usual, "roots": ("IsSame",), "booleans": operators}))
 
 
 @pytest.mark.parametrize(("level", "choice"), [("low", "category"), ("low", "all"), ("medium", "all")])
