@@ -15,8 +15,7 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.constraints import object_term
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, Part, Tie
+from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, Term, object_term
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import GRAMMAR
 from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Stimuli
@@ -47,9 +46,9 @@ def _plan(question: Expression, frames: int, **more: Any) -> FramePlan:
     return FramePlan(frames, (PlacedTask(TaskGraph.of(question), frames - 1),), **more)
 
 
-def _tied(name: str, pairs: Iterable[tuple[int, int]], equal: bool) -> tuple[Tie, ...]:
+def _tied(name: str, pairs: Iterable[tuple[int, int]], equal: bool) -> tuple[Constraint, ...]:
     """Whether a property is equal in both frames of each pair."""
-    return tuple((object_term(name, frame, 0), object_term(name, other, 0), equal) for frame, other in pairs)
+    return tuple(Constraint(object_term(name, a, 0), object_term(name, b, 0), equal) for a, b in pairs)
 
 
 def _sample_and_test(rng: KeyedRng, delay: Span, property: str, equal: bool, distinct: bool = False) -> FramePlan:
@@ -153,7 +152,7 @@ def _n_back(n: int, length: int, names: Sequence[str], targets: int, lures: int)
 def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rng: KeyedRng) -> FramePlan:
     """Which objects match the one n before, and which of the others match a neighbor of that one instead."""
     rows: dict[str, dict[int, str]] = {}
-    tied: list[Tie] = []
+    tied: list[Constraint] = []
     for one, answer in zip(plan.placed, answers, strict=True):
         first, at = one.task.frames
         (name,) = one.task.asked[at]
@@ -177,7 +176,9 @@ def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli:
             tied += _tied(name, [(frame, first)], row[frame] == row[first])
     if share:
         # A search may not find objects that fulfill so many relations.
-        tied += [(object_term(name, at, 0), value, True) for name, row in rows.items() for at, value in row.items()]
+        tied += [
+            Constraint(object_term(name, at, 0), value, True) for name, row in rows.items() for at, value in row.items()
+        ]
     return replace(plan, tied=tuple(tied))
 
 
@@ -230,16 +231,18 @@ def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: 
     grammar = GRAMMAR.with_operator(replace(GRAMMAR.operators["And"], backward=sides))
     task = TaskGraph.of(both(_is("category", 0), _is("category", last)), grammar)
     cue, probe = _constant(task, 0, 0), _constant(task, 0, 1)
-    other = [(object_term("category", at, 0), letter, False) for at, letter in ((0, probe), (last, cue))]
+    other = [Constraint(object_term("category", at, 0), letter, False) for at, letter in ((0, probe), (last, cue))]
     placed = (PlacedTask(task, last),)
-    return FramePlan(last + 1, placed, tied=((cue, probe, False), *other), shares={0: ax / (ax + ay + bx + by)})
+    return FramePlan(
+        last + 1, placed, tied=(Constraint(cue, probe, False), *other), shares={0: ax / (ax + ay + bx + by)}
+    )
 
 
-def _constant(task: TaskGraph, number: int, index: int) -> Part:
+def _constant(task: TaskGraph, number: int, index: int) -> Term:
     """Constant `index` of task `number`."""
     node = task.constants[index]
     name = task.property_of(node)
-    return (f"constant {name}", number, node), name
+    return Term((f"constant {name}", number, node), name)
 
 
 def twelve_ax(rng: KeyedRng, delay: Span = (0, 1), pairs: Span = (1, 4)) -> FramePlan:
@@ -265,18 +268,20 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
     # In the order of their nodes: context, A, X, B, Y.
     context, *letters = (_constant(plan.placed[0].task, 0, index) for index in range(5))
     first = rng.chance(0.5)
-    tied: list[Tie] = [(object_term("location", 0, 0), context, first)]
-    tied += [(one, other, False) for one, other in combinations(letters, 2)]
+    tied: list[Constraint] = [Constraint(object_term("location", 0, 0), context, first)]
+    tied += [Constraint(one, other, False) for one, other in combinations(letters, 2)]
     for number, (one, answer) in enumerate(zip(plan.placed, answers, strict=True)):
         for index in range(5) if number else ():
-            tied.append((_constant(one.task, number, index), (context, *letters)[index], True))
+            tied.append(Constraint(_constant(one.task, number, index), (context, *letters)[index], True))
         target = (0, 0) if first else (1, 1)
         # A, B or another cue; X, Y or another probe.
         others = [pair for pair in product(range(3), repeat=2) if pair != target]
         chosen = target if answer else rng.pick(others)
         _, *frames = one.task.frames
         for frame, own, options in zip(frames, chosen, (letters[::2], letters[1::2]), strict=True):
-            tied += [(object_term("category", frame, 0), one, one in options[own : own + 1]) for one in letters]
+            tied += [
+                Constraint(object_term("category", frame, 0), one, one in options[own : own + 1]) for one in letters
+            ]
     return replace(plan, tied=tuple(tied))
 
 
@@ -291,7 +296,7 @@ def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
     placed = tuple(PlacedTask(TaskGraph.of(_by_row(at, at)), at) for at in range(length))
     # The last two constants are the category and the side.
     tied = tuple(
-        (_constant(one.task, number, index), _constant(placed[0].task, 0, index), True)
+        Constraint(_constant(one.task, number, index), _constant(placed[0].task, 0, index), True)
         for number, one in enumerate(placed)
         for index in (-2, -1)
         if number

@@ -12,48 +12,20 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from scene_specs.benchmarks.iwisdm.frame_plan import Choice, Constraint, FramePlan, Term, Variable, object_term
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 from scene_specs.language.errors import spec_error
 
-# ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
-Variable = tuple[str, int, int]
-# (category, identity) of a "model", else (value,).
-Choice = tuple[str, ...]
 Solution = dict[Variable, Choice]
 # Steps of the search in one component. No task of a few dozen objects came near it.
 MAX_STEPS = 20_000
 
 
-class Term(NamedTuple):
-    """One property of one variable."""
-
-    variable: Variable
-    name: str
-
-    def value(self, choice: Choice) -> str:
-        """The property's value for a choice of the variable."""
-        return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
-
-
-class Constraint(NamedTuple):
-    """Two terms, or a term and a fixed value, are equal or not."""
-
-    left: Term
-    right: Term | str
-    equal: bool
-
-
 def object_variables(frame: int, slot: int) -> tuple[Variable, Variable, Variable]:
     """The variables of one object."""
     return (("location", frame, slot), ("model", frame, slot), ("view_angle", frame, slot))
-
-
-def object_term(name: str, frame: int, slot: int) -> Term:
-    """A property of one object."""
-    return Term(("model" if name in ("category", "identity") else name, frame, slot), name)
 
 
 def solve(

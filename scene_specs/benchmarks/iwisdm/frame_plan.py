@@ -4,17 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
 from scene_specs.language.errors import spec_error
 
-# (variable, property), as scene_specs.benchmarks.iwisdm.constraints.Term: an object's property, or a task's constant.
-Part = tuple[tuple[str, int, int], str]
-Tie = tuple[Part, Part | str, bool]
+# ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
+Variable = tuple[str, int, int]
+# (category, identity) of a "model", else (value,).
+Choice = tuple[str, ...]
 # (plan, answer of each task, stimuli, rng) -> plan.
 Details = Callable[["FramePlan", Sequence[bool], Stimuli, KeyedRng], "FramePlan"]
+
+
+class Term(NamedTuple):
+    """One property of one variable."""
+
+    variable: Variable
+    name: str
+
+    def value(self, choice: Choice) -> str:
+        """The property's value for a choice of the variable."""
+        return choice[1] if self.name == "identity" and len(choice) > 1 else choice[0]
+
+
+class Constraint(NamedTuple):
+    """Two terms, or a term and a fixed value, are equal or not."""
+
+    left: Term
+    right: Term | str
+    equal: bool
+
+
+def object_term(name: str, frame: int, slot: int) -> Term:
+    """A property of one object."""
+    return Term(("model" if name in ("category", "identity") else name, frame, slot), name)
 
 
 @dataclass(frozen=True)
@@ -24,7 +50,7 @@ class FramePlan:
     objects: frame -> number of objects, where it is not one (a search display).
     fillers: empty frames that show a distractor.
     described: frame -> property that distinguishes its object from a distractor beside it.
-    tied: (part, other part or value, whether equal): relations that every trial fulfills.
+    tied: what every trial fulfills besides.
     details: adds what decides the answers of all tasks, given their wanted answers; see Details.
     aims: task -> its answer, where the definition of the task fixes it. shares: task -> probability of true, where it
     is not 0.5.
@@ -35,7 +61,7 @@ class FramePlan:
     objects: Mapping[int, int] = field(default_factory=dict)
     fillers: tuple[int, ...] = ()
     described: Mapping[int, str] = field(default_factory=dict)
-    tied: tuple[Tie, ...] = ()
+    tied: tuple[Constraint, ...] = ()
     details: Details | None = None
     aims: Mapping[int, bool] = field(default_factory=dict)
     shares: Mapping[int, float] = field(default_factory=dict)

@@ -12,19 +12,15 @@ from typing import NamedTuple
 
 from scene_specs.benchmarks.iwisdm.constraints import (
     PUBLISHED,
-    Constraint,
     ConstraintBuilder,
     Requirements,
     Solution,
     TargetAnswer,
-    Term,
-    Variable,
     answers_of,
-    object_term,
     object_variables,
     solve,
 )
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, Variable, object_term
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.operators import Value
 from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
@@ -125,8 +121,7 @@ def _constraints(
     ]
     for frame, name in plan.described.items():
         constraints.append(Constraint(object_term(name, frame, 0), object_term(name, frame, 1), False))
-    for part, other, equal in plan.tied:
-        constraints.append(Constraint(Term(*part), other if isinstance(other, str) else Term(*other), equal))
+    constraints += plan.tied
     for number, aim in enumerate(aims):
         builder = ConstraintBuilder(plan, number, stimuli, rng, required)
         if aim is not None and not builder.propagate(aim):

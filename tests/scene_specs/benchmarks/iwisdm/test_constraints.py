@@ -7,7 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.iwisdm.constraints import Constraint, object_term, solve
+from scene_specs.benchmarks.iwisdm.constraints import solve
+from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, object_term
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 

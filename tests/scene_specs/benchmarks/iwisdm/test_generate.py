@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer, object_term
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, with_described
+from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
+from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, object_term, with_described
 from scene_specs.benchmarks.iwisdm.generate import trial_specs
 from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from scene_specs.benchmarks.iwisdm.reader import read
@@ -248,7 +248,7 @@ def test_what_cannot_be_shown_or_said_is_refused() -> None:
         with pytest.raises(SpecError, match=problem):
             make_trial(session, [None], DEFAULT, KeyedRng(1, "x", "y"))
     place = object_term("location", 0, 0)
-    impossible = FramePlan(1, (PlacedTask(early, 0),), tied=((place, place, False),))
+    impossible = FramePlan(1, (PlacedTask(early, 0),), tied=(Constraint(place, place, False),))
     with pytest.raises(SpecError, match="no objects fulfill"):
         make_trial(impossible, [TargetAnswer("top left")], DEFAULT, KeyedRng(1, "x", "y"))
 
