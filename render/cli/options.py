@@ -86,14 +86,16 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
 
 
 def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """Parse `WIDTHxHEIGHT` as (width, height) in pixels, each from 4 to 16384. Raises BadParameter."""
+    """Parse `WIDTHxHEIGHT` as (width, height) in pixels, each from LEAST_SIDE to MOST_SIDE. Raises BadParameter."""
     if value is None:
         return None
+    from scene_specs.language.scene import LEAST_SIDE, MOST_SIDE
+
     width, _, height = value.lower().partition("x")
     if not (value.isascii() and width.isdigit() and height.isdigit()):
         raise click.BadParameter(f"found {value!r}; expected WIDTHxHEIGHT, such as 320x240")
-    if not all(len(side) <= 5 and 4 <= int(side) <= 16384 for side in (width, height)):
-        raise click.BadParameter(f"found {value!r}; expected a width and height from 4 to 16384")
+    if not all(len(side) <= 5 and LEAST_SIDE <= int(side) <= MOST_SIDE for side in (width, height)):
+        raise click.BadParameter(f"found {value!r}; expected a width and height from {LEAST_SIDE} to {MOST_SIDE}")
     return (int(width), int(height))
 
 

@@ -36,8 +36,9 @@ def ask(
 ) -> int:  # fmt: skip
     """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.
 
-    The replies that came before an error stay in the file. Raises ChatError, BudgetError, UsageError if the file has
-    replies of another model, to other prompts or with other settings, or if there are no items, SpecError, StoreError.
+    The replies that came before an error stay in the file. Raises UsageError if there are no items, or if the file has
+    replies by another model, to other prompts or with other settings; also ChatError, BudgetError, SpecError and
+    StoreError.
     """
     items = iter_items(store, options, progress)
     if (first := next(items, None)) is None:
@@ -84,7 +85,9 @@ def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
         try:
             row = json.loads(line)
             about = {"model": row["model"], "prompts": row["prompts"]}
-            known[str(row["id"])] = about | {key: row[key] for key in ("settings",) if key in row}
+            if "settings" in row:
+                about["settings"] = row["settings"]
+            known[str(row["id"])] = about
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             problem = f"line {number} is no reply of `render-eval ask`"
             raise UsageError(f"--out {file.path}: {problem}; name another file") from error

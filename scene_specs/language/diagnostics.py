@@ -165,8 +165,7 @@ _ALLOWED = {
     "lights.location": _CORNER,
     "lights.color": "linear [red, green, blue], numbers from 0, such as [1, 0.9, 0.8]",
     "pointer.size": "a scale, above 0 and at most 10, such as 0.6",
-    "x": "[least, greatest], such as [-3, 3]",
-    "y": "[least, greatest], such as [-3, 3]",
+    **dict.fromkeys(("x", "y"), "[least, greatest], such as [-3, 3]"),
 }
 _VECTORS = ("color", "background", "canvas", "x", "y", "location", "look_at")
 _RANGES = {"color": " from 0 to 255", "background": " from 0 to 255", "canvas": " from 1 to 10000"}

@@ -40,7 +40,6 @@ _FUNCTIONS = {
 }
 # Below Blender's folder, on Linux, macOS and Windows.
 _NAMES = ("lib/libOpenImageDenoise.so.2", "lib/libOpenImageDenoise*.dylib", "OpenImageDenoise.dll")
-_LESS = "render smaller images (--size), or start fewer workers"
 _ADVICE = "reinstall bpy, or use a profile without `object_samples`"
 # Pixels between the points on which the low-passed residual is computed.
 _GRID = 20
@@ -78,7 +77,9 @@ def _device(threads: int) -> int:
 def _check(device: int) -> None:
     message = ctypes.c_char_p()
     if _library().oidnGetDeviceError(device, ctypes.byref(message)):
-        raise RenderError(f"OpenImageDenoise failed: {(message.value or b'').decode('utf-8', 'replace')}; {_LESS}")
+        problem = (message.value or b"").decode("utf-8", "replace")
+        advice = "render smaller images (--size), or start fewer workers"
+        raise RenderError(f"OpenImageDenoise failed: {problem}; {advice}")
 
 
 def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool = False) -> Floats:
