@@ -41,7 +41,7 @@ def write_package(folder: Path) -> None:
     for name, text in files().items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    subprocess.run([sys.executable, "make_shapes.py"], cwd=folder, check=True, timeout=60)
+    subprocess.run([sys.executable, "make_shapes.py"], cwd=folder, check=True, timeout=240)
 
 
 def write_installed(folder: Path) -> None:

@@ -55,7 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
         assert done.returncode == 0, done.stderr
     wheels = sorted(map(str, folder.glob("*.whl")))
     target = ["install", "--no-index", "--no-deps", "--target", str(folder / "site"), *wheels]
-    subprocess.run([*pip, *target], check=True, timeout=120)
+    subprocess.run([*pip, *target], check=True, timeout=240)
     return Site(folder)
 
 

@@ -90,7 +90,7 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
         [sys.executable, "-P", "-c", code],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
@@ -107,7 +107,7 @@ def run_installed(site: Path, code: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(site)}
     command = [sys.executable, "-P", "-c", code]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, check=False, cwd=site.parent, env=environment
+        command, capture_output=True, text=True, timeout=240, check=False, cwd=site.parent, env=environment
     )
 
 

@@ -35,7 +35,7 @@ def run_pytest(folder: Path, *arguments: str) -> tuple[int, str, str]:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(folder), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
     )
     return done.returncode, done.stdout, done.stdout.splitlines()[-1]
 

@@ -30,7 +30,7 @@ def package_folder(package: str) -> Path:
 
 def run_python(code: str) -> str:
     """What `code` prints in a fresh interpreter; its error is the test's."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

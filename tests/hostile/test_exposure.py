@@ -118,7 +118,7 @@ def test_modules_in_the_working_directory_are_not_imported(tmp_path: Path) -> No
     )
     done = subprocess.run(
         [sys.executable, str(script), "s.json", "--renderer", "fake", "--size", "16x16", "--workers", "1"],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120,
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=240,
         check=False,
     )  # fmt: skip
     assert not (tmp_path / "imported").exists(), (tmp_path / "imported").read_text()
@@ -174,7 +174,7 @@ def test_another_user_reads_and_writes_nothing_of_it(run: tuple[int, Path]) -> N
     script = 'for path in "$@"; do if [ -r "$path" ] || [ -w "$path" ]; then echo "$path"; fi; done'
     done = subprocess.run(
         ["/bin/sh", "-c", script, "sh", *paths], user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True,
-        text=True, timeout=60, check=True, cwd="/",
+        text=True, timeout=240, check=True, cwd="/",
     )  # fmt: skip
     assert paths
     assert done.stdout == ""

@@ -135,7 +135,7 @@ def test_the_page_server_stays_inside_its_folder(tmp_path: Path, victim: Victim)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             for path, expected in tried.items():
-                asking = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+                asking = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=240)
                 asking.request("GET", path, headers={"Host": "localhost"})
                 assert asking.getresponse().status == expected, path
         finally:

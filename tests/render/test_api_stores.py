@@ -142,7 +142,7 @@ def test_it_runs_in_a_thread_as_well(tmp_path: Path) -> None:
         target=lambda: found.append(diorama.render_to_store(episodes("a"), tmp_path / "out.lance", **SMALL))
     )
     thread.start()
-    thread.join(timeout=120)
+    thread.join(timeout=240)
     assert [summary.rendered for summary in found] == [1]
 
 
@@ -156,7 +156,7 @@ def test_a_script_needs_no_main_guard(tmp_path: Path) -> None:
     ]
     script.write_text("\n".join(lines))
     done = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
     )
     assert done.stdout.splitlines() == ["rendered 1"], done.stderr
 

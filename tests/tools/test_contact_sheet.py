@@ -15,7 +15,7 @@ COLORS = ((250, 10, 10), (10, 250, 10), (10, 10, 250))
 
 def run_sheet(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", "-m", "tools", "contact-sheet", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=ROOT)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=ROOT)
 
 
 def test_pictures_stand_in_the_order_of_their_names(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from tools.__main__ import main
 
 def git(folder: Path, *arguments: str) -> None:
     line = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
-    subprocess.run(line, check=True, capture_output=True, timeout=60)
+    subprocess.run(line, check=True, capture_output=True, timeout=240)
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def run_setup(checkout: Path, *arguments: str, **environment: str) -> subprocess
         ["bash", str(checkout / "tools/setup.sh"), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
         env={**plain, "PYTHON": sys.executable, **environment},
     )

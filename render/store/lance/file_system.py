@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
-from multiprocessing import TimeoutError as ProcessTimeout
-from multiprocessing import get_context
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +18,13 @@ from render.store.lance.durability import sync_tree
 _WRITERS, _COMMITS = 3, 4
 # Locks of a network file system may never answer. The start of the processes takes most of the two usual seconds.
 _RACE_SECONDS = 120.0
+# The program of each process; its arguments: path, number of rows, first row.
+_WRITER = """
+import sys, lance, pyarrow
+url, count, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+for row in range(first, first + count):
+    lance.write_dataset(pyarrow.table({"row": [row]}), url, mode="append")
+"""
 # File systems of several machines, or of a program, by the beginning of their names in /proc/mounts.
 _SHARED = ("nfs", "cifs", "smb", "9p", "afs", "fuse", "lustre", "gpfs", "beegfs", "ceph", "panfs", "wekafs")
 
@@ -55,31 +62,33 @@ def check_file_system(folder: Path, race: bool = True) -> None:
             step = "commits of several processes at once"
             if race:
                 _race(f"{name}/trial.lance")
-    except (OSError, RuntimeError, ProcessTimeout) as error:
+    except (OSError, RuntimeError) as error:
         # Some errors of Lance are RuntimeErrors.
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise StoreError(f"{folder}: {step} failed: {reason}") from error
 
 
 def _race(url: str) -> None:
-    """Raise OSError unless every row of every process is in the trial store afterwards; ProcessTimeout if it hangs."""
+    """Raise OSError unless every row of every process is in the trial store afterwards, or if one does not end."""
     import lance
 
     lance.write_dataset(pa.table({"row": pa.array([], pa.int64())}), url)
-    # Spawned, because Lance has threads, which do not survive a fork.
-    with get_context("spawn").Pool(_WRITERS) as pool:
-        answer = pool.map_async(partial(_commit, url), range(_WRITERS))
+    # -P: a module in the working directory, which may hold others' files, must not take the place of a library.
+    command = [sys.executable, "-P", "-c", _WRITER, url, str(_COMMITS)]
+
+    def write(first: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, str(first)], capture_output=True, errors="replace", timeout=_RACE_SECONDS, check=False
+        )
+
+    with ThreadPoolExecutor(_WRITERS) as pool:
         try:
-            answer.get(_RACE_SECONDS)
-        except ProcessTimeout:
-            raise ProcessTimeout(f"no answer within {_RACE_SECONDS:.0f} s") from None
+            ended = list(pool.map(write, range(0, _WRITERS * _COMMITS, _COMMITS)))
+        except subprocess.TimeoutExpired:
+            raise OSError(f"no answer within {_RACE_SECONDS:.0f} s") from None
+    for writer in ended:
+        if writer.returncode:
+            raise OSError((writer.stderr.strip().splitlines() or [f"exit code {writer.returncode}"])[-1])
     found = sorted(lance.dataset(url).to_table()["row"].to_pylist())
     if found != list(range(_WRITERS * _COMMITS)):
         raise OSError(f"{_WRITERS * _COMMITS} rows were committed, and {len(found)} are there")
-
-
-def _commit(url: str, writer: int) -> None:
-    import lance
-
-    for number in range(_COMMITS):
-        lance.write_dataset(pa.table({"row": [writer * _COMMITS + number]}), url, mode="append")

@@ -74,10 +74,10 @@ def test_it_is_served_until_ctrl_c(store: str, tmp_path: Path, number: signal.Si
         try:
             assert json.loads(child.stdout.readline())["episodes"] == 2
             address = json.loads(child.stdout.readline())["url"]
-            with urllib.request.urlopen(address, timeout=60) as answer:
+            with urllib.request.urlopen(address, timeout=240) as answer:
                 assert b"<title>s.lance</title>" in answer.read()
             child.send_signal(number)
-            assert child.wait(timeout=60) == 0
+            assert child.wait(timeout=240) == 0
         finally:
             child.kill()
 

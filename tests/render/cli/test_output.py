@@ -46,7 +46,7 @@ def test_a_pipe_gets_what_is_written(tmp_path: Path) -> None:
         reader = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
         reader.start()
         write(pipe)
-        reader.join(timeout=60)
+        reader.join(timeout=240)
     assert got == ["one\ntwo\n", "one\ntwo\n"]
     assert pipe.is_fifo()
 
@@ -163,7 +163,7 @@ def test_a_full_disk_is_said_in_a_line(piped: bool) -> None:
             stdout=full if piped else subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=240,
         )
     assert done.returncode == 2
     assert "can't be written: No space left on device; free some space" in done.stderr

@@ -187,7 +187,7 @@ def test_mlcroissant(name: str, tmp_path: Path, about: Path) -> None:
     call(store.url, "--format", name, *sharded, "--out", out, "--about", about)
     done = subprocess.run(
         [os.environ["DIORAMA_HARNESS"], str(READER), str(out)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CROISSANT_CACHE": str(tmp_path / "cache")},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

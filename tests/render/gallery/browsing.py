@@ -13,7 +13,7 @@ from PIL import Image
 
 Open = Callable[..., Any]
 # How long a browser may take for what takes it a moment: machines that run tests are often loaded.
-WAIT_SECONDS = 30
+WAIT_SECONDS = 60
 
 
 def until(page: Any, expression: str) -> None:

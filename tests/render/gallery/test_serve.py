@@ -29,7 +29,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 def get(port: int, path: str, host: str | None = None) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection(HOST, port, timeout=60)
+    connection = http.client.HTTPConnection(HOST, port, timeout=240)
     connection.putrequest("GET", path, skip_host=True)
     connection.putheader("Host", host or f"{HOST}:{port}")
     connection.endheaders()

@@ -189,7 +189,7 @@ def test_stopped_half_way_and_run_again_gives_each_once(
         time.sleep(0.1)
     process.send_signal(number)
     go_on.touch()
-    code = process.wait(timeout=60)
+    code = process.wait(timeout=240)
     before = stored(tmp_path)
     assert code == (-signal.SIGKILL if number == signal.SIGKILL else 130)
     assert 0 < len(before) < len(names) and len(set(before)) == len(before)

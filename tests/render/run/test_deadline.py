@@ -156,10 +156,10 @@ def test_sigusr1_commits_what_is_finished(farm: Farm) -> None:
     options = ["--renderer", "tests.render.run.renderers:Slow", "--size", "32x24", "--workers", "1"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([*line, *options], env=environment, stdout=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 100
+        deadline = time.monotonic() + 200
         while not (Path(farm.store).exists() and farm.stored()) and time.monotonic() < deadline:
             time.sleep(0.3)
         process.send_signal(signal.SIGUSR1)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=240)
     assert process.returncode == 75, out
     assert f"rendered {len(farm.stored())} episodes" in out and "left; run the same command again" in out

@@ -171,7 +171,7 @@ def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) 
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", SIGNALED, moment, specs, "--renderer", "fake", "--out", farm.store],
             env={**os.environ, "TMPDIR": folder, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True, text=True, timeout=100, check=False,
+            capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
         assert done.returncode == 130, done.stderr
         assert not list(Path(folder).iterdir())
@@ -204,7 +204,7 @@ def test_workers_that_start_as_their_raylet_is_killed_end_with_the_run() -> None
     with local_ray():
         node: Any = ray_worker._global_node
         folder = Path(os.environ["TMPDIR"]).parent
-        actors, end = [], time.monotonic() + 60
+        actors, end = [], time.monotonic() + 200
         while not _starting(folder):
             assert time.monotonic() < end
             actors.append(actor.remote())

@@ -33,7 +33,7 @@ def test_who_is_ready_is_not_hung(farm: Farm, monkeypatch: pytest.MonkeyPatch) -
         right(self)
         waiting = list(self._pool.waited_for())
         if waiting:
-            ray.wait(waiting, num_returns=len(waiting), timeout=60)
+            ray.wait(waiting, num_returns=len(waiting), timeout=240)
         turns.append(len(waiting))
         for slot in self._pool.slots:
             slot.since -= 1e5

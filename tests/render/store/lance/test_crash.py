@@ -68,7 +68,7 @@ def test_racing_processes_create_one_store_and_write_each_episode_once(tmp_path:
     racers = [start(url, "same", first=0, count=60, batch=5) for _ in range(2)]
     racers.append(start(url, "other", first=0, count=60, batch=5, compact_every=4))
     for process in racers:
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=240)
         assert process.returncode == 0
         assert out.count("\n") == 61
     store = LanceStore.open(str(url))

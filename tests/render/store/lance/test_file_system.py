@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,6 @@ import pytest
 from render.model.errors import StoreError
 from render.run.doctor import check_disk
 from render.store.lance import file_system
-
-
-def hang(*_: object) -> None:
-    time.sleep(60)
 
 
 def test_a_local_disk_holds_commits_of_several_processes(tmp_path: Path) -> None:
@@ -39,10 +34,13 @@ def test_what_a_file_system_lacks_is_named_with_the_remedy(tmp_path: Path, monke
         with pytest.raises(StoreError, match="a hard link failed: Operation not permitted"):
             file_system.check_file_system(tmp_path)
     # A commit that another process has overwritten.
-    monkeypatch.setattr(file_system, "_commit", print)
+    monkeypatch.setattr(file_system, "_WRITER", "print()")
     with pytest.raises(StoreError, match="processes at once failed: 12 rows were committed, and 0 are there"):
         file_system.check_file_system(tmp_path)
-    monkeypatch.setattr(file_system, "_commit", hang)
+    monkeypatch.setattr(file_system, "_WRITER", "raise SystemExit('no more space')")
+    with pytest.raises(StoreError, match="processes at once failed: no more space"):
+        file_system.check_file_system(tmp_path)
+    monkeypatch.setattr(file_system, "_WRITER", "import time; time.sleep(600)")
     monkeypatch.setattr(file_system, "_RACE_SECONDS", 0.1)
     with pytest.raises(StoreError, match="processes at once failed: no answer within 0 s"):
         file_system.check_file_system(tmp_path)

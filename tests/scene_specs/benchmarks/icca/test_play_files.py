@@ -132,7 +132,7 @@ def test_killed_while_it_plays(games: Path, tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     arguments = ["play", str(games), "--speaker", "steady", "--listener", "oracle", "--out", str(out)]
     playing = subprocess.Popen([sys.executable, "-c", SLOW, "icca", *arguments], cwd=Path(__file__).parents[4])
-    end = time.monotonic() + 120
+    end = time.monotonic() + 200
     while not (out.exists() and out.stat().st_size) and time.monotonic() < end:
         time.sleep(0.01)
     # Meanwhile it is alone.
