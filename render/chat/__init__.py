@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -38,7 +39,8 @@ class ChatSettings:
     with each request of `openai:`, or passed to `generate` of `hf:`; None leaves a default out. timeout: seconds per
     request, until its answer is complete. max_requests, max_tokens: limits of a run; tokens are those of prompts and
     replies. price: of a million input tokens, and of a million output tokens. attempts: requests per reply, at most.
-    first_wait, longest_wait: seconds between attempts; each wait is twice as long as the one before.
+    first_wait, longest_wait: seconds between attempts; each wait is twice as long as the one before. Raises UsageError
+    for a price that is none.
     """
 
     base_url: str = ""
@@ -50,6 +52,10 @@ class ChatSettings:
     attempts: int = 8
     first_wait: float = 1.0
     longest_wait: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not all(0 <= price < math.inf for price in self.price):
+            raise UsageError(f"prices {self.price[0]:g} and {self.price[1]:g}: expected finite numbers of at least 0")
 
 
 def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:

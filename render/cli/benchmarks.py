@@ -142,12 +142,11 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
 
 def parameter(name: str, field: FieldInfo) -> click.Parameter:
     """The option or argument of a field."""
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    extra: dict[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     kind = _without_none(field.annotation)
     many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
-    path = str(extra.get("path", ""))
-    value_type = _type(get_args(kind)[0] if many else kind, field, path)
-    metavar: Any = extra.get("metavar", getattr(value_type, "metavar", None) or _METAVARS.get(path))
+    value_type = _type(get_args(kind)[0] if many else kind, field, extra)
+    metavar: Any = extra.get("metavar", getattr(value_type, "metavar", None) or _METAVARS.get(extra.get("path", "")))
     if "argument" in extra:
         nargs = -1 if many else 1
         return click.Argument([name], type=value_type, nargs=nargs, required=field.is_required(), metavar=metavar)
@@ -177,14 +176,14 @@ def _without_none(annotation: Any) -> Any:
     return annotation
 
 
-def _type(kind: Any, field: FieldInfo, path: str) -> Any:
+def _type(kind: Any, field: FieldInfo, extra: dict[str, Any]) -> Any:
     """The click type of one value."""
     if kind is Path:
-        return _PATHS[path]
+        return _PATHS[extra.get("path", "")]
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     if get_origin(kind) is tuple:
-        return opt.Numbers(get_args(kind)[0], len(get_args(kind)))
+        return opt.Numbers(get_args(kind)[0], len(get_args(kind)), extra.get("metavar", ""))
     limits = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
     if limits:
         most = sys.float_info.max

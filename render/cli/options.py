@@ -62,13 +62,15 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
 
     name = "numbers"
 
-    def __init__(self, kind: type[int] | type[float], count: int) -> None:
+    def __init__(self, kind: type[int] | type[float], count: int, metavar: str = "") -> None:
         self._kind, self._count = kind, count
-        self.separator, self.metavar, self._expected = {
-            (int, 2): ("-", "MIN-MAX", "MIN-MAX, such as 3-10, or one number"),
-            (float, 2): (":", "MIN:MAX", "a number, or MIN:MAX such as -10:40"),
-            (int, 3): (",", "R,G,B", "R,G,B from 0 to 255, such as 128,128,128"),
+        self.separator, form, more = {
+            (int, 2): ("-", "MIN-MAX", ", such as 3-10, or one number"),
+            (float, 2): (":", "MIN:MAX", ", two numbers, or one number for both"),
+            (int, 3): (",", "R,G,B", " from 0 to 255, such as 128,128,128"),
         }[kind, count]
+        self.metavar = metavar or form
+        self._expected = self.metavar + more
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
         """The numbers. Raises BadParameter."""

@@ -8,7 +8,7 @@ times as many, because its light passes through several of them (docs/quality.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -39,34 +39,34 @@ def glass_share(frame: SceneFrame, view: SceneView, settings: Settings) -> float
     return float(np.count_nonzero(np.array([False, *glass])[ids])) / ids.size
 
 
-def expected_glass(episode: EpisodeSpec | Scene) -> list[float]:
-    """Number of glass objects per frame: counted in a Scene, the mean over the possible draws of a spec."""
+def expected_number(kind: Callable[[str], bool], episode: EpisodeSpec | Scene) -> list[float]:
+    """Number of objects per frame with a kind of material: counted in a Scene, the mean over the draws of a spec."""
     if isinstance(episode, Scene):
-        return [float(sum(transmits(item.material.name) for item in frame.objects)) for frame in episode.frames]
+        return [float(sum(kind(item.material.name) for item in frame.objects)) for frame in episode.frames]
     defaults = load_stage(episode.stage).defaults.materials
     numbers = []
     for frame in episode.frames:
-        numbers.append(sum(_chance(item.material, defaults) for item in frame.objects))
+        numbers.append(sum(_chance(kind, item.material, defaults) for item in frame.objects))
         if frame.pointer is not None:
-            numbers[-1] += _chance(frame.pointer.material, ("rubber",))
+            numbers[-1] += _chance(kind, frame.pointer.material, ("rubber",))
         if frame.random_objects is not None:
             count = float(np.mean(frame.random_objects.count))
-            numbers[-1] += count * _chance(None, frame.random_objects.materials or defaults)
+            numbers[-1] += count * _chance(kind, None, frame.random_objects.materials or defaults)
     return numbers
 
 
-def _chance(material: str | MaterialSpec | None, defaults: Sequence[str]) -> float:
-    """Probability that a material is of glass; None is drawn from the defaults."""
+def _chance(kind: Callable[[str], bool], material: str | MaterialSpec | None, defaults: Sequence[str]) -> float:
+    """Probability that a material is of the kind; None is drawn from the defaults."""
     if material is None:
-        return sum(map(transmits, defaults)) / len(defaults)
+        return sum(map(kind, defaults)) / len(defaults)
     name = material.name if isinstance(material, MaterialSpec) else material
-    return float(name is not None and transmits(name))
+    return float(name is not None and kind(name))
 
 
 def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
     """Whether an object of a Scene is of glass, or one of a spec may be."""
     shares = [view.glass for frame in episode.frames for view in frame.views] if isinstance(episode, Scene) else []
-    return any(shares) or any(expected_glass(episode))
+    return any(shares) or any(expected_number(transmits, episode))
 
 
 def samples_at(settings: Settings, share: float, plain: bool = False) -> int:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
-from render.geometry.glass import expected_glass, samples_at
+from render.geometry.glass import expected_number, samples_at
 from render.geometry.sampling_plan import object_samples_at
 from render.geometry.shapenet.loading import cache_folder
 from scene_specs.language.atomic import write_atomic
 from scene_specs.language.foreign import read_foreign
+from scene_specs.language.materials import scatters, transmits
 from scene_specs.language.scene import Scene, Settings
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.stage import load_stage
@@ -56,8 +57,9 @@ class Work:
         images, megapixels = sum(views), settings.width * settings.height / 1e6
         samples = images * _FLAT_SAMPLES
         if load_stage(episode.stage).pixels != "center":
-            glass = expected_glass(episode)
-            whole = [samples_at(settings, _GLASS_SHARE * number, plain=not number) for number in glass]
+            glass = expected_number(transmits, episode)
+            bright = expected_number(lambda name: not scatters(name), episode)
+            whole = [samples_at(settings, _GLASS_SHARE * glass[k], plain=not bright[k]) for k in range(len(glass))]
             more = [_RECTANGLES * object_samples_at(settings, number) for number in whole]
             samples = float(np.dot(views, np.add(whole, more)))
         return cls(images, images * megapixels, images * _PER_IMAGE + samples * megapixels * _PER_MEGASAMPLE)

@@ -90,7 +90,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]:
             yield process.pid, home
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(240)
 
 
 def test_everything_listens_on_the_loopback_address_only(run: tuple[int, Path]) -> None:

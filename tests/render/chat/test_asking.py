@@ -63,6 +63,12 @@ def test_failed_attempts_are_repeated_and_paid() -> None:
     assert (models.meter.requests, models.meter.tokens) == (3, (120, 5))
 
 
+@pytest.mark.parametrize("price", [(-1.0, 2.0), (1.0, float("nan"))])
+def test_prices_are_numbers_of_at_least_0(price: tuple[float, float]) -> None:
+    with pytest.raises(UsageError, match=f"prices {price[0]:g} and {price[1]:g}: expected finite"):
+        ChatSettings(price=price)
+
+
 def test_attempts_end() -> None:
     with open_models(ChatSettings(attempts=4, **QUICK)) as models:
         model = models.open("tests.render.chat.test_asking:Broken")
@@ -160,10 +166,10 @@ def test_results_under_way_come_before_the_error() -> None:
 
     def work(number: int) -> int:
         if number < 4:
-            together.wait(10)
+            together.wait(100)
         if number == 0:
             raise ChatError("0 failed")
-        assert stopped.wait(10)
+        assert stopped.wait(100)
         return number
 
     kept = []

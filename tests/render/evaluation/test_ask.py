@@ -138,7 +138,7 @@ def test_more_than_a_chunk_is_asked_at_a_time(tmp_path: Path, monkeypatch: pytes
     together = Barrier(4)
 
     def reply(*_: object, **__: object) -> Reply:
-        together.wait(10)
+        together.wait(100)
         return Reply("no", 10, 1)
 
     monkeypatch.setattr("render.evaluation.ask._CHUNK", 2)
@@ -152,6 +152,11 @@ def test_replies_to_other_numbers_of_questions_are_not_mixed(tmp_path: Path) -> 
     ask = ("render-eval", "ask", eval_store(tmp_path, "clevr").url, "--model", MODEL, "--out", tmp_path / "p.jsonl")
     assert "--questions 2" in run(*ask, "--questions", "2")
     run(*ask, "--questions", "3", exit_codes=(2,))
+
+
+def test_a_wrong_price_is_named(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["ask", "none", "--model", MODEL, "--out", str(tmp_path / "p"), "--price", "2:"])
+    assert done.exit_code == 2 and "found '2:'; expected INPUT:OUTPUT" in done.stderr
 
 
 def test_a_server_gets_texts_and_images_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

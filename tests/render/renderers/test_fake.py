@@ -86,12 +86,12 @@ def test_it_crashes_and_hangs_where_it_is_told() -> None:
     crashing, hanging = context.Process(target=_crash), context.Process(target=_hang)
     crashing.start()
     hanging.start()
-    crashing.join(60)
+    crashing.join(240)
     assert crashing.exitcode == -signal.SIGSEGV
     hanging.join(0.5)
     assert hanging.exitcode is None
     hanging.kill()
-    hanging.join(10)
+    hanging.join(100)
     assert hanging.exitcode == -signal.SIGKILL
 
 

@@ -56,7 +56,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         use(monkeypatch, endpoint)
         yield "s3://bucket"
         server.stdin.close()
-        server.wait(60)
+        server.wait(240)
 
 
 @pytest.mark.readers

@@ -139,7 +139,7 @@ def test_killed_while_it_plays(games: Path, tmp_path: Path) -> None:
     second = run(*arguments, "--resume")
     assert (second.exit_code, "another command is writing it" in second.output) == (2, True)
     os.kill(playing.pid, signal.SIGKILL)
-    playing.wait(60)
+    playing.wait(240)
     kept = out.read_text().splitlines()
     assert len(kept) == 25
     assert run(*arguments, "--resume").exit_code == 0
