@@ -242,7 +242,7 @@ def contrast(
     with verification.episodes_of(files, store) as episodes, atomic_writer(out) as stream:
         for episode in episodes:
             settings = episode_settings(episode, profile, size)
-            for change in changes:
+            for change in dict.fromkeys(changes):
                 try:
                     options = ContrastOptions(change, chain, answers, asset_roots)
                     for scene in contrast_scenes(episode, settings, options):
@@ -319,11 +319,17 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     if "questions" in given and len(files) > 1:
         raise UsageError(f"--questions has those of one file; found {len(files)} FILES")
 
+    seen: set[str] = set()
+
     def read(file: Path) -> Iterator[EpisodeSpec]:
-        episode = None
+        before = len(seen)
         for episode in reader(file, camera, strict, **given):
+            if episode.id in seen:
+                problem = "an earlier scene gives an episode of this id"
+                raise spec_error(problem, "rename or remove one of them", file=str(file), episode=episode.id)
+            seen.add(episode.id)
             yield episode
-        if episode is None:
+        if len(seen) == before:
             raise spec_error("has no episode", f"check that it is a file of {origin}", file=str(file))
 
     episodes = read_each(files, read)

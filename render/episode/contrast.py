@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
+from render.annotations.image_views import extent_of
 from render.compiler import compile_episode
 from render.episode.pin_layout import pin_layout
 from render.geometry.glass import glass_share
@@ -25,8 +27,9 @@ from scene_specs.language.benchmark import benchmark, benchmark_of, verifier_of
 from scene_specs.language.contrast import Edit, edits
 from scene_specs.language.rng import generator
 from scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
-from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.spec import EpisodeId, EpisodeSpec
 from scene_specs.language.stage import load_stage
+from scene_specs.questions.view import CONTACT, vertical
 from scene_specs.reading.source import parse_episode
 
 Answers = Literal["flip", "stay", "any"]
@@ -48,8 +51,11 @@ class ContrastOptions:
 
 @dataclass
 class _Chain:
+    """distinct: indices of the frames in which no two objects may look alike."""
+
     scenes: list[Scene]
     data: dict[str, Any]
+    distinct: set[int]
     steps: list[Edit] = field(default_factory=list)
     problems: Counter[str] = field(default_factory=Counter)
 
@@ -61,11 +67,20 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     """
     if isinstance(spec, Scene):
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")
+    try:
+        TypeAdapter(EpisodeId).validate_python(f"{spec.id}+{options.change}-{options.members - 1}")
+    except ValidationError:
+        raise ContrastError(f"episode {spec.id}: its id is too long to add +{options.change}-0; shorten it") from None
     # Rectangles depend on the layout, and noise on them.
     settings = settings.without_rectangles()
     source = compile_episode(spec, settings, options.asset_roots)
-    pinned = pin_layout(spec, source, options.asset_roots)
-    chain = _Chain([source], _with_stage_rules(pinned.model_dump(mode="json", exclude_none=True), settings, options))
+    pinned = pin_layout(spec, source, options.asset_roots).model_dump(mode="json", exclude_none=True)
+    if load_stage(spec.stage).ground is not None:
+        _keep_on_ground(pinned, source)
+    distinct = {
+        k for k, one in enumerate(spec.frames) if one.random_objects is not None and one.random_objects.distinct
+    }
+    chain = _Chain([source], _with_stage_rules(pinned, settings, options), distinct)
     rng = generator(spec.seed, spec.id, f"contrast {options.change}")
     name = benchmark_of(spec.task)
     make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or _true_edits
@@ -83,6 +98,15 @@ def _true_edits(data: dict[str, Any], change: Change, rng: np.random.Generator) 
         except SpecError:
             wrong = True
         yield replace(edit, problem="the stored truth would be wrong" if wrong else "")
+
+
+def _keep_on_ground(data: dict[str, Any], source: Scene) -> None:
+    """Give the objects that stand on the ground two coordinates, with which they stay there when their size changes."""
+    for frame, compiled in zip(data["frames"], source.frames, strict=True):
+        scales = {item.name: item.scale for item in compiled.objects}
+        for item in frame["objects"]:
+            if (item.get("location") or ())[2:] == [scales[item["name"]]]:
+                del item["location"][2]
 
 
 def _with_stage_rules(data: dict[str, Any], settings: Settings, options: ContrastOptions) -> dict[str, Any]:
@@ -109,13 +133,13 @@ def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, optio
         try:
             if not (problem := edit.problem or _unfit(chain, edit, options)):
                 scene = compile_episode(parse_episode(json.dumps(edit.data)), settings, options.asset_roots)
-                if not (problem := _changed_elsewhere(chain.scenes, scene, edit)):
+                if not (problem := _changed_elsewhere(chain.scenes, scene, edit) or _wrong_frame(chain, scene, edit)):
                     chain.scenes.append(scene)
                     chain.steps.append(edit)
                     chain.data = edit.data
                     return
         except (CompileError, SpecError) as error:
-            problem = (error.problem if isinstance(error, CompileError) else str(error)).partition(":")[0]
+            problem = (error if isinstance(error, CompileError) else error.diagnostics[0]).problem.partition(":")[0]
         chain.problems[problem] += 1
     reasons = "; ".join(f"{text} ({count})" for text, count in chain.problems.most_common(3))
     reasons = reasons or f"nothing in it has a {options.change} to change"
@@ -146,6 +170,28 @@ def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str
         if (found := next(differences(old, new), None)) is not None:
             return f"more than one thing would change ({found[0]})"
     return "the result is not new" if any(after.frames == other.frames for other in before) else ""
+
+
+def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
+    """What nobody would place or draw like this: objects in the air, two that look alike; "" if there is nothing."""
+    old, new = (scene.frames[edit.frame] for scene in (chain.scenes[-1], after))
+    if load_stage(after.stage).ground is not None:
+        left = {item.name for item in new.objects}
+        if any(upper in left for upper, _ in _standing(old) - _standing(new)):
+            return "an object would not stand any more on what it stands on"
+    looks = [(item.shape, item.outline, item.color, item.material, item.scale) for item in new.objects]
+    if edit.frame in chain.distinct and any(look in looks[:k] for k, look in enumerate(looks)):
+        return "two objects would look alike"
+    return ""
+
+
+def _standing(frame: SceneFrame) -> set[tuple[str, str]]:
+    """Names of each object and of what it stands on; "" is the ground."""
+    extents = {item.name: extent_of(item) for item in frame.objects}
+    names = list(extents)
+    above = vertical(list(extents.values()))["on"]
+    pairs = {(names[b], names[a]) for a, bits in enumerate(above) for b in range(len(names)) if bits >> b & 1}
+    return pairs | {(name, "") for name, (_, _, z) in extents.items() if abs(z[0]) <= CONTACT}
 
 
 def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def view_of(
         )
         for name in RELATIONS
     }
-    relations |= _vertical([item.extent for item in objects])
+    relations |= vertical([item.extent for item in objects])
     rows = tuple(tuple(row) for row in annotation.camera.extrinsics[:3])
     return ImageView(
         episode, image, split, objects, relations, rows, annotation.directions, threshold, pointer is not None
@@ -139,7 +139,7 @@ def _readable(name: str | None) -> str | None:
     return name if name is not None and _WORDS.fullmatch(name) else None
 
 
-def _vertical(extents: Sequence[Extent]) -> dict[str, tuple[int, ...]]:
+def vertical(extents: Sequence[Extent]) -> dict[str, tuple[int, ...]]:
     """above, below, on, as bits: B is above A if it begins where A ends, and one's center lies over the other's box.
 
     It is on A if, in addition, they touch.

@@ -49,7 +49,7 @@ def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
         at = skip_space(text, start + 1)
         for index in count():
             if text.startswith("]", at):
-                return
+                break
             value, end = decode(text, at)
             yield value, ("scenes", index)
             at = skip_space(text, end)
@@ -57,6 +57,14 @@ def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
                 at = skip_space(text, at + 1)
             elif not text.startswith("]", at):
                 raise NotStrictJson("no comma")
+        at = skip_space(text, at + 1)
+        while text.startswith(",", at):
+            at = skip_space(text, decode(text, skip_space(text, at + 1))[1])
+            if not text.startswith(":", at):
+                raise NotStrictJson("no colon")
+            at = skip_space(text, decode(text, skip_space(text, at + 1))[1])
+        if not text.startswith("}", at) or skip_space(text, at + 1) != len(text):
+            raise NotStrictJson("no end")
     except NotStrictJson:
         # Only the slow reader knows the line of a syntax error.
         parse_json(text, file)

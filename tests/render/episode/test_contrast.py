@@ -36,6 +36,11 @@ def scenes_of(data: dict[str, Any], **options: Any) -> list[Scene]:
     return contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(**options))
 
 
+def frame_of(objects: list[dict[str, Any]]) -> dict[str, Any]:
+    rules = [{"min_visible_pixels": 0}, {"axis_margin": 0}, {"in_frame": False}]
+    return {**CROWD, "frames": [{"objects": objects, "constraints": rules}]}
+
+
 @pytest.mark.parametrize("change", get_args(Change))
 def test_one_thing_differs_and_all_else_is_held(change: Change) -> None:
     first, second = scenes_of(CROWD, change=change)
@@ -98,6 +103,33 @@ def test_objects_that_look_alike_do_not_change_places() -> None:
         assert second.contrast is not None and "c" in second.contrast.objects
     with pytest.raises(ContrastError, match="nothing in it has a relation to change"):
         scenes_of({**CROWD, "frames": [{"objects": objects[:2]}]}, change="relation")
+
+
+def test_what_stands_on_the_ground_or_on_an_object_keeps_standing() -> None:
+    """A specified height of half the edge, as imported scenes have it, follows the size."""
+    look = {"shape": "cube", "material": "rubber", "color": "red", "size": "large", "rotation_deg": 0}
+    ground = [{**look, "name": "a", "location": [0, 0, 0.7]}]
+    first, second = (one.frames[0].objects[0] for one in scenes_of(frame_of(ground), change="size"))
+    assert (first.location, second.location) == ((0.0, 0.0, 0.7), (0.0, 0.0, 0.35))
+    stack = [*ground, {**look, "name": "b", "size": "small", "location": [0, 0, 1.75]}]
+    with pytest.raises(ContrastError, match="would not stand any more on what it stands on"):
+        scenes_of(frame_of(stack), change="size")
+    for seed in range(6):
+        _, after = scenes_of({**frame_of(stack), "seed": seed}, change="count")
+        assert "a" in {item.name for item in after.frames[0].objects}, "it is under b"
+
+
+def test_distinct_objects_stay_distinct() -> None:
+    some = {"shapes": ["cube"], "colors": ["red", "blue"], "materials": ["rubber"], "sizes": ["large"]}
+    frame = {"random_objects": {"count": 2, "distinct": True, **some}}
+    for seed in range(4):
+        pair = scenes_of({**CROWD, "seed": seed, "frames": [frame]}, change="color")
+        assert len({item.color for item in pair[1].frames[0].objects}) == 2
+
+
+def test_an_id_that_is_too_long_is_named() -> None:
+    with pytest.raises(ContrastError, match="its id is too long"):
+        scenes_of({**CROWD, "id": "b" * 97}, change="color")
 
 
 def test_a_scene_and_a_factor_that_nothing_has_are_refused() -> None:

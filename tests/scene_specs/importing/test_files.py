@@ -59,6 +59,25 @@ def test_a_clevr_file_gives_everything_it_gives(tmp_path: Path, rng: np.random.G
         assert {(light.name, light.jitter) for light in frame.lights} == {("key", 0), ("fill", 0), ("back", 0)}
 
 
+def test_the_text_after_the_scenes_is_read_and_must_end(tmp_path: Path, rng: np.random.Generator) -> None:
+    file = clevr_file(tmp_path / "a.json", [scene(rng, jittered(rng), 3, (480, 320))])
+    text = json.dumps({"scenes": json.loads(file.read_text())["scenes"], "info": {"split": "val"}, "more": 1})
+    file.write_text(text + " \n")
+    assert len(list(import_clevr(file))) == 1
+    for wrong in (text[:-1], text[:-4], text + "}", text.replace("}, ", "} ")):
+        file.write_text(wrong)
+        with pytest.raises(SpecError, match="JSON"):
+            list(import_clevr(file))
+
+
+def test_two_scenes_of_one_name_are_refused(tmp_path: Path, rng: np.random.Generator) -> None:
+    files = [clevr_file(tmp_path / name, [scene(rng, jittered(rng), 3, (480, 320))]) for name in ("a.json", "b.json")]
+    out = tmp_path / "out.jsonl"
+    done = CliRunner().invoke(main, ["import", "--from", "clevr", *map(str, files), "--out", str(out)])
+    assert done.exit_code == 2 and "b.json: episode clevr/val/CLEVR_val_000000: an earlier scene" in done.stderr
+    assert not out.exists()
+
+
 def test_a_published_layout_is_obeyed_by_the_compiler(tmp_path: Path, rng: np.random.Generator) -> None:
     """Also one that no layout of ours would be: hidden objects, outside the area, out of the picture."""
     entry = scene(rng, jittered(rng), 4, (480, 320))
