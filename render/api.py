@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
+from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -208,21 +209,25 @@ def export(
     overwrite: bool = False,
     limit: int | None = None,
     where: str | None = None,
-    splits: Sequence[str] = (),
+    splits: str | Sequence[str] = (),
     at: int | str | None = None,
     shard_size: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> ExportReport:
     """Export a store to a folder in one of the formats of `render-export --list-formats`.
 
-    overwrite: replace exported episodes that differ. where: SQL filter. splits: of the episodes, none for all.
+    overwrite: replace exported episodes that differ. where: SQL filter. splits: one or several, none for all.
     at: version number or tag of the store. shard_size: episodes per file, for formats that have several in a file.
     progress: called with the numbers of finished episodes and of all. A second call writes only what is missing.
 
     Raises UsageError for a wrong option, and after everything else is exported: StoreError if episodes are damaged,
     ConflictError if exported ones differ from the store.
     """
+    for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
+        if value is not None and not (isinstance(value, Integral) and value >= least):
+            raise UsageError(f"{name}: found {value!r}; expected an integer of at least {least}")
     options = ExportOptions(overwrite, limit, where, shard_size)
+    splits = [splits] if isinstance(splits, str) else splits
     on_progress = progress or (lambda done, total: None)
     report = run_export(
         _path("store", store), format, Path(out), options, at=at, splits=splits, on_progress=on_progress

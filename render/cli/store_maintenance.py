@@ -12,7 +12,7 @@ import click
 from render.cli import options as opt
 from render.cli.command import DioramaCommand, log
 from render.cli.output import print_json, progress_bar
-from render.model.errors import StoreError
+from render.model.errors import StoreError, UsageError
 from scene_specs.language.tables import counted, text_table
 
 _MAX_DAMAGED = 20
@@ -151,7 +151,8 @@ def copy(
 
     --differing decides what happens if TARGET has a different episode with the same id. error: copy no episode at all.
     newest: TARGET gets the episode with the higher attempt number, which grows by 1 each time an episode is rendered
-    again. keep: TARGET keeps its own episode. replace: TARGET gets the episode of SOURCE.
+    again, and starts at 1 again after the episode was deleted. keep: TARGET keeps its own episode. replace: TARGET gets
+    the episode of SOURCE.
 
     Exit codes: 0: done; 1: episodes of --complete SPECS are missing, and nothing was copied; 2: invalid options, or
     different episodes with the same id; 4: a store can't be read or written.
@@ -162,10 +163,17 @@ def copy(
     """
     from render.store import copying, open_or_create, peek
     from render.store.episode_store import condition as combine
+    from render.store.episode_store import unknown_id
     from scene_specs.reading.source import SpecSource
 
     condition = combine(**filters)
     opened = [opt.open_reader(source, at, filters["splits"]) for source in sources]
+    for key in filters["ids"]:
+        if not any(store.exists(key) for store in opened):
+            raise UsageError(unknown_id(opened[0], key))
+    benchmark = combine(benchmark=filters["benchmark"])
+    if benchmark and any(store.count() for store in opened) and not any(store.count(benchmark) for store in opened):
+        raise UsageError(f"{', '.join(sources)}: no episode has the benchmark {filters['benchmark']!r}")
     wanted = (item.episode.id for item in SpecSource(specs)) if specs else ()
     states = copying.check_together(opened, peek(target), condition, differing, wanted, mix_series)
     into, done = open_or_create(target), copying.CopyResult()
@@ -176,7 +184,7 @@ def copy(
     click.echo(f"copied {done.copied}, replaced {done.replaced}, kept {done.kept}, skipped {done.same} already there")
     if done.damaged:
         lines = "\n".join(f"  {line}" for line in done.damaged[:_MAX_DAMAGED])
-        raise StoreError(f"{', '.join(sources)}: {counted(len(done.damaged), 'damaged episode')} not copied:\n{lines}")
+        raise StoreError(f"{', '.join(sources)}: {counted(len(done.damaged), 'damaged episode')} skipped:\n{lines}")
 
 
 @click.command(cls=DioramaCommand)

@@ -56,12 +56,14 @@ class ExportReport:
 
     def error(self) -> DioramaError | None:
         """The error that the command ends with, if any; all other episodes were exported."""
-        if self.damaged or self.failed:
-            return StoreError(listed("not exported", self.damaged + self.failed))
+        broken = self.damaged + self.failed
+        texts = [listed("not exported", broken)] if broken else []
         if self.differing:
             advice = "pass --overwrite to replace them, or another --out folder"
-            return ConflictError(f"{listed('not exported', self.differing)}\n{advice}")
-        return None
+            texts.append(f"{listed('not exported', self.differing)}\n{advice}")
+        if not texts:
+            return None
+        return (StoreError if broken else ConflictError)("\n".join(texts))
 
 
 def listed(problem: str, lines: Sequence[str]) -> str:

@@ -119,8 +119,9 @@ def copy(
         result.copied += done.inserted
         result.replaced += done.updated
         result.kept += done.unchanged
+        # Not the damaged ones: another source may have them intact.
+        stored.update({record.episode_id: wanted[record.episode_id] for record in records})
         progress(len(chunk))
-    stored.update({key: wanted[key] for key in todo})
     return result
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import diorama
 from render.run.local_ray import local_ray
+from render.store import create_store
 
 SMALL: dict[str, Any] = {"renderer": "fake", "size": (32, 24), "device": "cpu"}
 
@@ -42,7 +43,7 @@ def test_specs_of_a_generator_are_rendered_and_only_once(tmp_path: Path) -> None
     assert summary.seconds > 0 and str(summary).startswith("rendered 3 episodes (3 images)")
     again = diorama.render_to_store(episodes("c", "d"), store, **SMALL)
     assert (again.todo, again.rendered, again.skipped) == (1, 1, 1)
-    assert sorted(name for name, _ in diorama.open_store(str(store)).ids()) == ["a", "b", "c", "d"]
+    assert sorted(name for name, _ in diorama.open_store(store).ids()) == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +184,13 @@ def test_wrong_exports_are_errors(tmp_path: Path) -> None:
         diorama.export(tmp_path / "none.lance", "folder", tmp_path / "out", shard_size=2)
     with pytest.raises(diorama.DioramaError, match="did you mean 'folder'"):
         diorama.export(tmp_path / "none.lance", "foldr", tmp_path / "out")
+    wrong: Any
+    for wrong in ({"limit": -1}, {"limit": "2"}, {"shard_size": 0}, {"shard_size": -1}):
+        with pytest.raises(diorama.UsageError, match="expected an integer of at least"):
+            diorama.export(tmp_path / "none.lance", "coco", tmp_path / "out", **wrong)
+    create_store(tmp_path / "s.lance")
+    with pytest.raises(diorama.UsageError, match="no episode has the split 'val'"):
+        diorama.export(tmp_path / "s.lance", "coco", tmp_path / "out", splits="val")
 
 
 def test_an_unknown_renderer_is_refused_before_a_store_is_made(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -37,6 +38,9 @@ from scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+
+# Lance can't list a tag with other characters; one of digits would stand for a version number.
+_TAG = re.compile(r"(?![0-9]+$)[A-Za-z0-9._-]+")
 
 _NEWER_ATTEMPT = "source.attempt > target.attempt"
 _COMMITS_BEFORE_COMPACTION = 200
@@ -230,7 +234,12 @@ class LanceStore(LanceReader):
         return int(stats.bytes_removed)
 
     def tag(self, name: str, version: int | None = None) -> int:
-        """Tag a version, the newest for None; return its number. Raises StoreError for a used tag or no version."""
+        """Tag a version, the newest for None; return its number.
+
+        Raises UsageError for a name that is not allowed, StoreError for a used tag or no version.
+        """
+        if not _TAG.fullmatch(name):
+            raise UsageError(f"tag {name!r}: expected letters A-Z and a-z, digits, and . _ -, and not only digits")
         with translate_errors(self._url, f"tagging {name!r}"):
             number = self.version if version is None else version
             self._dataset.tags.create(name, number)

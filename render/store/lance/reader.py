@@ -113,6 +113,9 @@ class LanceReader:
         return LanceReader(self._url, dataset)
 
     def _version_number(self, version: int | str) -> int:
+        # A number never means a tag: older versions of Diorama allowed tags of digits, and some that Lance can't list.
+        if isinstance(version, int) and version >= 0:
+            return version
         tags = self.tags()
         if str(version) in tags:
             return tags[str(version)]
@@ -241,5 +244,15 @@ class LanceReader:
         return torch_dataset(self._at(self.version), **options)
 
     def close(self) -> None:
-        """Release resources."""
-        self._dataset = None
+        """Release resources. After that, reading raises StoreError."""
+        self._dataset = _Closed(self._url)
+
+
+class _Closed:
+    """Stands for the dataset of a closed store."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreError(f"{self._url}: the store is closed; open it again")

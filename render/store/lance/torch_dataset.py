@@ -39,8 +39,10 @@ def torch_dataset(
 
     reader: pickled, it opens the store again at its version.
     style: "map" has a length and any order (a sampler shuffles it); "iterable" reads chunks of 32 in the order of ids,
-    or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among workers and the ranks of
-    torch.distributed. transform: record -> item, `item_of` by default; it must be a function that can be pickled.
+    or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among the ranks of torch.distributed and their
+    workers. Every rank gets equally many episodes, as with DistributedSampler: if their number can't be divided, the
+    first ones of the order occur again. Its length is that of a rank.
+    transform: record -> item, `item_of` by default; it must be a function that can be pickled.
     Raises StoreError, UsageError.
     """
     if torch is None:
@@ -112,34 +114,42 @@ class MapEpisodes(_Episodes, Dataset):  # type: ignore[misc]
 
 
 class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
-    """Episodes in sequence, each in one worker of one rank. Use `torch_dataset` to get one."""
+    """Episodes in sequence, divided among ranks and their workers. Use `torch_dataset` to get one."""
 
     def __init__(
         self, reader: EpisodeReader, where: str | None, transform: Transform | None, shuffle_seed: int | None
     ) -> None:
         super().__init__(reader, where, transform)
         self._seed = shuffle_seed
-        self._epoch = 0
+        # Shared with the workers, which may outlive an epoch (persistent_workers=True).
+        self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()
+        self._rank = (0, 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker of a DataLoader does not belong to the process group of its rank.
+        return {**self.__dict__, "_rank": self._current_rank()}
+
+    def _current_rank(self) -> tuple[int, int]:
+        """Return the number of this rank and the number of ranks."""
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            return torch.distributed.get_rank(), torch.distributed.get_world_size()
+        return self._rank
+
+    def __len__(self) -> int:
+        return -(-len(self._ids) // self._current_rank()[1])
 
     def set_epoch(self, epoch: int) -> None:
         """Select the order of an epoch; without effect unless shuffled."""
-        self._epoch = epoch
+        self._epoch[0] = epoch
 
     def __iter__(self) -> Iterator[Any]:
         order = np.arange(len(self._ids))
         if self._seed is not None:
-            order = np.random.Generator(np.random.Philox([self._seed, self._epoch])).permutation(order)
-        first, step = _worker_share()
+            order = np.random.Generator(np.random.Philox([self._seed, int(self._epoch)])).permutation(order)
+        rank, ranks = self._current_rank()
+        order = np.resize(order, len(self) * ranks)[rank::ranks]
+        info = torch.utils.data.get_worker_info()
+        first, step = (info.id, info.num_workers) if info else (0, 1)
         chunks = [order[start : start + _CHUNK] for start in range(0, len(order), _CHUNK)]
         for chunk in chunks[first::step]:
             yield from self._items(chunk.tolist())
-
-
-def _worker_share() -> tuple[int, int]:
-    """Return the number of this worker of this rank among all workers, and the number of all."""
-    info = torch.utils.data.get_worker_info()
-    worker, workers = (info.id, info.num_workers) if info else (0, 1)
-    rank, ranks = 0, 1
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        rank, ranks = torch.distributed.get_rank(), torch.distributed.get_world_size()
-    return rank * workers + worker, ranks * workers

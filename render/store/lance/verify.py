@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -46,6 +47,7 @@ class Damage:
     spec: dict[str, Any] | None = None
     profile: str | None = None
     size: tuple[int, int] | None = None
+    renderer: str | None = None
     duplicate: bool = False
     invalid: bool = False
 
@@ -143,7 +145,7 @@ def _check_single(store: LanceReader, fragment: Any, columns: list[str], offset:
     except StoreError as error:
         row: dict[str, Any] = {}
         # Read what is still readable, column by column: the id names the episode, the spec renders it again.
-        for column in (KEY, "spec", "profile", "width", "height"):
+        for column in (KEY, "spec", "profile", "width", "height", "job"):
             try:
                 row.update(next(iter(_rows(store, fragment, [column], offset, 1)), {}))
             except StoreError:
@@ -161,19 +163,24 @@ def _check_row(row: Mapping[str, Any]) -> list[Damage]:
 
 
 def _damage(row: Mapping[str, Any], problems: list[str]) -> Damage:
-    try:
-        spec = json.loads(row["spec"])
-    except (KeyError, ValueError, TypeError):
-        spec = None
     size = (row["width"], row["height"]) if row.get("width") and row.get("height") else None
     return Damage(
         row.get(KEY),
         tuple(problems),
         row.get("_rowid"),
-        spec if isinstance(spec, dict) else None,
+        _json_object(row, "spec"),
         row.get("profile"),
         size,
+        (_json_object(row, "job") or {}).get("renderer"),
     )
+
+
+def _json_object(row: Mapping[str, Any], column: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(row[column])
+    except (KeyError, ValueError, TypeError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _duplicates(store: LanceReader) -> list[Damage]:
@@ -225,7 +232,7 @@ def _parts(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
 def write_specs(damaged: Sequence[Damage], out: Path) -> dict[Path, str]:
     """Write the specs of damaged episodes as .jsonl; return file -> render-batch options that render them again.
 
-    One file per profile and size; the first is `out`. Episodes without a readable spec are left out.
+    One file per profile, size and renderer; the first is `out`. Episodes without a readable spec are left out.
     """
     groups: dict[str, dict[str, str]] = {}
     for damage in damaged:
@@ -234,6 +241,8 @@ def write_specs(damaged: Sequence[Damage], out: Path) -> dict[Path, str]:
         options = f"--profile {damage.profile}" if damage.profile else ""
         if damage.size:
             options += f" --size {damage.size[0]}x{damage.size[1]}"
+        if damage.renderer and damage.renderer != "cycles":
+            options += f" --renderer {shlex.quote(str(damage.renderer))}"
         text = json.dumps(damage.spec, ensure_ascii=False)
         groups.setdefault(options.strip(), {})[str(damage.episode_id)] = text
     written: dict[Path, str] = {}

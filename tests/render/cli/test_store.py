@@ -190,6 +190,18 @@ def test_copy_and_delete(store: str, tmp_path: Path) -> None:
     assert "copied 0" in call("copy", store, target, "--id", "demo/1").output
 
 
+def test_a_copy_of_unknown_episodes_makes_no_store(store: str, tmp_path: Path) -> None:
+    target, empty = tmp_path / "t.lance", str(tmp_path / "empty.lance")
+    refused = call("copy", store, str(target), "--id", "demo/0", "--id", "demo/00", code=2).output
+    assert "demo/00 is not in the store; did you mean 'demo/0'?" in refused
+    refused = call("copy", store, str(target), "--benchmark", "mwel", code=2).output
+    assert "no episode has the benchmark 'mwel'" in refused
+    assert not target.exists()
+    LanceStore.create(empty)
+    assert "copied 0" in call("copy", empty, str(target), "--benchmark", "mewl").output
+    call("copy", empty, store, str(target), "--id", "demo/0")
+
+
 def test_parts_are_joined_if_they_are_complete(store: str, tmp_path: Path) -> None:
     part, target, specs = str(tmp_path / "part.lance"), tmp_path / "t.lance", tmp_path / "specs.jsonl"
     LanceStore.create(part).put([rendered("demo/2")])

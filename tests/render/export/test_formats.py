@@ -6,6 +6,7 @@ import pytest
 
 from render.export import exporter, reads_files, takes_shard_size
 from render.export.protocol import ExportReport
+from render.model.errors import StoreError
 from scene_specs.language.registry import PluginError, plugins
 from tests.distributions import installed, write_distribution
 
@@ -39,3 +40,9 @@ def test_a_long_report_stays_readable() -> None:
     assert "1,000 episodes not exported" in text
     assert len(text.splitlines()) < 10
     assert ExportReport(exported=3, skipped=2).error() is None
+
+
+def test_what_differs_is_reported_besides_what_failed() -> None:
+    error = ExportReport(damaged=["episode a: damaged"], differing=["episode b: differs"]).error()
+    assert isinstance(error, StoreError)
+    assert all(text in str(error) for text in ("episode a: damaged", "episode b: differs", "--overwrite"))

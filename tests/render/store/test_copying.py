@@ -6,7 +6,7 @@ import lance
 import pytest
 
 from render.model.errors import ConflictError, MissingError
-from render.store.copying import check_together, copy
+from render.store.copying import States, check_together, copy
 from render.store.episode_store import condition
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record
@@ -75,6 +75,21 @@ def test_damaged_episodes_stay_behind(store: LanceStore, tmp_path: Path) -> None
     done = copy(store, LanceStore.create(str(tmp_path / "t.lance"), fsync=False))
     assert done.copied == 1
     assert len(done.damaged) == 1
+
+
+def test_an_episode_damaged_in_one_store_comes_from_the_next(store: LanceStore, tmp_path: Path) -> None:
+    backup, target = (LanceStore.create(str(tmp_path / name), fsync=False) for name in ("b.lance", "t.lance"))
+    for one in (store, backup):
+        one.put([make_record("demo/0"), make_record("demo/1")])
+    stored: States = {}
+    # A digest that differs only after the states were read: as if the bytes of the images had changed.
+    first, second = check_together([store, backup], target)
+    lance.dataset(store.url).update({"sha256": "'00'"}, where="episode_id = 'demo/1'")
+    store.refresh()
+    done = copy(store, target, stored=stored, wanted=first)
+    assert (done.copied, len(done.damaged)) == (1, 1)
+    done = copy(backup, target, stored=stored, wanted=second)
+    assert (done.copied, done.same, done.damaged) == (1, 1, [])
 
 
 def test_progress_counts_every_episode(store: LanceStore, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -91,6 +92,45 @@ def test_shuffled_by_seed_and_epoch(store: LanceStore) -> None:
     data.set_epoch(1)
     assert list(data) != first
     assert sorted(data) == sorted(first)
+
+
+@pytest.mark.readers
+def test_workers_that_persist_learn_of_the_epoch(store: LanceStore) -> None:
+    import torch
+
+    where = "episode_id < 'demo/08'"
+    data = store.torch_dataset(style="iterable", transform=id_of, shuffle_seed=4, where=where)
+    loader = torch.utils.data.DataLoader(
+        data, batch_size=None, num_workers=1, multiprocessing_context="spawn", persistent_workers=True
+    )
+    orders = []
+    for epoch in (0, 1):
+        data.set_epoch(epoch)
+        orders.append(list(loader))
+        assert orders[epoch] == list(data)
+    assert orders[0] != orders[1]
+
+
+@pytest.mark.readers
+def test_ranks_get_equally_many_episodes(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    data = store.torch_dataset(style="iterable", transform=id_of)
+    assert len(data) == 70
+    found = []
+    for rank in range(4):
+        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 4)
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda rank=rank: rank)
+        assert len(data) == 18
+        found.append(list(data))
+        pickled = pickle.dumps(data)
+        # The worker of a DataLoader is in no process group.
+        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: False)
+        assert list(pickle.loads(pickled)) == found[rank]
+    assert [len(part) for part in found] == [18] * 4
+    names = [f"demo/{number:02d}" for number in range(70)]
+    assert sorted(name for part in found for name in part) == sorted([*names, *names[:2]])
 
 
 @pytest.mark.readers

@@ -15,7 +15,7 @@ from render.model.errors import StoreError
 from render.store.lance import verify as looking
 from render.store.lance.durability import roll_back
 from render.store.lance.lance_store import LanceStore
-from render.store.lance.verify import delete_damaged, verify, write_specs
+from render.store.lance.verify import Damage, delete_damaged, verify, write_specs
 from render.store.rows import table_of
 from scene_specs.reading.source import SpecSource
 from tests.render.store.rendered import rendered
@@ -112,7 +112,7 @@ def test_damaged_rows_are_deleted_and_can_be_rendered_again(store: LanceStore, t
     opened = fresh(store)
     verdict = verify(opened)
     ((file, options),) = write_specs(verdict.damaged, tmp_path / "again.jsonl").items()
-    assert options == "--profile draft --size 64x48"
+    assert options == "--profile draft --size 64x48 --renderer fake"
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     assert specs == [rendered("demo/1", seed=1).job.spec, rendered("demo/4", seed=4).job.spec]
     assert delete_damaged(opened, verdict) == 2
@@ -190,6 +190,18 @@ def test_episodes_rendered_from_a_scene_can_be_rendered_again(store: LanceStore,
     ((file, _),) = write_specs([damage], tmp_path / "again.jsonl").items()
     (item,) = SpecSource([str(file)])
     assert item.episode == record.scene
+
+
+def test_episodes_of_each_renderer_are_rendered_again_by_it(tmp_path: Path) -> None:
+    damaged = [
+        Damage(f"demo/{name}", ("damaged",), spec={"id": name}, renderer=name) for name in ("cycles", "a b:C", "fake")
+    ]
+    found = write_specs([*damaged, Damage("demo/0", ("damaged",), spec={"id": "0"})], tmp_path / "a.jsonl")
+    assert {options: file.read_text().count("\n") for file, options in found.items()} == {
+        "": 2,
+        "--renderer 'a b:C'": 1,
+        "--renderer fake": 1,
+    }
 
 
 def test_only_the_older_row_of_a_duplicate_is_one(store: LanceStore, tmp_path: Path) -> None:

@@ -118,6 +118,32 @@ def test_tags(store: LanceStore) -> None:
         store.untag("v1.0")
 
 
+def test_a_tag_is_no_number_and_can_be_listed(store: LanceStore) -> None:
+    for name in ("3", "2024", "été", "a b", "", "../x", "v1\n"):
+        with pytest.raises(UsageError, match="expected letters"):
+            store.tag(name)
+    assert store.tags() == {}
+
+
+def test_versions_are_read_in_spite_of_tags_of_older_releases(store: LanceStore) -> None:
+    store.put([make_record("demo/0")])
+    store._dataset.tags.create("2", 1)
+    assert (open_at(store.url, 2).version, open_at(store.url, "2").version) == (2, 1)
+    assert pickle.loads(pickle.dumps(open_at(store.url, 2))).version == 2
+    # Lance can't list this one.
+    store._dataset.tags.create("été", 1)
+    assert open_at(store.url, 2).version == 2
+    store.untag("été")
+    assert store.tags() == {"2": 1}
+
+
+def test_a_closed_store_says_so(store: LanceStore) -> None:
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match=r"s\.lance: the store is closed"):
+        store.get("demo/0")
+
+
 def test_clean_up_keeps_a_day_and_what_is_tagged(store: LanceStore) -> None:
     for number in range(4):
         store.put([make_record("demo/0", attempt=number + 1, seed=number)])
