@@ -232,8 +232,8 @@ def export(
     StoreError if episodes are damaged, ConflictError if exported ones differ from the store.
     """
     for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
-        if value is not None and not (isinstance(value, Integral) and value >= least):
-            raise UsageError(f"{name}: found {value!r}; expected an integer of at least {least}")
+        right = value is None or (isinstance(value, Integral) and value >= least)
+        _check(name, value, right, f"an integer of at least {least}")
     options = ExportOptions(overwrite, limit, where, shard_size)
     splits = [splits] if isinstance(splits, str) else splits
     on_progress = progress or (lambda done, total: None)
