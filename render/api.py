@@ -6,6 +6,7 @@ call render.run.batch, `render-export` and `export` call render.export.run_expor
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from render.export.run_export import run_export
 from render.geometry.asset_roots import searching
 from render.geometry.shapenet import library_setting
 from render.model.blender_series import require_module
-from render.model.device_names import DeviceName
+from render.model.device_names import DEVICE_NAMES, DeviceName
 from render.model.errors import UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import episode_settings
@@ -87,7 +88,8 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
     benchmark: built-in, or of an installed package; see docs/extending.md. count: of episodes, for benchmarks whose
     number is not fixed. options: those of `render-specs BENCHMARK`, with underscores.
 
-    Raises UsageError for a wrong option, PluginError for an unknown benchmark.
+    Raises UsageError for a wrong option and PluginError for an unknown benchmark; SpecError, possibly not before the
+    first spec is taken, for values that make no spec.
     """
     found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
@@ -136,11 +138,16 @@ def render_scene(
 ) -> list[RenderedImage]:
     """Render every image of a Scene, in order, to arrays with their annotations.
 
-    device: auto, gpu, cpu, cuda, optix, hip, oneapi or metal. threads: CPU threads, 0 for all. renderer: used instead
-    of Cycles and left open, such as FakeRenderer.
+    device: auto, gpu (any), cpu, cuda, optix, hip, oneapi or metal. threads: CPU threads, 0 for all. renderer: used
+    instead of Cycles and left open, such as FakeRenderer().
 
-    Raises RenderError, DeviceError, AssetError.
+    Raises RenderError, DeviceError, AssetError, UsageError.
     """
+    devices = ("gpu", *DEVICE_NAMES)
+    _check("scene", scene, isinstance(scene, Scene), "a Scene; compile_spec makes one from a spec")
+    _check("device", device, device in devices, ", ".join(devices))
+    _check("threads", threads, type(threads) is int and threads >= 0, "an integer of at least 0")
+    _check("renderer", renderer, not isinstance(renderer, str), "an object, such as FakeRenderer()")
     roots = _roots(asset_roots)
     with searching(roots), ExitStack() as stack:
         if renderer is None:
@@ -172,7 +179,8 @@ def render_to_store(
 
     specs: files, folders and globs; or specs, which are read to the end before the first is rendered.
     profile, size: as in `compile_spec`. limit: maximum number of specs. renderer: cycles, fake, one of an installed
-    package, or "package.module:Class". workers: CPU processes, None for one per core.
+    package, or "package.module:Class". device: as in `render_scene`, except gpu: pass `gpus`, the number of
+    GPUs, instead. workers: CPU processes, None for one per core.
     resume: what to do with stored ids whose inputs changed: raise ConflictError, render them again, or keep them.
     progress: called with the numbers of finished episodes and of all that are to be rendered. Without it, a terminal
     shows a line. options: other fields of render.run.options.RunOptions, such as gpus, threads, max_failures, timeout.
@@ -220,12 +228,12 @@ def export(
     at: version number or tag of the store. shard_size: episodes per file, for formats that have several in a file.
     progress: called with the numbers of finished episodes and of all. A second call writes only what is missing.
 
-    Raises UsageError for a wrong option, and after everything else is exported: StoreError if episodes are damaged,
-    ConflictError if exported ones differ from the store.
+    Raises UsageError for a wrong option, PluginError for an unknown format, and after everything else is exported:
+    StoreError if episodes are damaged, ConflictError if exported ones differ from the store.
     """
     for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
-        if value is not None and not (isinstance(value, Integral) and value >= least):
-            raise UsageError(f"{name}: found {value!r}; expected an integer of at least {least}")
+        right = value is None or (isinstance(value, Integral) and value >= least)
+        _check(name, value, right, f"an integer of at least {least}")
     options = ExportOptions(overwrite, limit, where, shard_size)
     splits = [splits] if isinstance(splits, str) else splits
     on_progress = progress or (lambda done, total: None)
@@ -235,6 +243,11 @@ def export(
     if error := report.error():
         raise error
     return report
+
+
+def _check(name: str, value: object, right: bool, allowed: str) -> None:
+    if not right:
+        raise UsageError(f"{name}: found {reprlib.repr(value)}; allowed: {allowed}")
 
 
 def _check_size(size: tuple[int, int] | None) -> None:
@@ -248,8 +261,7 @@ def _check_size(size: tuple[int, int] | None) -> None:
 
 
 def _path(name: str, value: Name) -> str:
-    if not isinstance(value, str | PathLike):
-        raise UsageError(f"{name}: found {value!r}; allowed: a path")
+    _check(name, value, isinstance(value, str | PathLike), "a path")
     return fspath(value)
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import diorama
 import render.annotations
+from render.cli.batch import main as batch_main
 from render.renderers.fake import FakeRenderer
 from render.run.local_ray import local_ray
+from render.run.options import RunOptions
 from render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
@@ -70,6 +74,16 @@ def test_the_page_about_python_shows_every_function(capsys: pytest.CaptureFixtur
     assert names["report"].exported == 3
     said = capsys.readouterr().out
     assert "3 of 3 episodes" in said and "did you mean 'cube'?" in said and "(fail_on)" in said
+
+
+def test_the_page_about_python_has_every_error_and_every_option_of_batches_with_another_name() -> None:
+    page = (ROOT / "docs/python.md").read_text("utf-8")
+    errors = {name for name in diorama.__all__ if name.endswith("Error")}
+    assert [name for name in sorted(errors) if f"`{name}`" not in page] == []
+    # These are arguments of render_to_store, or of the program alone.
+    known = {field.name for field in fields(RunOptions)} | {"dry_run", "json", "out", "quiet", "status", "verbose"}
+    options = {param.opts[-1] for param in batch_main.params if isinstance(param, click.Option)} - {"--version"}
+    assert [name for name in options if name[2:].replace("-", "_") not in known and f"`{name}" not in page] == []
 
 
 def test_the_example_of_the_readme_has_at_most_ten_lines() -> None:

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from render.model.errors import UsageError
 from render.run.batch import Batch
 from render.run.events import EventLog
 from render.run.interrupt import Interrupts
@@ -36,6 +37,7 @@ from render.run.worker import Done, Failure, Task, Worker
 from render.run.worker_plan import plan_workers
 from render.store import open_or_create
 from render.store.episode_store import PutResult
+from tools.option_types import positive
 from tools.programs import write_specs
 
 # Workers read it from the environment of the Ray that this process starts.
@@ -65,6 +67,14 @@ class Sleeper(Worker):
 
 class NullStore:
     """A store that drops what it gets."""
+
+    def scan(self, *_: object, **__: object) -> Iterator[dict[str, Any]]:
+        """Return no rows."""
+        return iter(())
+
+    def count(self) -> int:
+        """Return 0."""
+        return 0
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
         """Count the rows as stored."""
@@ -152,14 +162,16 @@ def tasks(batch: Batch, store: Any) -> Iterator[Task]:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--episodes", type=int, default=3780)
-    parser.add_argument("--workers", type=int, default=16)
+    parser.add_argument("--episodes", type=positive, default=3780)
+    parser.add_argument("--workers", type=positive, default=16)
     parser.add_argument("--seconds", type=float, default=0.02, help="per episode")
     parser.add_argument("--store", action="store_true", help="write a real store")
     parser.add_argument("--folder", type=Path, help="folder of specs and store [default: a temporary one]")
 
 
 def main(options: Namespace) -> None:
-    """Measure, and print the figures as JSON."""
+    """Measure, and print the figures as JSON. Raises UsageError for too few episodes."""
+    if options.episodes < 10:
+        raise UsageError(f"--episodes: found {options.episodes}; allowed: at least 10, since the first tenth warms up")
     with tempfile.TemporaryDirectory(prefix="bench-", dir=options.folder) as name:
         print(json.dumps(run(Path(name), options)))

@@ -14,6 +14,7 @@ import logging
 import shutil
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from importlib.util import find_spec
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from render.store.lance.lance_store import LanceStore
 from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from scene_specs.language.spec import EpisodeSpec
 from tools.bench_store import fill
+from tools.option_types import positive
 from tools.programs import print_figures, run_measured
 
 # Of each task; the store repeats them under other names, splits and durations.
@@ -113,7 +115,9 @@ def seconds_to_show(page: Any, address: str, until: str = FRESH) -> float:
 
 
 def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[str, str]]:
-    """Yield (measured, figure)."""
+    """Yield (measured, figure). Raises UsageError without Playwright, which the last figures need."""
+    if find_spec("playwright") is None:
+        raise UsageError("the package playwright is missing; use the Python of .venv-readers, see make test-all")
     url, out = str(folder / "bench.lance"), folder / "gallery"
     store = LanceStore.create(url, fsync=False)
     fill(store, episodes(count, size))
@@ -139,8 +143,8 @@ def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[s
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where store and gallery are made and removed")
-    parser.add_argument("--episodes", type=int, default=40_000)
-    parser.add_argument("--size", type=int, nargs=2, default=(64, 48), metavar=("W", "H"))
+    parser.add_argument("--episodes", type=positive, default=40_000)
+    parser.add_argument("--size", type=positive, nargs=2, default=(64, 48), metavar=("W", "H"))
     parser.add_argument("--keep", action="store_true", help="keep store and gallery")
 
 

@@ -28,6 +28,7 @@ from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
 from render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record, make_scene, make_spec
+from tools.option_types import positive
 from tools.programs import print_figures, run_measured
 
 BATCH = 64
@@ -104,8 +105,8 @@ def measure(url: str, count: int, images: int, folder: Path) -> Iterator[tuple[s
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where the store and exports are made and removed")
-    parser.add_argument("--episodes", type=int, default=40_000)
-    parser.add_argument("--images", type=int, default=7)
+    parser.add_argument("--episodes", type=positive, default=40_000)
+    parser.add_argument("--images", type=positive, default=7)
     parser.add_argument("--keep", action="store_true", help="keep the store; the next run reads it")
 
 

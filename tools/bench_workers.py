@@ -19,15 +19,16 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from scene_specs.language.tables import markdown_table
+from tools.option_types import positive
 from tools.programs import command, run_json
 
 log = logging.getLogger("bench_workers")
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--episodes", type=int, default=32)
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--workers", type=positive, nargs="+", default=[1, 2])
+    parser.add_argument("--episodes", type=positive, default=32)
+    parser.add_argument("--rounds", type=positive, default=1)
     parser.add_argument("--profile", default="standard")
     parser.add_argument("--seed", type=int, default=0)
 

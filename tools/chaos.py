@@ -30,6 +30,7 @@ from typing import Any
 from render.model.errors import DeviceError
 from render.store import open_store, peek
 from tools import programs, simulated_gpu
+from tools.option_types import positive
 from tools.programs import ROOT, children_of
 
 log = logging.getLogger("chaos")
@@ -279,7 +280,7 @@ def undisturbed(folder: Path, real: bool, cards: int = 0) -> dict[str, str]:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=positive, default=3)
     parser.add_argument("--first", type=int, default=0, help="number of the first run: the seed of its kills")
     parser.add_argument("--real", action="store_true", help="Blender instead of the fake renderer")
     parser.add_argument("--cards", type=int, default=0, help="simulated GPUs that fail too, with Blender (0: CPU)")

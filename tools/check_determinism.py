@@ -20,6 +20,7 @@ from render.compiler import compile_episode
 from render.model.profiles import settings_for
 from render.store import open_or_create
 from scene_specs.language.spec import EpisodeSpec
+from tools.option_types import positive
 from tools.programs import run_json, write_specs
 
 
@@ -69,7 +70,7 @@ def moved_scenes(specs: list[dict[str, Any]]) -> int:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--episodes", type=int, default=10)
+    parser.add_argument("--episodes", type=positive, default=10)
     parser.add_argument("--profile", default="standard")
 
 

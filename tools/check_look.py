@@ -15,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from render.compiler import compile_episode
+from render.model.errors import UsageError
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
@@ -25,9 +26,12 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def main(options: Namespace) -> None:
-    """Render and compare every pair in the folder."""
+    """Render and compare every pair in the folder. Raises UsageError if there is none."""
+    paths = sorted(options.folder.glob("*.json"))
+    if not paths:
+        raise UsageError(f"{options.folder}: found no NAME.json; expected a folder with pairs NAME.json and NAME.png")
     renderer = CyclesRenderer("cpu")
-    for path in sorted(options.folder.glob("*.json")):
+    for path in paths:
         theirs = np.asarray(Image.open(path.with_suffix(".png")).convert("RGB")).astype(float)
         height, width = theirs.shape[:2]
         spec = next(iter(import_mewl(path, camera="nominal")))

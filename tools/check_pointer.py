@@ -19,6 +19,7 @@ from render.model.errors import CompileError
 from render.model.profiles import settings_for
 from render.renderers.cycles.cycles_renderer import CyclesRenderer
 from scene_specs.language.spec import EpisodeSpec
+from tools.option_types import positive
 
 
 def episode(number: int) -> EpisodeSpec:
@@ -33,7 +34,7 @@ def episode(number: int) -> EpisodeSpec:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--scenes", type=int, default=500)
+    parser.add_argument("--scenes", type=positive, default=500)
 
 
 def main(options: Namespace) -> int:

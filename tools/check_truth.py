@@ -29,6 +29,7 @@ from render.renderers.fake import FakeRenderer
 from scene_specs.language.scene import Scene
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.language.vocabulary import SHAPES
+from tools.option_types import positive
 
 Box = tuple[int, int, int, int]
 
@@ -122,7 +123,7 @@ class Differences:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--scenes", type=int, default=200)
+    parser.add_argument("--scenes", type=positive, default=200)
     parser.add_argument("--alone", type=int, default=40)
     parser.add_argument("--models", action="store_true")
 

@@ -24,6 +24,7 @@ from unittest.mock import patch
 from ray.cluster_utils import Cluster
 
 from render.store import open_store
+from tools.option_types import positive
 from tools.programs import ROOT, command, write_specs
 
 log = logging.getLogger("cluster")
@@ -77,8 +78,8 @@ def _workers(events: Path) -> int:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--nodes", type=int, default=4)
-    parser.add_argument("--episodes", type=int, default=80)
+    parser.add_argument("--nodes", type=positive, default=4)
+    parser.add_argument("--episodes", type=positive, default=80)
 
 
 def main(options: Namespace) -> None:

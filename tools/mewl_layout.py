@@ -21,6 +21,7 @@ from render.model.profiles import settings_for
 from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
 from scene_specs.benchmarks.mewl.words import SPLITS
 from scene_specs.language.spec import EpisodeSpec
+from tools.option_types import positive
 
 # Episodes per chunk of work: about a second.
 _CHUNK = 20
@@ -68,9 +69,9 @@ def _report(task: str, sums: Counter[str], failures: list[str]) -> None:
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--task", choices=TASKS, action="append")
     parser.add_argument("--split", choices=SPLITS, action="append")
-    parser.add_argument("--count", type=int, help="episodes per task and split [default: as published]")
+    parser.add_argument("--count", type=positive, help="episodes per task and split [default: as published]")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, help="[default: one per processor]")
+    parser.add_argument("--processes", type=positive, help="[default: one per processor]")
 
 
 def main(options: Namespace) -> int:

@@ -23,6 +23,7 @@ from random import Random
 from render.store.lance.lance_store import LanceStore
 from tests.render.store.lance.cycler import PHASES
 from tests.render.store.lance.test_crash import check_intact
+from tools.option_types import positive
 from tools.programs import ROOT
 
 CALM_SECONDS = 120.0
@@ -94,7 +95,7 @@ class Campaign:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--kills", type=int, default=60)
+    parser.add_argument("--kills", type=positive, default=60)
     parser.add_argument("--store", required=True, help="URL or path where nothing is stored yet")
     parser.add_argument("--seed", type=int, default=1)
 

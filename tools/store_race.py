@@ -17,6 +17,7 @@ from pathlib import Path
 
 from render.store.lance.lance_store import LanceStore
 from tests.render.store.lance.test_crash import check_intact, start
+from tools.option_types import positive
 
 WRITERS = 4
 log = logging.getLogger("store_race")
@@ -42,9 +43,9 @@ def race(url: Path, ids: int, batch: int) -> float:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--ids", type=int, default=500)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--runs", type=positive, default=10)
+    parser.add_argument("--ids", type=positive, default=500)
+    parser.add_argument("--batch", type=positive, default=16)
     parser.add_argument("--folder", type=Path, required=True, help="where stores are made and removed")
 
 

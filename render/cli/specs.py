@@ -49,8 +49,9 @@ class _SpecsGroup(DioramaGroup):
 def main() -> None:
     """Generate, check, compile and import scene specs.
 
-    Exit codes: 0: done; 1: `resolve` found no layout for some episodes, or a player (a program that plays a game)
-    failed in `icca play`; 2: invalid specs or options; 4: a store can't be read (`check --store`, `icca games`).
+    Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair (`contrast`),
+    or a player, a program that plays a game, failed (`icca play`); 2: invalid specs or options; 4: a store can't be
+    read (`check --store`, `questions`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl

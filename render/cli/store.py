@@ -34,9 +34,9 @@ def main() -> None:
 
     STORE is a folder or s3://BUCKET/NAME [default: $DIORAMA_STORE or ./diorama.lance].
 
-    Exit codes: 0: done; 1: the stores differ (`diff` only); 2: invalid options, TARGET has different episodes with the
-    same ids (`copy` only), or an episode has an invalid answer (`verify` only); 4: the store can't be read or written,
-    or is damaged.
+    Exit codes: 0: done; 1: the stores differ (`diff`), episodes are missing (`copy --complete`), or some changes can't
+    be seen (`contrast`); 2: invalid options, TARGET has different episodes with the same ids (`copy`), or an episode
+    has an invalid answer (`verify`); 4: the store can't be read or written, or is damaged.
 
     Examples:
       render-store show scenes.lance

@@ -18,7 +18,7 @@ from render.geometry.camera import Camera
 from render.geometry.display import display
 from render.geometry.marks import with_fixation
 from render.geometry.raster import compose, object_layer
-from render.model.errors import RenderError
+from render.model.errors import RenderError, UsageError
 from render.model.passes import Passes
 from render.passes import SoftwareView, rendered_rows
 from scene_specs.language.scene import Scene, SceneFrame, SceneView
@@ -32,7 +32,7 @@ class FakeRenderer:
 
     seconds: minimum time per image. device: the device that it reports. grow: bytes that it leaks per image. fail_on,
     crash_on, hang_on: ids of episodes that raise RenderError, end the process by SIGSEGV, or never return. To use them
-    with `--renderer package.module:Class`, pass them in a subclass.
+    with `--renderer package.module:Class`, pass them in a subclass. Raises UsageError for an id instead of ids.
     """
 
     def __init__(
@@ -44,6 +44,9 @@ class FakeRenderer:
         device: str = "none",
         grow: int = 0,
     ) -> None:
+        for ids in (fail_on, crash_on, hang_on):
+            if isinstance(ids, str):
+                raise UsageError(f"fail_on, crash_on, hang_on: found {ids!r}; allowed: several ids, such as [{ids!r}]")
         self.seconds = seconds
         self.device = device
         self.grow = grow

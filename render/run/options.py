@@ -69,7 +69,7 @@ class RunOptions:
     skip_broken: bool = False
     profile: str | None = None
     size: tuple[int, int] | None = None
-    limit: int | None = None
+    limit: _Count | None = None
     until: float | None = None
     part: tuple[_Positive, _Positive] | None = None
 

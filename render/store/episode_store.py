@@ -161,6 +161,9 @@ def _is_in(column: str, values: Sequence[str]) -> str:
 
 
 def _quote(text: str) -> str:
+    """Return text as an SQL string. Raises UsageError for other values, which callers from Python may pass."""
+    if not isinstance(text, str):
+        raise UsageError(f"found {text!r}; allowed: an id or split, which is text")
     return "'" + text.replace("'", "''") + "'"
 
 

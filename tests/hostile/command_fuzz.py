@@ -34,6 +34,7 @@ from click.testing import CliRunner
 from render.model.errors import UsageError
 from tests.hostile.fuzz_inputs import KINDS, Good, make_input
 from tests.render.cli.test_help import every_command
+from tools.option_types import positive
 
 # Arguments that are no paths.
 _WORDS = {"episode", "episodes", "episode_id", "name", "models"}
@@ -324,9 +325,9 @@ def run_target(index: int, kinds: Sequence[str], options: Namespace, folder: Pat
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("commands", nargs="*", metavar="COMMAND", help="part of the names of commands [all]")
     parser.add_argument("--kind", action="append", help=f"input, repeatable, of: {', '.join(KINDS)} [all]")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="run every Nth pair only [1]")
+    parser.add_argument("--every", type=positive, default=1, metavar="N", help="run every Nth pair only [1]")
     parser.add_argument("--seconds", type=float, default=20.0, help="time limit per pair [20]")
-    parser.add_argument("--processes", type=int, default=2, help="processes [2]")
+    parser.add_argument("--processes", type=positive, default=2, help="processes [2]")
     parser.add_argument("--verbose", action="store_true", help="print every pair with its exit code and message")
 
 
@@ -349,6 +350,9 @@ def main(options: Namespace) -> int:
     """Run the pairs. Returns 1 if there are findings."""
     if unknown := set(options.kind or ()) - set(KINDS):
         raise UsageError(f"unknown kind {', '.join(sorted(unknown))}; allowed: {', '.join(KINDS)}")
+    chosen = list(_chosen(options))
+    if not chosen:
+        raise UsageError("no pair is selected; COMMAND is a part of a command's name, such as `store verify`")
     # Not below the folder of a user, whose parents may be closed.
     folder = Path(tempfile.mkdtemp(prefix="diorama-commands-"))
     pairs, failed, start = 0, 0, time.perf_counter()
@@ -356,7 +360,6 @@ def main(options: Namespace) -> int:
         "| path | pairs | exit codes | findings | seconds | slowest | MiB |\n|---|---|---|---|---|---|---|\n"
     )
     with ProcessPoolExecutor(options.processes, multiprocessing.get_context("spawn")) as pool:
-        chosen = list(_chosen(options))
         futures = [pool.submit(run_target, index, kinds, options, folder) for index, _, kinds in chosen]
         for (_, target, kinds), future in zip(chosen, futures, strict=True):
             name = f"{target.command} {target.name}"

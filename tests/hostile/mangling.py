@@ -26,6 +26,7 @@ from typing import Any
 from render.model.errors import DioramaError, UsageError
 from scene_specs.language.diagnostics import did_you_mean
 from tests.hostile.mangle_kinds import KINDS
+from tools.option_types import positive
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK = 250
@@ -204,7 +205,7 @@ def _listing(folder: Path) -> list[tuple[str, int, str]]:
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)} [all]")
-    parser.add_argument("--count", type=int, default=100_000, help="inputs per kind [100000]")
+    parser.add_argument("--count", type=positive, default=100_000, help="inputs per kind [100000]")
     parser.add_argument("--first", type=int, default=0, help="number of the first input [0]")
     parser.add_argument("--seed", type=int, default=1, help="of all random changes [1]")
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit per input [5]")

@@ -92,6 +92,21 @@ def test_asset_roots_are_paths_or_strings_one_or_several(tmp_path: Path) -> None
             diorama.compile_spec(spec, asset_roots=given)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"device": "nope"}, "device: found 'nope'; allowed: gpu, auto, cpu"),
+        ({"threads": -1}, "threads: found -1"),
+        ({"renderer": "fake"}, "renderer: found 'fake'; allowed: an object"),
+        ({"scene": SPEC}, "scene: found {.*; allowed: a Scene; compile_spec makes one"),
+    ],
+)
+def test_wrong_arguments_of_render_scene_are_named(options: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"scene": diorama.compile_spec(SPEC, "draft", (64, 48)), "renderer": FakeRenderer()}
+    with pytest.raises(UsageError, match=message):
+        diorama.render_scene(**{**given, **options})
+
+
 def test_faults_are_named() -> None:
     wrong = {**SPEC, "frames": [{"objects": [{"colour": "red"}]}]}
     with pytest.raises(SpecError, match=r"frames\[0\]\.objects\[0\]\.colour.*color"):

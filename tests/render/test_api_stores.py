@@ -43,7 +43,11 @@ def test_specs_of_a_generator_are_rendered_and_only_once(tmp_path: Path) -> None
     assert summary.seconds > 0 and str(summary).startswith("rendered 3 episodes (3 images)")
     again = diorama.render_to_store(episodes("c", "d"), store, **SMALL)
     assert (again.todo, again.rendered, again.skipped) == (1, 1, 1)
-    assert sorted(name for name, _ in diorama.open_store(store).ids()) == ["a", "b", "c", "d"]
+    opened = diorama.open_store(store)
+    assert sorted(name for name, _ in opened.ids()) == ["a", "b", "c", "d"]
+    number: Any = 3
+    with pytest.raises(diorama.UsageError, match="found 3; allowed: an id"):
+        opened.get(number)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,7 @@ def test_wrong_specs_are_named_by_their_number(tmp_path: Path, specs: Any, messa
     ("options", "message"),
     [
         ({"workers": 0}, "workers: found 0"),
+        ({"limit": -1}, "limit: found -1"),
         ({"devise": "cpu"}, 'devise: found "cpu"'),
         ({"resume": "always"}, 'resume: found "always"'),
         ({"size": (0, 24)}, "from 4 to 16384"),
@@ -186,7 +191,7 @@ def test_wrong_exports_are_errors(tmp_path: Path) -> None:
         diorama.export(tmp_path / "none.lance", "foldr", tmp_path / "out")
     wrong: Any
     for wrong in ({"limit": -1}, {"limit": "2"}, {"shard_size": 0}, {"shard_size": -1}):
-        with pytest.raises(diorama.UsageError, match="expected an integer of at least"):
+        with pytest.raises(diorama.UsageError, match="allowed: an integer of at least"):
             diorama.export(tmp_path / "none.lance", "coco", tmp_path / "out", **wrong)
     create_store(tmp_path / "s.lance")
     with pytest.raises(diorama.UsageError, match="no episode has the split 'val'"):

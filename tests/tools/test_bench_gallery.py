@@ -32,6 +32,15 @@ def test_it_removes_what_it_made_and_keeps_it_when_asked(tmp_path: Path, monkeyp
     assert sorted(path.name for path in tmp_path.iterdir()) == [*NAMES, "mine"]
 
 
+def test_playwright_is_looked_for_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench_gallery, "find_spec", lambda _name: None)
+    assert run_tool(["bench-gallery", "--folder", str(tmp_path), "--episodes", "1"]) == 2
+    assert "the package playwright is missing" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_there_already_is_refused_and_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str

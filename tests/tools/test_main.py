@@ -40,6 +40,32 @@ def test_every_tool_declares_its_options_and_shows_how_it_is_called(name: str) -
     assert parser.format_help()
 
 
+# Options that are no counts, or of which 0 means none.
+NO_COUNTS = {"seed", "first", "cards", "items", "listed", "level", "alone"}
+
+
+@pytest.mark.parametrize("name", tool_files())
+def test_counts_of_tools_are_positive(name: str) -> None:
+    _, parser = load_tool(name)
+    assert [one.dest for one in parser._actions if one.type is int and one.dest not in NO_COUNTS] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["command-fuzz", "TYPO"], "no pair is selected"),
+        (["check-look", "."], "found no NAME.json"),
+        (["bench-farm", "--episodes", "9"], "found 9; allowed: at least 10"),
+    ],
+)
+def test_a_tool_without_anything_to_check_is_an_error(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_pages_and_scripts_call_tools_that_exist() -> None:
     pages = [ROOT / "README.md", ROOT / "Makefile", *(ROOT / "docs").glob("*.md"), *(ROOT / "tools").rglob("*.sh")]
     found = {(page.name, name) for page in pages for name in CALL.findall(page.read_text("utf-8"))}

@@ -158,3 +158,15 @@ def test_a_store_that_may_be_left_out_has_one_default(name: str, command: click.
 @pytest.mark.parametrize("name", ["render-specs", "render-store"])
 def test_an_unknown_option_is_not_a_subcommand(name: str) -> None:
     assert "No such option" in run(name, "--nothing")
+
+
+def test_commands_that_exit_with_1_are_named_by_their_group_and_by_the_page() -> None:
+    meanings = {name: re.search(r"\b1: (.*?);\s", command.help or "", re.DOTALL) for name, command in COMMANDS}
+    ones = [name for name, meaning in meanings.items() if meaning and " " in name]
+    assert len(ones) > 5
+    page = (ROOT / "docs/commands.md").read_text("utf-8").partition("1 means")[2]
+    for name in ones:
+        group, _, below = name.rpartition(" ")
+        of_group = meanings[group]
+        assert of_group is not None and re.search(rf"`{below}\b", of_group[1])
+        assert re.search(rf"`{name}\b.*\|", page)

@@ -11,7 +11,7 @@ import pytest
 
 from render.compiler import compile_episode
 from render.geometry.display import display
-from render.model.errors import RenderError
+from render.model.errors import RenderError, UsageError
 from render.model.passes import Passes, Renderer
 from render.model.profiles import settings_for
 from render.renderers.fake import FakeRenderer
@@ -70,6 +70,8 @@ def test_it_takes_the_time_it_is_told() -> None:
 def test_it_fails_where_it_is_told() -> None:
     with pytest.raises(RenderError, match="fake/1"):
         render(FakeRenderer(fail_on=["fake/1"]), scene_of())
+    with pytest.raises(UsageError, match=r"found 'fake/1'; allowed: several ids, such as \['fake/1'\]"):
+        FakeRenderer(fail_on="fake/1")
     render(FakeRenderer(fail_on=["fake/2"], crash_on=["fake/3"], hang_on=["fake/4"]), scene_of())
 
 
