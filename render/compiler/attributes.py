@@ -138,6 +138,8 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting,
     shape, outline = _shape_of(spec_shape)
     stand = stand_of(shape, outline)
     scale, word = _scale_of(spec, size, outline_of(shape, outline), stand, setting)
+    if not scale:
+        raise fail(f"object {name}: its scale is less than 0.000001; raise size or footprint, or leave out normalize")
     height = setting.height(scale, stand)
     location = place.location if place is not None else None
     if spec.location is not None:

@@ -132,7 +132,9 @@ def _search(
     if not search.order:
         raise fail("no location for the pointer among the specified objects", refused)
     objects = counted(len(items), "object")
-    raise fail(f"no valid layout of {objects} in {limit} attempts with {search.tries} locations per object", refused)
+    quarters = "" if rules.front_margin else "; object 1 is in the left quarter, 2 in the rear one, 3 in the right one"
+    tried_all = f"{limit} attempts with {search.tries} locations per object{quarters}"
+    raise fail(f"no valid layout of {objects} in {tried_all}", refused)
 
 
 def lay_out(

@@ -33,6 +33,7 @@ def render_key_of(
         assets, size = episode.assets, (episode.settings.width, episode.settings.height)
         flat = any(frame.pixels is not None for frame in episode.frames)
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
+        episode = episode.model_copy(update={"settings": settings})
     else:
         stage = stage_of(episode)
         made_of = list(_materials_of(episode, stage))

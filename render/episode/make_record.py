@@ -9,14 +9,18 @@ from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
+
 from render import __version__
 from render.annotations import annotate
 from render.annotations.encode import encode_extra, encode_png
 from render.compiler import compile_episode
 from render.geometry.asset_roots import in_asset_roots
 from render.geometry.shapenet import load_model
-from render.model.passes import Renderer
+from render.model.errors import RenderError
+from render.model.passes import Passes, Renderer
 from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
+from render.passes import rendered_rows
 from scene_specs.language.model_names import is_model
 from scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from scene_specs.language.spec import EpisodeSpec
@@ -62,7 +66,7 @@ def make_record(
     device = ""
     for frame in scene.frames:
         for view in frame.views:
-            image, device = _make_image(renderer, scene, frame, view, watch)
+            image, device = _make_image(renderer, job.renderer, scene, frame, view, watch)
             images.append(image)
     info = renderer.info
     facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels")}
@@ -84,9 +88,10 @@ def make_record(
 
 
 def _make_image(
-    renderer: Renderer, scene: Scene, frame: SceneFrame, view: SceneView, watch: Stopwatch
+    renderer: Renderer, name: str, scene: Scene, frame: SceneFrame, view: SceneView, watch: Stopwatch
 ) -> tuple[ImageRecord, str]:
     passes = renderer.render(scene, frame, view)
+    _check_passes(name, passes, frame, scene.settings)
     watch.add(passes.seconds, "render")
     annotation = annotate(scene, frame, view, passes)
     watch.lap("annotate")
@@ -104,6 +109,24 @@ def _make_image(
         extra=extra,
     )
     return image, passes.device
+
+
+def _check_passes(renderer: str, passes: Passes, frame: SceneFrame, settings: Settings) -> None:
+    """Raise RenderError for arrays of another form than `Passes` and their passes say; plug-ins make them."""
+    sizes: dict[str | int, int] = {"H": settings.height, "W": settings.width, "N": len(frame.objects)}
+    rows = {name: row.shape for name, row in rendered_rows(frame).items()}
+    for name, axes in {"color": ("H", "W", 3), "ids": ("H", "W"), **rows}.items():
+        array = getattr(passes, name) if name in ("color", "ids") else passes.get(name)
+        expected = tuple(sizes.get(axis, axis) for axis in axes)
+        # A pass that is missing is for `encode_extra` to report.
+        if array is not None and array.shape != expected:
+            raise RenderError(f"renderer {renderer!r}: found {name} of shape {array.shape}; expected {expected}")
+    if passes.color.dtype != np.uint8:
+        raise RenderError(f"renderer {renderer!r}: found color of type {passes.color.dtype}; expected uint8")
+    last = max((item.index for item in frame.objects), default=0)
+    if passes.ids.min() < 0 or passes.ids.max() > last:
+        found = f"{passes.ids.min()} to {passes.ids.max()}"
+        raise RenderError(f"renderer {renderer!r}: found ids from {found}; expected 0 to {last}")
 
 
 def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:

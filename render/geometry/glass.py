@@ -43,12 +43,14 @@ def expected_number(kind: Callable[[str], bool], episode: EpisodeSpec | Scene) -
     """Number of objects per frame with a kind of material: counted in a Scene, the mean over the draws of a spec."""
     if isinstance(episode, Scene):
         return [float(sum(kind(item.material.name) for item in frame.objects)) for frame in episode.frames]
-    defaults = load_stage(episode.stage).defaults.materials
+    stage = load_stage(episode.stage)
+    defaults = stage.defaults.materials
     numbers = []
     for frame in episode.frames:
         numbers.append(sum(_chance(kind, item.material, defaults) for item in frame.objects))
         if frame.pointer is not None:
-            numbers[-1] += _chance(kind, frame.pointer.material, ("rubber",))
+            given = frame.pointer.material or (stage.pointer.material if stage.pointer else None)
+            numbers[-1] += _chance(kind, given, defaults)
         if frame.random_objects is not None:
             count = float(np.mean(frame.random_objects.count))
             numbers[-1] += count * _chance(kind, None, frame.random_objects.materials or defaults)

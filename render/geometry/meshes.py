@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import io
+import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +47,20 @@ def _own_meshes() -> dict[str, Path]:
     return {path.stem: path for path in sorted((package_assets() / "meshes").glob("*.npz"))}
 
 
+def _check(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
+    """Raise ValueError for vertices, normals, triangles or anchors of another form than this module describes."""
+    for name, array in zip(("vertices", "normals", "triangles"), arrays, strict=True):
+        if array.ndim != 2 or array.shape[1] != 3 or not len(array):
+            raise ValueError(f"found {name} of shape {array.shape}; expected (N, 3) with N at least 1")
+    vertices, normals, triangles = arrays
+    if len(normals) != len(vertices):
+        raise ValueError(f"found {len(normals)} normals for {len(vertices)} vertices")
+    if not all(np.isfinite(array).all() for array in (vertices, normals, *anchors)):
+        raise ValueError("found a coordinate that is not a finite number")
+    if triangles.min() < 0 or triangles.max() >= len(vertices):
+        raise ValueError(f"found indices {triangles.min()} to {triangles.max()} for {len(vertices)} vertices")
+
+
 @lru_cache(maxsize=256)
 def load_mesh(name: str) -> Mesh:
     """The mesh called `name`. Raises AssetError for an unknown name or a damaged file, PluginError."""
@@ -60,6 +77,7 @@ def load_mesh(name: str) -> Mesh:
             triangles = arrays["triangles"].astype(np.int32)
             named = {key.removeprefix("anchor_"): arrays[key] for key in arrays if key.startswith("anchor_")}
             anchors = {name: point.astype(np.float64) for name, point in named.items()}
-    except (OSError, ValueError, KeyError) as error:
+            _check(vertices, normals, triangles, anchors=anchors.values())
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
     return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors)

@@ -34,7 +34,6 @@ from render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
 from render.store import open_or_create, peek
 from render.store.episode_store import EpisodeStore
 from render.store.resume import Decision, Planner
-from scene_specs.language.scene import Scene
 from scene_specs.reading.source import SpecSource
 
 log = logging.getLogger(__name__)
@@ -152,8 +151,6 @@ class Batch:
     def _decide(self, planner: Planner, episode: Episode) -> Decision | None:
         """Decide and count what becomes of an episode; None if it is left out because of a broken asset."""
         settings = episode_settings(episode, self.options.profile, self.options.size)
-        if isinstance(episode, Scene):
-            episode = episode.model_copy(update={"settings": settings})
         try:
             job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
         except AssetError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from pydantic import ValidationError
@@ -76,6 +76,8 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
         yield from unknown(item.size, tuple(SIZES if stage is None else stage.size_names()), (*at, "size"))
     elif item.size is not None and item.size > _LARGEST and (stage is None or stage.pixels != "center"):
         yield PathDiagnostic((*at, "size"), f"found {item.size:g}; allowed: at most {_LARGEST}")
+    elif item.size is not None and not round(item.size, 6):
+        yield PathDiagnostic((*at, "size"), f"found {item.size:g}; allowed: at least 0.000001")
     yield from footprint_diagnostics(item, at)
     if not is_model(item.shape) or item.material not in MODEL_MATERIALS:
         yield from material_given(item.material, at)
@@ -114,6 +116,14 @@ def outline_diagnostics(outline: OutlineSpec, at: Path) -> Iterator[PathDiagnost
             yield PathDiagnostic((*at, "polygon"), problem, "name each corner once, in order along the border")
         elif not signed_area(outline.polygon):
             yield PathDiagnostic((*at, "polygon"), "these corners enclose no area")
+
+
+def stage_diagnostics(stage: Stage) -> Iterator[PathDiagnostic]:
+    """Report shapes and materials that a stage's file names and no package has."""
+    shapes_found = (shape_word(word, ("stage",)) for word in stage.defaults.shapes)
+    materials = (*stage.defaults.materials, *((stage.pointer.material,) if stage.pointer else ()))
+    for diagnostic in chain(*shapes_found, *(_material_word(word, ("stage",)) for word in materials)):
+        yield diagnostic._replace(problem=f"file of stage {stage.name!r}: {diagnostic.problem}")
 
 
 def footprint_diagnostics(item: ObjectSpec, at: Path) -> Iterator[PathDiagnostic]:

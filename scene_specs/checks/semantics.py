@@ -21,6 +21,7 @@ from scene_specs.checks.object_checks import (
     parameter_diagnostics,
     random_diagnostics,
     shape_word,
+    stage_diagnostics,
     unknown,
 )
 from scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
@@ -71,6 +72,7 @@ def spec_diagnostics(spec: EpisodeSpec) -> list[PathDiagnostic]:
         meant = nearest(spec.stage, known)
         if meant not in ("", spec.stage):
             spec, stage = spec.model_copy(update={"stage": meant}), load_stage(meant)
+    diagnostics += () if stage is None else stage_diagnostics(stage)
     if spec.canvas is not None and stage is not None and (stage.pixels != "center" or stage.places):
         reason = "is not flat" if stage.pixels != "center" else "has places at fixed locations"
         diagnostics.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} {reason}"))

@@ -9,13 +9,23 @@ import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Annotated, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from scene_specs.language.errors import DioramaError
 from scene_specs.language.registry import PluginError, plugin, plugins
-from scene_specs.language.spec import AreaSpec, Byte, EpisodeSpec, Finite, NotNegative, Positive, SpecModel, Vector3
+from scene_specs.language.spec import (
+    AreaSpec,
+    Byte,
+    EpisodeSpec,
+    Finite,
+    NotNegative,
+    Positive,
+    Side,
+    SpecModel,
+    Vector3,
+)
 from scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
 
@@ -40,6 +50,14 @@ class StageCamera(SpecModel):
     jitter: NotNegative = 0.0
     ortho_scale: Positive | None = None
     framing: Positive | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> StageCamera:
+        if self.location == self.look_at:
+            raise ValueError("location is the point that the camera looks at")
+        if self.clip[0] >= self.clip[1]:
+            raise ValueError(f"found clip {list(self.clip)}; expected [nearest, farthest]")
+        return self
 
 
 class StageLight(SpecModel):
@@ -82,10 +100,10 @@ class StagePlacement(SpecModel):
     area: AreaSpec
     min_distance: NotNegative
     axis_margin: NotNegative
-    min_visible_pixels: int
+    min_visible_pixels: int = Field(ge=0)
     in_frame: bool
     relation_threshold: NotNegative
-    tries: int = Field(ge=1)
+    tries: int = Field(ge=1, le=10_000)
     restarts: int = Field(ge=0)
 
 
@@ -128,13 +146,16 @@ class StageFixation(SpecModel):
     color: tuple[Byte, Byte, Byte]
 
 
+_Words = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
 class StageDefaults(SpecModel):
     """Values drawn uniformly for attributes that a spec leaves out."""
 
-    shapes: tuple[str, ...]
-    colors: tuple[str, ...]
-    materials: tuple[str, ...]
-    sizes: tuple[str, ...]
+    shapes: _Words
+    colors: _Words
+    materials: _Words
+    sizes: _Words
 
 
 class Stage(SpecModel):
@@ -152,7 +173,7 @@ class Stage(SpecModel):
     """
 
     name: str
-    size: tuple[int, int]
+    size: tuple[Side, Side]
     camera: StageCamera
     lights: tuple[StageLight, ...]
     ground: StageGround | None
@@ -168,6 +189,13 @@ class Stage(SpecModel):
     layers: Positive | None = None
     palette: dict[str, tuple[Byte, Byte, Byte]] | None = None
     sizes: dict[str, Positive] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Stage:
+        for key, known in (("colors", self.color_names()), ("sizes", self.size_names())):
+            if unknown := [name for name in getattr(self.defaults, key) if name not in known]:
+                raise ValueError(f"defaults.{key}: found {unknown[0]!r}; allowed: {', '.join(known)}")
+        return self
 
     def color_names(self) -> tuple[str, ...]:
         """Return the color names of this stage."""

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from render.episode.make_record import make_record
+from render.model.errors import RenderError
+from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
 from render.renderers.fake import FakeRenderer
 from render.store.lance.lance_store import LanceStore
+from scene_specs.language.scene import Scene, SceneFrame, SceneView
 from scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.geometry.shapenet.trees import Tree, obj
 
 
-def record_of(episode: str, *shapes: str) -> EpisodeRecord:
-    frames = [{"name": f"f{k}", "objects": [{"shape": shape, "name": "a"}]} for k, shape in enumerate(shapes)]
+class Wrong(FakeRenderer):
+    """The fake renderer with one field changed."""
+
+    def __init__(self, **changed: Callable[[Passes], Any]) -> None:
+        super().__init__()
+        self._changed = changed
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        passes = super().render(scene, frame, view)
+        return replace(passes, **{name: change(passes) for name, change in self._changed.items()})
+
+
+def record_of(episode: str, *shapes: str, renderer: FakeRenderer | None = None) -> EpisodeRecord:
+    passes = ["coverage", "albedo"]
+    frames = [
+        {"name": f"f{k}", "objects": [{"shape": shape, "name": "a"}], "passes": passes}
+        for k, shape in enumerate(shapes)
+    ]
     spec = EpisodeSpec.model_validate({"version": 1, "id": episode, "stage": "studio", "frames": frames})
     job = factories.make_job(spec.model_dump(mode="json"))
-    return make_record(FakeRenderer(), spec, job, settings_for("draft", 48, 48))
+    return make_record(renderer or FakeRenderer(), spec, job, settings_for("draft", 48, 48))
 
 
 def test_a_texture_that_is_not_there_stands_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,3 +59,21 @@ def test_a_texture_that_is_not_there_stands_in_the_record(tmp_path: Path, monkey
     store = LanceStore.create(str(tmp_path / "store.lance"), fsync=False)
     store.put([mixed])
     assert store.get("mixed").provenance == mixed.provenance
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ({"color": lambda passes: passes.color[::2, ::2]}, r"color of shape \(24, 24, 3\); expected \(48, 48, 3\)"),
+        ({"color": lambda passes: passes.color.astype("f4")}, "color of type float32; expected uint8"),
+        ({"ids": lambda passes: passes.ids[:24]}, "ids of shape"),
+        ({"ids": lambda passes: passes.ids.astype("i4") - 1}, "ids from -1 to 0; expected 0 to 1"),
+        ({"ids": lambda passes: passes.ids + np.uint16(1)}, "ids from 1 to 2"),
+        ({"depth": lambda passes: passes.depth[::2]}, "depth of shape"),
+        ({"coverage": lambda passes: passes.coverage[0]}, r"coverage of shape \(48, 48\); expected \(1, 48, 48\)"),
+        ({"extra": lambda passes: {"albedo": np.zeros((2, 3), np.float32)}}, r"albedo of shape \(2, 3\)"),
+    ],
+)
+def test_arrays_of_another_form_are_not_stored(changed: dict[str, Callable[[Passes], Any]], found: str) -> None:
+    with pytest.raises(RenderError, match=f"renderer 'fake': found {found}"):
+        record_of("wrong", "sphere", renderer=Wrong(**changed))

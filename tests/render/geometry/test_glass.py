@@ -3,20 +3,23 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from render.compiler import compile_episode
 from render.geometry.camera import Camera
-from render.geometry.glass import SHARES, glass_share, may_show_glass, samples_of
+from render.geometry.glass import SHARES, expected_number, glass_share, may_show_glass, samples_of
 from render.geometry.raster import Pose, compose, rasterize
 from render.geometry.sampling_plan import whole_frame
 from render.geometry.solid import solid
 from render.model.profiles import settings_for
 from render.run.worker import Task
+from scene_specs.language.materials import transmits
 from scene_specs.language.scene import Scene, SceneMaterial
 from scene_specs.language.spec import EpisodeSpec
+from scene_specs.language.stage import load_stage
 from scene_specs.reading.source import parse_episode
 from tests.distributions import installed, write_distribution
 
@@ -173,6 +176,14 @@ def test_a_spec_says_whether_there_may_be_glass(spec: EpisodeSpec, may: bool) ->
     shown = any(item.material.name == "glass" for frame in scene.frames for item in frame.objects)
     assert may_show_glass(scene) == shown
     assert may or not shown
+
+
+def test_a_pointer_has_the_material_of_its_stage() -> None:
+    spec, stage = episode("rubber", pointer={"target": "object-0"}), load_stage("clevr")
+    assert stage.pointer is not None and expected_number(transmits, spec) == [0]
+    of_glass = stage.model_copy(update={"pointer": stage.pointer.model_copy(update={"material": "glass"})})
+    with patch("render.geometry.glass.load_stage", return_value=of_glass):
+        assert expected_number(transmits, spec) == [1]
 
 
 def test_a_worker_gets_the_time_of_the_samples_that_glass_takes() -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
 import pytest
 
 from render.geometry.meshes import load_mesh, mesh_paths
@@ -16,3 +22,30 @@ def test_an_unknown_mesh_names_the_nearest() -> None:
 def test_every_mesh_of_ours_can_be_read() -> None:
     for name in mesh_paths():
         assert len(load_mesh(name).sha256) == 64
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"triangles": [[0, 1, 3]]}, "indices 0 to 3 for 3 vertices"),
+        ({"triangles": [[0, 1, -1]]}, "indices -1 to 1"),
+        ({"triangles": [[0, 1, 2, 0]]}, r"triangles of shape \(1, 4\)"),
+        ({"vertices": [[0, 0], [1, 0], [0, 1]]}, r"vertices of shape \(3, 2\)"),
+        ({"vertices": np.zeros((0, 3))}, r"vertices of shape \(0, 3\)"),
+        ({"vertices": [[0, 0, float("nan")], [1, 0, 0], [0, 1, 0]]}, "not a finite number"),
+        ({"normals": [[0, 0, 1]]}, "1 normals for 3 vertices"),
+    ],
+)
+def test_a_damaged_mesh_of_a_plug_in_is_an_asset_error(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
+    mesh = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "normals": [[0, 0, 1]] * 3, "triangles": [[0, 1, 2]]}
+    path, data = tmp_path / "bent.npz", io.BytesIO()
+    with patch("render.geometry.meshes._own_meshes", return_value={"bent": path}):
+        np.savez(path, **mesh)
+        assert len(load_mesh.__wrapped__("bent").vertices) == 3
+        np.savez(data, **{**mesh, **changes})
+        path.write_bytes(data.getvalue())
+        with pytest.raises(AssetError, match=f"bent.npz: found .*{found}"):
+            load_mesh.__wrapped__("bent")
+        path.write_bytes(data.getvalue()[:-30])
+        with pytest.raises(AssetError, match=r"bent\.npz: "):
+            load_mesh.__wrapped__("bent")

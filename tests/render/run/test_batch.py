@@ -18,7 +18,10 @@ import pytest
 from click.testing import CliRunner
 
 from render.cli.batch import main
+from render.compiler import compile_episode
+from render.compiler.render_key import IDENTITY_VERSION
 from render.model.errors import ConflictError, Diagnostic
+from render.model.profiles import settings_for
 from render.model.record import RenderKey
 from render.run.batch import Batch
 from render.run.local_ray import local_ray
@@ -27,6 +30,7 @@ from render.store import open_or_create
 from render.store.resume import Decision, Planner
 from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.documents import Document, SpecFile, documents
+from scene_specs.reading.source import parse_episode
 from tests.marks import slow
 
 BATCH = str(Path(sys.executable).with_name("render-batch"))
@@ -106,6 +110,18 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> 
     found = run(write(episode("a"), episode("b")), "--dry-run", folder=tmp_path)
     assert found["todo"] == 2 and found["rendered"] == 0
     assert not (tmp_path / "out.lance").exists()
+
+
+def test_a_flat_scene_gets_the_margins_of_its_spec(tmp_path: Path, write: Callable[..., str]) -> None:
+    square = {"shape": "square", "size": 20, "location": [50, 50], "rotation_deg": 0, "color": "red"}
+    spec = episode("spec", stage="flat", canvas=[60, 60], frames=[{"objects": [square]}])
+    scene = compile_episode(parse_episode(json.dumps({**spec, "id": "scene"})), settings_for("draft", 60, 60))
+    run(write(spec, json.loads(scene.to_json())), "--profile", "draft", folder=tmp_path)
+    one, two = (open_or_create(str(tmp_path / "out.lance")).get(name) for name in ("spec", "scene"))
+    assert one.scene.frames[0].views == two.scene.frames[0].views
+    assert one.images[0].annotation.objects[0].bbox == two.images[0].annotation.objects[0].bbox
+    assert one.job.version == two.job.version == f"{IDENTITY_VERSION}+fitted"
+    assert two.job.spec["settings"] == two.job.settings
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ OBJECTS = [
     item("color of fractions", "color[0]", "found 0.5", "an integer", color=[0.5, 0, 0]),
     item("size zero", "size", "found 0", "above 0", size=0),
     item("size true", "size", "found true", "scale in Blender units", size=True),
+    item("size tiny", "size", "found 1e-07", "at least 0.000001", size=1e-7),
     item("size giant", "size", "found 1000", "at most 100", size=1000),
     item("location too short", "location", "found [1]", "[x, y]", location=[1]),
     item("location too long", "location", "[x, y, z]", location=[1, 2, 3, 4]),
