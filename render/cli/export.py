@@ -35,6 +35,8 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
             file.write(TEMPLATE)
     except FileExistsError as error:
         raise click.UsageError("--init-about: about.toml exists; edit it, or move it away") from error
+    except OSError as error:
+        raise click.UsageError(f"--init-about: about.toml can't be written here: {error.strerror or error}") from error
     click.echo("wrote about.toml; fill it in, then pass --about about.toml")
     ctx.exit()
 
@@ -46,7 +48,10 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 )
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @click.option(
-    "--overwrite", is_flag=True, help="Replace exported episodes and shards that differ from the stored ones."
+    "--overwrite",
+    is_flag=True,
+    help="Replace exported episodes, shards and other files that differ; remove shards of an earlier export with other "
+    "episodes.",
 )
 @click.option(
     "--shard-size",

@@ -90,11 +90,12 @@ class StreamedJson:
 class ImageExport:
     """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts.
 
-    counts: for formats that number their images, the numbers so far by split.
+    is_new: whether `out` did not exist. counts: for formats that number their images, the numbers so far by split.
     """
 
     def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
         self.store, self.out, self.options = store, out, options
+        self.is_new = not out.exists()
         self.report = ExportReport()
         self.streams: dict[str, StreamedJson] = {}
         self.counts: Counter[str] = Counter()

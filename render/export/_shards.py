@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,6 +21,7 @@ from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.atomic import atomic_path, write_atomic
 
+_log = logging.getLogger(__name__)
 MANIFEST = ".diorama-export.json"
 
 
@@ -98,6 +101,11 @@ class _Manifest:
         return written is not None and written.digest != shard.digest and (self.out / shard.name).exists()
 
 
+def hub_split(split: str) -> str:
+    """The name of a split for the package `datasets`, which allows letters, digits and _ only."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", split)
+
+
 def export_shards(
     store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None], format_: ShardFormat
 ) -> ExportReport:
@@ -157,6 +165,7 @@ def _drop_others(manifest: _Manifest, planned: list[Shard], options: ExportOptio
         # The names in a manifest are relative; one that leads outside the folder was not written by an export.
         if path.resolve().is_relative_to(manifest.out.resolve()):
             path.unlink(missing_ok=True)
+            _log.warning("%s removed: it comes from an earlier export with other episodes", path)
         del manifest.files[name]
         manifest.save()
 

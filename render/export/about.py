@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -44,10 +45,9 @@ family_names = ""
 # [asset_licenses]   # optional: licenses of your own meshes, materials and models, by the names in provenance.json
 # "mesh:assets/mug.glb" = "CC-BY-4.0"
 """
-# Those that the Hugging Face hub knows.
-COMMON_LICENSES = (
-    "Apache-2.0", "MIT", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "ODbL"
-)  # fmt: skip
+# SPDX identifier -> name on the Hugging Face hub, for those that it knows.
+_SAME = ("Apache-2.0", "MIT", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0")
+COMMON_LICENSES = {**{name: name.casefold() for name in _SAME}, "ODbL-1.0": "odbl"}
 _MISSING = ("missing", "string_too_short", "too_short")
 
 
@@ -61,7 +61,7 @@ class Creator(_About):
     given_names: str = ""
     family_names: str = ""
     name: str = ""
-    orcid: str = ""
+    orcid: str = Field("", pattern=r"^(https://orcid\.org/(\d{4}-){3}\d{3}[\dX])?$")
     affiliation: str = ""
 
     @model_validator(mode="after")
@@ -97,11 +97,17 @@ class About(_About):
     @field_validator("license")
     @classmethod
     def _spdx(cls, text: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9.+-]+|https?://\S+", text):
+        if re.fullmatch(r"https?://\S+", text):
+            return text
+        try:
+            # No expressions, such as "MIT OR Apache-2.0", and no LicenseRef: they have no address.
+            if not re.fullmatch(r"(?!LicenseRef)[A-Za-z0-9.+-]+", text):
+                raise InvalidLicenseExpression
+            return canonicalize_license_expression(text)
+        except InvalidLicenseExpression:
             near = did_you_mean(text, COMMON_LICENSES) or f"such as {', '.join(COMMON_LICENSES)}"
             problem = f"found {text!r}; expected an identifier of https://spdx.org/licenses or an address; {near}"
-            raise PydanticCustomError("license", "{problem}", {"problem": problem})
-        return text
+            raise PydanticCustomError("license", "{problem}", {"problem": problem}) from None
 
     @property
     def bibtex(self) -> str:

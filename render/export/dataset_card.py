@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from render import __version__
 from render.export.about import COMMON_LICENSES, About
 from render.export.croissant import license_url
 from render.export.dataset_facts import OWN, Facts
+from render.model.errors import ConflictError
 from scene_specs.language.tables import counted, markdown_table
 
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+# The file that tells that a folder was exported with --about; written first.
+PUBLISHED = "provenance.json"
+# How the card of `--format huggingface` without --about begins.
+BARE_CARD = "---\npretty_name: rendered by Diorama\n"
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
 _MEASURED = (
     ("images", "rendered by the settings below"),
@@ -25,6 +31,17 @@ _MEASURED = (
 )  # fmt: skip
 
 
+def check_replaceable(out: Path, names: Iterable[str], overwrite: bool) -> None:
+    """Raise ConflictError if a file to write in `out` is neither of an earlier export nor to be replaced."""
+    if overwrite or (out / PUBLISHED).exists():
+        return
+    for path in (out / name for name in names):
+        if path.exists() and not (path.is_file() and path.read_bytes().startswith(BARE_CARD.encode())):
+            raise ConflictError(
+                f"{path} was not written by an export; pass --overwrite to replace it, or another --out folder"
+            )
+
+
 def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
          data_files: Mapping[str, str], rerender: bool) -> str:  # fmt: skip
     """The card. data_files: split -> pattern, {} if the hub's viewer can't read the format."""
@@ -32,9 +49,8 @@ def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequen
 
 
 def _head(about: About, facts: Facts, data_files: Mapping[str, str]) -> str:
-    size = next((name for most, name in _SIZES if facts.episodes < most), "n>1M")
-    known = about.license.casefold() in map(str.casefold, COMMON_LICENSES)
-    named = {"license": about.license.casefold()} if known else {
+    size = next((name for most, name in SIZES if facts.episodes < most), "n>1M")
+    named = {"license": COMMON_LICENSES[about.license]} if about.license in COMMON_LICENSES else {
         "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
     }  # fmt: skip
     values: dict[str, Any] = {
@@ -100,7 +116,7 @@ def citation_cff(about: About) -> str:
     for one in about.creators:
         named = {"name": one.name} if one.name else {"family-names": one.family_names, "given-names": one.given_names}
         more = {"orcid": one.orcid, "affiliation": "" if one.name else one.affiliation}
-        authors.append({**named, **{key: value for key, value in more.items() if value}})
+        authors.append({key: value for key, value in {**named, **more}.items() if value})
     values = {
         "cff-version": "1.2.0", "message": "If you use this dataset, please cite it.", "type": "dataset",
         "title": about.name, "version": about.version, "date-released": about.date_published.isoformat(),

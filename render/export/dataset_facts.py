@@ -7,14 +7,19 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
+from render.compiler.assets import blend_digest, resolve_blend
 from render.evaluation.score import read_entries, rows
 from render.export.about import About
 from render.export.protocol import ExportOptions, chosen_ids
 from render.geometry.asset_roots import package_assets
+from render.geometry.shapenet import Library, load_model
+from render.model.errors import AssetError
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.benchmark import benchmark, benchmark_of
+from scene_specs.language.model_names import PREFIX, is_model
 
 _COLUMNS = ("episode_id", "split", "width", "height", "image_names", "job", "provenance", "job_hash", "sha256")
 OWN = "MIT (comes with Diorama)"
@@ -49,7 +54,7 @@ class Facts:
 
     def licenses(self, about: About) -> dict[str, str]:
         """License of each asset: Diorama's own, ShapeNet's, or that of about.toml."""
-        return {name: about.asset_licenses.get(name, _license(name)) for name in sorted(self.assets)}
+        return {name: about.asset_licenses.get(name, _license(name, self.assets[name])) for name in sorted(self.assets)}
 
 
 def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
@@ -94,8 +99,10 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
     facts.count("device", f"{provenance['device']}, {provenance['cpu']}")
     for name, version in provenance["versions"].items():
         facts.versions.setdefault(name, Counter())[str(version)] += 1
-    facts.assets.update(job["assets"])
-    for name in job["assets"]:
+    for name, digest in job["assets"].items():
+        # Of several files with one name, one of others, so that its license is asked for.
+        if name not in facts.assets or not _is_own(name, digest):
+            facts.assets[name] = digest
         if name.startswith("stage:"):
             facts.count("stage", name.removeprefix("stage:"))
     if isinstance(spec.get("seed"), int):
@@ -109,13 +116,24 @@ def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenanc
         facts.sources.add(KILOGRAM)
 
 
-def _license(name: str) -> str:
-    """The license of an asset by its name in a job: `stage:clevr`, `shapenet:<category>/<model>`, `blend:<path>`."""
-    kind, _, rest = name.partition(":")
-    files = {
-        "stage": [f"stages/{rest}.json"], "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"], "blend": [rest],
-        "shapenet": [f"shapenet_mini/{rest}"],
-    }  # fmt: skip
-    if any((package_assets() / file).exists() for file in files.get(kind, ())):
+def _license(name: str, digest: str) -> str:
+    """The license of an asset by its name and hash in a job."""
+    if _is_own(name, digest):
         return OWN
-    return SHAPENET if kind == "shapenet" else UNKNOWN
+    return SHAPENET if name.startswith(PREFIX) else UNKNOWN
+
+
+@lru_cache(maxsize=4096)
+def _is_own(name: str, digest: str) -> bool:
+    """Whether an asset comes with Diorama. Files of others may have the same names, except stages and meshes."""
+    kind, _, rest = name.partition(":")
+    own = package_assets()
+    try:
+        if kind == "blend":
+            return blend_digest(resolve_blend(rest)) == digest
+        if is_model(name):
+            return load_model(name, Library(own / "shapenet_mini") if kind == "shapenet" else None).sha256 == digest
+    except AssetError:
+        return False
+    files = {"stage": [f"stages/{rest}.json"], "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"]}
+    return any((own / file).exists() for file in files.get(kind, ()))

@@ -12,13 +12,30 @@ from render.export import described_by
 from render.export.about import About
 from render.export.atomic_output import indented_json, output_lock, put_file
 from render.export.croissant import croissant
-from render.export.dataset_card import card, citation_cff, license_text
+from render.export.dataset_card import PUBLISHED, card, check_replaceable, citation_cff, license_text
 from render.export.dataset_facts import UNKNOWN, Facts, gather
 from render.export.protocol import ExportOptions, chosen_ids
 from render.gallery.sheet import sheet
 from render.model.errors import UsageError
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.tables import counted
+
+_FILES = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "samples.png")
+
+
+def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOptions) -> None:
+    """Raise UsageError or ConflictError, before the export, if `publish` could not describe the folder or write to it.
+
+    name: of the format.
+    """
+    check_replaceable(out, _FILES, options.overwrite)
+    if name == "folder":
+        there = {path.parent.relative_to(out).as_posix() for path in out.rglob("episode.json")}
+        if others := sorted(there - {*chosen_ids(store, options)}):
+            raise UsageError(
+                f"--about: {out} also has {counted(len(others), 'episode')} that this export has not, such as "
+                f"{others[0]}; export them, too, or pass another --out folder"
+            )
 
 
 def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, about: About) -> list[str]:
@@ -37,11 +54,11 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
         files = {
+            PUBLISHED: indented_json(_provenance(store, facts, licenses)),
             "README.md": card(about, facts, licenses, limits, biases, data_files, name == "huggingface").encode(),
             "croissant.json": indented_json(described),
             "CITATION.cff": citation_cff(about).encode(),
             "LICENSE": license_text(about, facts, licenses).encode(),
-            "provenance.json": indented_json(_provenance(store, facts, licenses)),
             "samples.png": image.getvalue(),
         }
         for file, content in files.items():

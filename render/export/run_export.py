@@ -9,8 +9,9 @@ from pathlib import Path
 
 from render.export import described_by, exporter, reads_files, takes_shard_size
 from render.export.about import read_about
+from render.export.dataset_card import PUBLISHED
 from render.export.protocol import ExportOptions, ExportReport
-from render.export.publish import publish
+from render.export.publish import check_folder, publish
 from render.model.errors import UsageError
 from render.store import open_at, open_store
 from render.store.episode_store import check_splits, condition
@@ -58,7 +59,11 @@ def run_export(
         check_splits(store, splits)
         total = store.count(options.where)
         total = total if options.limit is None else min(options.limit, total)
+        if described is not None:
+            check_folder(store, name, out, options)
         report = export(store, out, options, advance)
         if described is not None and report.error() is None:
             report.missing += publish(store, name, out, options, described)
+        elif described is None and report.exported and (out / PUBLISHED).exists():
+            report.missing.append(f"{out}: README.md and the other files of --about are kept; update them with --about")
         return report

@@ -113,7 +113,7 @@ def _write_result(
     journal: Path, target: Path, file: Path, digest: str, options: ExportOptions, report: ExportReport
 ) -> None:
     scenes = []
-    for line in journal.read_text("utf-8").split("\n")[1:-1]:
+    for line in journal.read_text("utf-8").split("\n")[1:-1][: options.limit]:
         problem = json.loads(line).get("problem")
         if problem is None:
             scenes.append(line)

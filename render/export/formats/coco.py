@@ -40,9 +40,12 @@ class _CocoExport(ImageExport):
 
     @cached_property
     def _categories(self) -> dict[str, int]:
-        """Kind of shape -> number, in alphabetical order, for all shapes of the chosen episodes."""
+        """Kind of shape -> number, in alphabetical order.
+
+        Of the store, not of the chosen episodes: other exports have the same numbers.
+        """
         shapes: set[str] = set()
-        for row in self.store.scan(["objects"], self.options.where, 256):
+        for row in self.store.scan(["objects"], batch_size=256):
             shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
         return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
 

@@ -83,7 +83,7 @@ class _EvalExport(ImageExport):
         """Write the tasks. Raises UsageError if no episode has items, OSError."""
         self.report.skipped -= self._without
         if self._without and not self.streams:
-            if not any(self.out.iterdir()):
+            if self.is_new and not any(self.out.iterdir()):
                 self.out.rmdir()
             raise self.report.error() or no_items(self.options)
         if self._without:

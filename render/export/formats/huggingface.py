@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -19,10 +18,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
+from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
 from render.export.atomic_output import below
 from render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
-from render.export.protocol import ExportOptions
+from render.export.dataset_card import BARE_CARD, PUBLISHED, SIZES, cell, check_replaceable
+from render.export.protocol import ExportOptions, chosen_ids
 from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
 from render.store.episode_store import EpisodeReader
@@ -35,19 +35,16 @@ FORMAT_VERSION = 1
 # About 200 MB with seven small images per episode. A reader loads a row group at once.
 _EPISODES = 500
 _GROUP = 50
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
-_CARD = """---
-pretty_name: rendered by Diorama
-size_categories:
-- {size}
+_CARD = f"""{BARE_CARD}size_categories:
+- {{size}}
 tags:
 - synthetic
 - image
 configs:
 - config_name: default
   data_files:
-{data_files}---
+{{data_files}}---
 
 # Rendered by Diorama
 
@@ -57,13 +54,8 @@ object of every picture with box, mask and pose, `scene` all numbers that it was
 """
 
 
-def _split_name(split: str) -> str:
-    # datasets allows letters, digits and _ only.
-    return re.sub(r"[^A-Za-z0-9_]", "_", split)
-
-
 def _name_of(split: str, number: int, count: int) -> str:
-    return f"data/{_split_name(split)}-{number:05d}-of-{count:05d}.parquet"
+    return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
 
 
 def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
@@ -76,45 +68,47 @@ def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
 
 
 def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict[str, WrittenShard]) -> None:
-    write_atomic(below(out, "README.md"), _card(store, options, files), fsync=False)
+    check_replaceable(out, ["README.md"], options.overwrite)
+    # A dataset that was published keeps its card; --about updates it.
+    if not (out / PUBLISHED).exists():
+        write_atomic(below(out, "README.md"), _card(store, options, files), fsync=False)
 
 
 def _card(store: EpisodeReader, options: ExportOptions, files: dict[str, WrittenShard]) -> str:
     splits: dict[str, list[WrittenShard]] = {}
     for shard in files.values():
-        splits.setdefault(_split_name(shard.split), []).append(shard)
+        splits.setdefault(hub_split(shard.split), []).append(shard)
     rows = [
         (name, sum(shard.samples for shard in shards), len(shards), f"{sum(shard.size for shard in shards) / 1e6:.1f}")
         for name, shards in splits.items()
     ]
     total = sum(shard.samples for shard in files.values())
-    size = next((name for most, name in _SIZES if total < most), "n>1M")
+    size = next((name for most, name in SIZES if total < most), "n>1M")
     data_files = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
     card = _CARD.format(size=size, data_files=data_files)
     card += markdown_table(("split", "episodes", "files", "MB"), rows)
     for title, counter in _figures(store, options).items():
         card += f"\n## {title}\n\n| | count |\n|---|---|\n"
-        card += "".join(f"| {_cell(name)} | {count} |\n" for name, count in sorted(counter.items()))
+        card += "".join(f"| {cell(name)} | {count} |\n" for name, count in sorted(counter.items()))
     return card
 
 
 def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
-    """Counts over the episodes that match the filter, regardless of --limit."""
+    """Counts over the exported episodes."""
+    chosen = set(chosen_ids(store, options))
     tasks: Counter[str] = Counter()
     images: Counter[str] = Counter()
     words: dict[str, Counter[str]] = {name: Counter() for name in ("shape", "color", "material", "size")}
-    for row in store.scan(["benchmark", "task", "width", "height", "image_names", "objects"], options.where, 256):
+    columns = ["episode_id", "benchmark", "task", "width", "height", "image_names", "objects"]
+    for row in store.scan(columns, options.where, 256):
+        if row["episode_id"] not in chosen:
+            continue
         tasks["/".join(part for part in (row["benchmark"], row["task"]) if part) or "none"] += 1
         images[f"{row['width']}x{row['height']}"] += len(row["image_names"] or ())
         for item in row["objects"] or ():
             for name, counter in words.items():
                 counter[item[name] or "in numbers"] += 1
     return {"Episodes by task": tasks, "Images by size": images} | {f"Objects by {k}": v for k, v in words.items()}
-
-
-def _cell(text: str) -> str:
-    # A task name may contain anything; it must not end the cell or become HTML.
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
 
 
 def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:

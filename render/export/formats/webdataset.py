@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards
+from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
 from render.export.atomic_output import below
 from render.export.croissant import Node, field, file_object, file_set, record_set, source
 from render.export.protocol import ExportOptions
@@ -91,7 +91,9 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
         for name, (files, key, kind, text) in fields.items()
     ]  # fmt: skip
     splits = dict.fromkeys(shard["@id"].rpartition("-")[0] for shard in shards)
-    return [*shards, texts, pictures], record_sets, {split: f"{split}-*.tar" for split in splits}
+    # Not *: a split's name may begin with another's.
+    patterns = {hub_split(split): f"{split}-{'[0-9]' * 6}.tar" for split in splits}
+    return [*shards, texts, pictures], record_sets, patterns
 
 
 export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))

@@ -11,7 +11,7 @@ from scene_specs.language.foreign import without_passwords
 
 # OverflowError: a requested number, such as a version's, has more than 64 bits.
 LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
-_WRONG_FILTER = "Invalid user input"
+_WRONG_FILTER = re.compile("Invalid user input: |Error applying filter expression to batch: ")
 _CONFLICTS = ("conflict", "contention", "concurrent")
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 _KEYS = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), and that they belong to this server"
@@ -44,15 +44,17 @@ def translate_errors(where: str, action: str) -> Iterator[None]:
 
 @contextmanager
 def translate_filter_errors(where: str, action: str, condition: str | None) -> Iterator[None]:
-    """Translate as `translate_errors`, but raise UsageError if Lance can't parse the user's SQL filter."""
+    """Translate as `translate_errors`, but raise UsageError for a user's SQL filter that Lance can't parse or apply."""
     with translate_errors(where, action + (f" where {condition[:200]}" if condition else "")):
         try:
             yield
         except LANCE_ERRORS as error:
-            if condition is None or _WRONG_FILTER not in str(error):
+            found = _WRONG_FILTER.search(str(error))
+            if condition is None or found is None:
                 raise
-            problem = reason(error).partition(f"{_WRONG_FILTER}: ")[2]
-            raise UsageError(f"{where}: can't parse the condition {condition[:200]!r}: {problem}") from error
+            problem = reason(error).partition(found[0])[2]
+            verb = "apply" if "applying" in found[0] else "parse"
+            raise UsageError(f"{where}: can't {verb} the condition {condition[:200]!r}: {problem}") from error
 
 
 def is_conflict(error: Exception) -> bool:

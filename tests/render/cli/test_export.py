@@ -63,6 +63,22 @@ def test_a_shard_size_that_a_format_has_no_use_for_is_refused(store: str, tmp_pa
     assert call(store, "--out", str(tmp_path / "out"), "--format", "webdataset", "--shard-size", "2").exit_code == 0
 
 
+def test_a_filter_that_fails_on_the_data_is_an_invalid_option(store: str, tmp_path: Path) -> None:
+    refused = call(store, "--out", str(tmp_path / "out"), "--where", "CAST(episode_id AS INT) = 1")
+    assert refused.exit_code == 2
+    assert "can't apply the condition" in refused.output and "Cannot cast string 'demo/" in refused.output
+
+
+def test_a_folder_stays_that_is_empty(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    assert call(store, "--format", "eval", "--out", ".").exit_code == 2
+    assert (tmp_path / "mine").is_dir()
+    (tmp_path / "mine").rmdir()
+    refused = call("--init-about")
+    assert refused.exit_code == 2 and "about.toml can't be written here: No such file" in refused.output
+
+
 def test_formats_are_listed() -> None:
     assert "folder" in call("--list-formats").output.split()
 

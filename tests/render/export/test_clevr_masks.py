@@ -104,6 +104,10 @@ def test_twice_and_again(tmp_path: Path) -> None:
     assert run(file, tmp_path / "three").error() is not None
     assert run(file, tmp_path / "three", ExportOptions(overwrite=True)).exported == 5
     assert (tmp_path / "three/CLEVR_val_masks.json").read_bytes() == first
+    # The journal of a conflict has all scenes.
+    run(file, tmp_path / "four", ExportOptions(limit=2))
+    assert run(file, tmp_path / "four").error() is not None
+    assert run(file, tmp_path / "four", ExportOptions(limit=3, overwrite=True)).exported == 3
 
 
 def test_stopped_in_the_middle_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

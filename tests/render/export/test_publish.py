@@ -17,6 +17,8 @@ from render.cli.export import main as export
 from render.episode.make_record import make_record
 from render.export.about import TEMPLATE, read_about
 from render.export.dataset_card import citation_cff
+from render.geometry.asset_roots import package_assets
+from render.geometry.shapenet import load_model
 from render.model.errors import SpecError
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord, ImageRecord
@@ -27,6 +29,7 @@ from scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
 from tests.render.evaluation.eval_stores import eval_store
 from tests.render.export.helpers import make_store
+from tests.render.store.rendered import rendered
 
 READER = Path(__file__).resolve().parents[2] / "harness/read_croissant.py"
 ABOUT = """
@@ -126,6 +129,89 @@ def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
     about.write_text(ABOUT + '[asset_licenses]\n"blend:own/mug.blend" = "CC0-1.0"\n')
     assert "not stated" not in call(store.url, "--out", out, "--about", about)
     assert "1 asset: CC0-1.0" in (out / "LICENSE").read_text()
+
+
+def test_licenses_belong_to_contents(tmp_path: Path, about: Path) -> None:
+    store = make_store(tmp_path)
+    checker = package_assets() / "materials/checker.blend"
+    chair = next((package_assets() / "shapenet_mini/03001627").glob("*/models/*.obj"))
+    name = chair.relative_to(package_assets()).as_posix()
+    model = f"shapenet:03001627/{chair.parts[-3]}"
+    own = {f"model:{name}": load_model(f"model:{name}").sha256, model: load_model(model).sha256}
+    own["blend:materials/checker.blend"] = hashlib.sha256(checker.read_bytes()).hexdigest()
+    jobs = {"demo/a": own, "demo/b": dict.fromkeys(own, "0"), "demo/c": own}
+    records = [store.get(key) for key in jobs]
+    store.replace(
+        [one.model_copy(update={"job": one.job.model_copy(update={"assets": jobs[one.episode_id]})}) for one in records]
+    )
+    mixed = call(store.url, "--out", tmp_path / "out", "--about", about)
+    assert "license of blend:materials/checker.blend: not stated" in mixed and f"model:{name}: not stated" in mixed
+    assert "ShapeNet's terms of use" in (tmp_path / "out/LICENSE").read_text()
+    text = call(store.url, "--out", tmp_path / "two", "--about", about, "--where", "episode_id IN ('demo/a', 'demo/c')")
+    assert "not stated" not in text and "under terms of their own" not in (tmp_path / "two/LICENSE").read_text()
+
+
+def test_files_of_the_user_stay(tmp_path: Path, about: Path) -> None:
+    url = make_store(tmp_path).url
+    out = tmp_path / "out"
+    export = (url, "--format", "huggingface", "--out", out)
+    out.mkdir()
+    (out / "README.md").write_text("mine")
+    for options in ((), ("--about", about)):
+        assert "README.md was not written by an export; pass --overwrite" in call(*export, *options, code=2)
+    assert (out / "README.md").read_text() == "mine"
+    call(*export, "--overwrite")
+    (out / "LICENSE").write_text("mine")
+    assert "LICENSE was not written by an export" in call(*export, "--about", about, code=2)
+    (out / "LICENSE").unlink()
+    call(*export, "--about", about)
+    card = (out / "README.md").read_bytes()
+    assert "are kept; update them with --about" in call(*export, "--limit", "4", "--overwrite")
+    assert (out / "README.md").read_bytes() == card
+    call(*export, "--limit", "4", "--about", about)
+    assert (out / "README.md").read_bytes() != card
+
+
+def test_other_episodes_of_a_folder_are_not_published(tmp_path: Path, about: Path) -> None:
+    url = make_store(tmp_path).url
+    call(url, "--out", tmp_path / "out")
+    text = call(url, "--out", tmp_path / "out", "--about", about, "--limit", "3", code=2)
+    assert "also has 2 episodes that this export has not, such as demo/d" in text
+    call(url, "--out", tmp_path / "out", "--about", about)
+
+
+def test_splits_whose_names_begin_alike(tmp_path: Path, about: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered("demo/a", split="test"), rendered("demo/b", split="test-seen")])
+    out = tmp_path / "out"
+    call(store.url, "--format", "webdataset", "--out", out, "--about", about)
+    (line,) = (line for line in (out / "README.md").read_text().splitlines() if line.startswith("configs: "))
+    files = json.loads(line.removeprefix("configs: "))[0]["data_files"]
+    found = {one["split"]: [path.name for path in out.glob(one["path"])] for one in files}
+    assert found == {"test": ["test-000000.tar"], "test_seen": ["test-seen-000000.tar"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("CC-BY-4.0", "ODbL", "license: found 'ODbL'; .* did you mean 'ODbL-1.0'"),
+        ("CC-BY-4.0", "nonsense-licence", "license: found 'nonsense-licence'"),
+        ("CC-BY-4.0", "LicenseRef-mine", "license: found 'LicenseRef-mine'"),
+        ("https://orcid.org/0000-0000-0000-0000", "nonsense", r"creators\[0\]\.orcid: String should match"),
+    ],
+)
+def test_identifiers_that_do_not_exist(about: Path, old: str, new: str, problem: str) -> None:
+    about.write_text(ABOUT.replace(old, new))
+    with pytest.raises(SpecError, match=problem):
+        read_about(about)
+
+
+def test_licenses_have_the_names_of_each_reader(tmp_path: Path, about: Path) -> None:
+    about.write_text(ABOUT.replace("CC-BY-4.0", "odbl-1.0").replace('given_names = "Ada"\n', ""))
+    call(make_store(tmp_path).url, "--out", tmp_path / "out", "--about", about)
+    assert '\nlicense: "odbl"\n' in (tmp_path / "out/README.md").read_text()
+    assert "https://spdx.org/licenses/ODbL-1.0.html" in (tmp_path / "out/LICENSE").read_text()
+    assert 'authors: [{"family-names": "Müller", "orcid"' in (tmp_path / "out/CITATION.cff").read_text()
 
 
 def test_what_is_missing_is_listed_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,17 @@ def test_pycocotools(store: LanceStore, tmp_path: Path) -> None:
     assert images == 10
 
 
+def test_the_splits_of_coco_have_the_same_categories(tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    cone = rendered("demo/b", split="val").model_copy(deep=True)
+    for image in cone.images:
+        image.annotation.objects.pop(0)
+    store.put([rendered("demo/a"), cone])
+    run(store, "coco", tmp_path / "out", ExportOptions(where="split = 'val'"))
+    data = json.loads((tmp_path / "out/annotations/instances_val.json").read_text())
+    assert {one["name"]: one["id"] for one in data["categories"]} == {"cube": 1, "sphere": 2}
+
+
 def test_clevr_as_its_tools_read_it(store: LanceStore, tmp_path: Path) -> None:
     run(store, "clevr", tmp_path / "out")
     for split, count in (("train", 6), ("val", 2), ("new", 2)):
@@ -102,7 +113,12 @@ def test_what_clevr_has_no_word_for_is_named(store: LanceStore, tmp_path: Path) 
     assert report.failed == ["episode demo/x: image f1: object b: CLEVR has no size None"]
 
 
-def test_tar_shards(store: LanceStore, tmp_path: Path) -> None:
+def test_tar_shards(store: LanceStore, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run(store, "webdataset", tmp_path / "out", ExportOptions(shard_size=2))
+    other = ExportOptions(shard_size=2, where="split = 'val'", overwrite=True)
+    run(store, "webdataset", tmp_path / "out", other)
+    assert "train-000001.tar removed: it comes from an earlier export" in caplog.text
+    assert [path.name for path in (tmp_path / "out").glob("*.tar")] == ["val-000000.tar"]
     run(store, "webdataset", tmp_path / "out", ExportOptions(shard_size=2))
     index = json.loads((tmp_path / "out/shardindex.json").read_text())["shardlist"]
     names = {one["url"]: one["nsamples"] for one in index}
@@ -154,6 +170,9 @@ def test_parquet(store: LanceStore, tmp_path: Path) -> None:
     assert "| train | 3 | 2 |" in card
     assert "| demo/colour | 5 |" in card
     assert "| cube | 10 |" in card
+    run(store, "huggingface", tmp_path / "two", ExportOptions(limit=2))
+    card = (tmp_path / "two/README.md").read_text()
+    assert "| demo/colour | 2 |" in card and "| cube | 4 |" in card
 
 
 @pytest.mark.readers
