@@ -10,6 +10,7 @@ from math import nan
 from typing import Any
 
 from scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
+from scene_specs.language.outlines import POLYGON
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.questions.program import ATTRIBUTES, NOUNS
 
@@ -45,6 +46,11 @@ class ObjectView:
     truth: Any
     values: Mapping[str, str | None]
     extent: Extent
+
+    @property
+    def scale(self) -> float:
+        """Half its length or width, Blender units; nan for a polygon, whose scale is a factor of its corners."""
+        return nan if self.truth.shape == POLYGON else float(self.truth.scale)
 
 
 @dataclass(frozen=True)
@@ -117,9 +123,11 @@ def view_of(
 
 def _object(item: Any, extent: Extent) -> ObjectView:
     fraction = item.visible_fraction
-    unclear = is_model(item.shape) and fraction < RECOGNIZABLE
+    # Of an object that the border of the image cuts, the fraction is only that of the part inside.
+    unclear = is_model(item.shape) and (item.truncated or fraction < RECOGNIZABLE)
+    full = fraction >= FULL and not item.truncated
     values = {
-        "visibility": "full" if fraction >= FULL else "partial" if fraction <= PARTIAL else None,
+        "visibility": "full" if full else "partial" if fraction <= PARTIAL else None,
         "size": _readable(item.size),
         "color": _readable(item.color),
         "material": None if item.material in _NO_MATERIAL else _readable(item.material),
