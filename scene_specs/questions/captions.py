@@ -11,8 +11,8 @@ from typing import Any
 import inflect
 
 from scene_specs.questions.expressions import expressions
-from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar
-from scene_specs.questions.program import NOUNS, QUERIED, RELATED
+from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered
+from scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
 from scene_specs.questions.view import ImageView, bits_of, kind_values
 
 _ENGLISH = inflect.engine()
@@ -21,11 +21,18 @@ _ENGLISH = inflect.engine()
 def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, Any]:
     """A short caption, which counts objects by kind, and a dense one: each object, then how they are arranged.
 
-    Objects seen by fewer than min_pixels are not mentioned.
+    Objects seen by fewer than min_pixels are not mentioned. A kind whose words also mean something else, such as that
+    of a model named "ball" or "red cube", is called a thing.
     """
     lexicon = grammar.lexicon_of(view.value_bits)
+
+    def is_clear(kind: tuple[str, str]) -> bool:
+        read = grammar.readings(" ".join(lexicon.words["one"][kind][0]), lexicon, "noun")
+        return {one for _, one in read} == {filtered(SCENE, [kind])}
+
     seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
-    kinds = [next(((name, v) for name in NOUNS if (v := item.values[name]) is not None), ("", "")) for item in seen]
+    known = [[(name, v) for name in NOUNS if (v := item.values[name]) is not None] for item in seen]
+    kinds = [next(filter(is_clear, some), ("", "")) for some in known]
     nouns = [" ".join(lexicon.words["one"][kind][0]) for kind in kinds]
     short = _listed([_counted(number, noun) for noun, number in sorted(Counter(nouns).items())])
     phrases = []
