@@ -73,15 +73,15 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def scene_graph(view: ImageView, number: int) -> dict[str, Any]:
+def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
     """A scene as in CLEVR's scene files, with any words; above, below and on are further relationships.
 
-    number: of the image in its split. Pointers are left out.
+    number: see clevr_numbers. Pointers are left out.
     """
     split = view.split or "new"
     return {
         "image_index": number,
-        "image_filename": f"CLEVR_{split}_{number:06d}.png",
+        "image_filename": None if number is None else f"CLEVR_{split}_{number:06d}.png",
         "split": split,
         "episode_id": view.episode,
         "image_name": view.image,

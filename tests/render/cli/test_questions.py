@@ -72,6 +72,15 @@ def test_scene_graphs_are_numbered_by_split(specs: Path, tmp_path: Path) -> None
     assert [(one["split"], one["image_index"]) for one in found] == [("val", 0), ("test", 0), ("val", 1)]
 
 
+def test_scene_graphs_have_no_number_if_clevr_s_export_leaves_them_out(specs: Path, tmp_path: Path) -> None:
+    made = [json.loads(line) for line in specs.read_text().splitlines()]
+    made[1]["frames"][0]["objects"][0]["size"] = 0.5
+    (tmp_path / "sizes.jsonl").write_text("\n".join(map(json.dumps, made)))
+    found = lines(run(tmp_path / "sizes.jsonl", *SMALL, "--kind", "scenes"))
+    assert [one["image_index"] for one in found] == [0, None, 1]
+    assert [one["image_filename"] for one in found] == ["CLEVR_val_000000.png", None, "CLEVR_val_000001.png"]
+
+
 def test_expressions_and_captions(specs: Path) -> None:
     assert {line["episode"] for line in lines(run(specs, *SMALL, "--kind", "expressions"))} == {
         f"clevr/val/{k:06d}" for k in range(3)
@@ -96,6 +105,23 @@ def test_pairs_get_the_same_questions_half_of_which_flip(specs: Path, tmp_path: 
     assert any(one["flips"] for one, _ in questions.values())
     assert not all(one["flips"] for one, _ in questions.values())
     assert {*balance.values()} <= {0, 1}
+
+
+def test_members_of_a_pair_are_found_wherever_they_are(specs: Path, tmp_path: Path) -> None:
+    pairs, apart = tmp_path / "pairs.jsonl", tmp_path / "apart.jsonl"
+    CliRunner().invoke(main, ["contrast", str(specs), "--change", "color", "--size", "160x120", "--out", str(pairs)])
+    made = pairs.read_text().splitlines(keepends=True)
+    assert len(made) == 6
+    apart.write_text("".join(made[1::2] + made[::2]))
+    asked = lines(run(pairs, *SMALL))
+    assert asked and lines(run(apart, *SMALL)) == asked
+
+
+def test_ids_that_only_look_like_those_of_a_pair(specs: Path, tmp_path: Path) -> None:
+    made = [json.loads(line) | {"id": f"my/shape+color-{k}"} for k, line in enumerate(specs.read_text().splitlines())]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, made)))
+    asked = lines(run(tmp_path / "own.jsonl", *SMALL, "--per-image", 2))
+    assert len(asked) == 6 and not any("pair" in one for one in asked)
 
 
 @pytest.mark.slow
