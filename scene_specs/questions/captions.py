@@ -11,7 +11,7 @@ from typing import Any
 import inflect
 
 from scene_specs.questions.expressions import expressions
-from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered
+from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered, plural
 from scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
 from scene_specs.questions.view import ImageView, bits_of, kind_values
 
@@ -62,7 +62,7 @@ def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str
 def _counted(number: int, noun: str) -> str:
     if number == 1:
         return str(_ENGLISH.a(noun))
-    return f"{_ENGLISH.number_to_words(number)} {_ENGLISH.plural_noun(noun, number)}"
+    return f"{_ENGLISH.number_to_words(number)} {plural(noun)}"
 
 
 def _listed(parts: Sequence[str]) -> str:
