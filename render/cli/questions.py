@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from scene_specs.questions.view import ImageView
 
 
+# Option -> kinds that it has no effect on.
+_USELESS = {
+    "families": ("expressions", "captions", "scenes"), "per_image": ("expressions", "captions", "scenes"),
+    "seed": ("captions", "scenes"), "min_pixels": ("scenes",), "grammar": ("scenes",),
+}  # fmt: skip
+
+
 @click.command(cls=DioramaCommand, epilog="SOURCES are a store, or specs (.json and .jsonl files, folders, globs, -).")
 @click.argument("sources", nargs=-1, required=True)
 @opt.choice(
@@ -79,6 +86,10 @@ def questions(
 
     if format == "clevr" and kind != "questions":
         raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
+    ctx = click.get_current_context()
+    for one in ctx.command.params:
+        if kind in _USELESS.get(one.name or "", ()) and opt.is_given(ctx, one.name):
+            raise click.UsageError(f"{one.opts[0]} has no effect on --kind {kind}; leave it out")
     words = default_grammar() if grammar is None else read_grammar(grammar)
     seed, min_pixels, per_image = (given.pop(name) for name in ("seed", "min_pixels", "per_image"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
@@ -109,6 +120,8 @@ def _views(
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
     if any(is_store) and len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
+    if any(is_store) and size:
+        raise UsageError("--size is for specs; the images of a store have their sizes")
     if any(is_store):
         episodes = verification.StoreEpisodes(sources[0])
         records = episodes.read(episodes.ids())

@@ -139,6 +139,9 @@ def test_a_store_gives_the_questions_of_its_specs(specs: Path, tmp_path: Path) -
         (("--family", "counts"), "unknown family 'counts'; allowed: exist, count"),
         (("--format", "clevr", "--kind", "captions"), "--format clevr is for questions"),
         (("--format", "clevr", "--split", "test"), "found no images"),
+        (("--kind", "captions", "--family", "count"), "--family has no effect on --kind captions"),
+        (("--kind", "expressions", "--per-image", "10"), "--per-image has no effect on --kind expressions"),
+        (("--kind", "scenes", "--seed", "0"), "--seed has no effect on --kind scenes"),
         (("--grammar", "list.json"), "list.json"),
         (("--grammar", "slot.json"), "a question can't begin with the slot X"),
     ],
@@ -156,6 +159,8 @@ def test_a_store_among_specs(specs: Path, tmp_path: Path) -> None:
     (tmp_path / "x.lance/_versions").mkdir(parents=True)
     found = run(specs, tmp_path / "x.lance")
     assert (found.exit_code, "one store, or specs" in found.output) == (2, True)
+    found = run(tmp_path / "x.lance", *SMALL)
+    assert (found.exit_code, "--size is for specs" in found.output) == (2, True)
 
 
 def test_meshes_of_an_asset_root(tmp_path: Path) -> None:
