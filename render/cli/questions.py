@@ -176,6 +176,7 @@ def _described(
 
     if kind == "scenes":
         yield from (scene_graph(view, number) for view, number in clevr_numbers(views))
+        return
     for view in views:
         if kind == "expressions":
             yield from (one.data() for one in expressions(view, words, seed, min_pixels))
