@@ -21,7 +21,7 @@ def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
         objects = {frame.name: frame.objects for frame in scene.frames}
         for one in record.images:
             extents = {item.name: extent_of(item) for item in objects.get(one.frame, ())}
-            yield view_of(scene.id, scene.split, one.name, one.annotation, extents, threshold)
+            yield view_of(scene, one.name, one.annotation, extents, threshold)
 
 
 def extent_of(item: SceneObject) -> Extent:

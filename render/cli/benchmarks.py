@@ -12,7 +12,6 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
-from click.core import ParameterSource
 
 from render.cli import options as opt
 from render.cli.command import DioramaCommand, DioramaGroup
@@ -77,7 +76,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
     @click.pass_context
     def generate(ctx: click.Context, /, **values: Any) -> None:
-        given = [one.opts[0] for one in own.params if one.expose_value and _is_given(ctx, one.name)]
+        given = [one.opts[0] for one in own.params if one.expose_value and opt.is_given(ctx, one.name)]
         if below := ctx.invoked_subcommand:
             if given:
                 hint = f"write options of `{below}` after its name"
@@ -107,7 +106,7 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
         added = {key: values.pop(key, None) for key in ("as_json", "out") if key not in model.model_fields}
-        given = {key: value for key, value in values.items() if _is_given(ctx, key)}
+        given = {key: value for key, value in values.items() if opt.is_given(ctx, key)}
         if issubclass(model, StoreCommand):
             given.setdefault("store", opt.default_store())
         options = _options(model, given)
@@ -122,10 +121,6 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
         first, _, rest = help.partition("\n\n")
         help = f"{first}\n\nSame as `{long_name}`; use either.\n\n{rest}"
     return click.command(name, DioramaCommand, params=params, help=help, epilog=epilog)(callback)
-
-
-def _is_given(ctx: click.Context, name: str | None) -> bool:
-    return ctx.get_parameter_source(name or "") is ParameterSource.COMMANDLINE
 
 
 def _options(model: type[Command], given: dict[str, Any]) -> Command:

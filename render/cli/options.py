@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from render.model.device_names import DEVICE_NAMES
 
@@ -111,6 +112,11 @@ def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any]
             ctx.call_on_close(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
 
     return set_variable
+
+
+def is_given(ctx: click.Context, name: str | None) -> bool:
+    """Whether a parameter is on the command line."""
+    return ctx.get_parameter_source(name or "") is ParameterSource.COMMANDLINE
 
 
 def default_store() -> str:

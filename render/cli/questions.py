@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import count, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from scene_specs.questions.generate import Questioner
     from scene_specs.questions.grammar import Grammar
     from scene_specs.questions.view import ImageView
+
+
+# Option -> kinds that it has no effect on.
+_USELESS = {
+    "families": ("expressions", "captions", "scenes"), "per_image": ("expressions", "captions", "scenes"),
+    "seed": ("captions", "scenes"), "min_pixels": ("scenes",), "grammar": ("scenes",),
+}  # fmt: skip
 
 
 @click.command(cls=DioramaCommand, epilog="SOURCES are a store, or specs (.json and .jsonl files, folders, globs, -).")
@@ -79,6 +86,10 @@ def questions(
 
     if format == "clevr" and kind != "questions":
         raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
+    ctx = click.get_current_context()
+    for one in ctx.command.params:
+        if kind in _USELESS.get(one.name or "", ()) and opt.is_given(ctx, one.name):
+            raise click.UsageError(f"{one.opts[0]} has no effect on --kind {kind}; leave it out")
     words = default_grammar() if grammar is None else read_grammar(grammar)
     seed, min_pixels, per_image = (given.pop(name) for name in ("seed", "min_pixels", "per_image"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
@@ -109,6 +120,8 @@ def _views(
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
     if any(is_store) and len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
+    if any(is_store) and size:
+        raise UsageError("--size is for specs; the images of a store have their sizes")
     if any(is_store):
         episodes = verification.StoreEpisodes(sources[0])
         records = episodes.read(episodes.ids())
@@ -132,16 +145,26 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:
-    from scene_specs.language.scene import pair_of_id
+    for members in _together(views):
+        for one in asker.ask(*members):
+            guesser.add(one.group, one.text, one.answer, one.view is not members[0])
+            yield one.data()
 
-    for _, some in groupby(views, lambda view: pair_of_id(view.episode) or view.episode):
-        images = defaultdict(list)
-        for view in sorted(some, key=lambda view: len(view.episode)):
-            images[view.image].append(view)
-        for members in images.values():
-            for one in asker.ask(*members):
-                guesser.add(one.group, one.text, one.answer, one.view is not members[0])
-                yield one.data()
+
+def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
+    """Each image alone, or with the same image in the other Scenes of its contrast, wherever they are in the input."""
+    waiting: defaultdict[tuple[str, str], list[tuple[int, ImageView]]] = defaultdict(list)
+    for view in views:
+        if (part := view.contrast) is None:
+            yield [view]
+            continue
+        key = (part.pair, view.image)
+        waiting[key].append((part.member, view))
+        if len(waiting[key]) == part.members:
+            yield [one for _, one in sorted(waiting.pop(key), key=itemgetter(0))]
+    # Contrasts of which only some members were selected.
+    for some in waiting.values():
+        yield [one for _, one in sorted(some, key=itemgetter(0))]
 
 
 def _described(
@@ -149,14 +172,16 @@ def _described(
 ) -> Iterator[dict[str, Any]]:
     from scene_specs.questions.captions import captions, scene_graph
     from scene_specs.questions.expressions import expressions
+    from scene_specs.questions.generate import clevr_numbers
 
-    numbers: defaultdict[str | None, Iterator[int]] = defaultdict(count)
+    if kind == "scenes":
+        yield from (scene_graph(view, number) for view, number in clevr_numbers(views))
+        return
     for view in views:
         if kind == "expressions":
             yield from (one.data() for one in expressions(view, words, seed, min_pixels))
         else:
-            number = next(numbers[view.split])
-            yield captions(view, words, min_pixels) if kind == "captions" else scene_graph(view, number)
+            yield captions(view, words, min_pixels)
 
 
 def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:

@@ -11,8 +11,8 @@ from typing import Any
 import inflect
 
 from scene_specs.questions.expressions import expressions
-from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar
-from scene_specs.questions.program import NOUNS, QUERIED, RELATED
+from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered, plural
+from scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
 from scene_specs.questions.view import ImageView, bits_of, kind_values
 
 _ENGLISH = inflect.engine()
@@ -21,11 +21,18 @@ _ENGLISH = inflect.engine()
 def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, Any]:
     """A short caption, which counts objects by kind, and a dense one: each object, then how they are arranged.
 
-    Objects seen by fewer than min_pixels are not mentioned.
+    Objects seen by fewer than min_pixels are not mentioned. A kind whose words also mean something else, such as that
+    of a model named "ball" or "red cube", is called a thing.
     """
     lexicon = grammar.lexicon_of(view.value_bits)
+
+    def is_clear(kind: tuple[str, str]) -> bool:
+        read = grammar.readings(" ".join(lexicon.words["one"][kind][0]), lexicon, "noun")
+        return {one for _, one in read} == {filtered(SCENE, [kind])}
+
     seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
-    kinds = [next(((name, v) for name in NOUNS if (v := item.values[name]) is not None), ("", "")) for item in seen]
+    known = [[(name, v) for name in NOUNS if (v := item.values[name]) is not None] for item in seen]
+    kinds = [next(filter(is_clear, some), ("", "")) for some in known]
     nouns = [" ".join(lexicon.words["one"][kind][0]) for kind in kinds]
     short = _listed([_counted(number, noun) for noun, number in sorted(Counter(nouns).items())])
     phrases = []
@@ -55,7 +62,7 @@ def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str
 def _counted(number: int, noun: str) -> str:
     if number == 1:
         return str(_ENGLISH.a(noun))
-    return f"{_ENGLISH.number_to_words(number)} {_ENGLISH.plural_noun(noun, number)}"
+    return f"{_ENGLISH.number_to_words(number)} {plural(noun)}"
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -66,15 +73,15 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def scene_graph(view: ImageView, number: int) -> dict[str, Any]:
+def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
     """A scene as in CLEVR's scene files, with any words; above, below and on are further relationships.
 
-    number: of the image in its split. Pointers are left out.
+    number: see clevr_numbers. Pointers are left out.
     """
     split = view.split or "new"
     return {
         "image_index": number,
-        "image_filename": f"CLEVR_{split}_{number:06d}.png",
+        "image_filename": None if number is None else f"CLEVR_{split}_{number:06d}.png",
         "split": split,
         "episode_id": view.episode,
         "image_name": view.image,

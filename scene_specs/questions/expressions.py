@@ -18,6 +18,8 @@ from scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Parts of the longest expression that is tried.
 MAX_LENGTH = 5
+# Wordings that are tried for an expression.
+_WORDINGS = 8
 
 
 class Expression(NamedTuple):
@@ -49,18 +51,27 @@ class Expression(NamedTuple):
 def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = MIN_PIXELS) -> Iterator[Expression]:
     """The expressions of an image's objects, in their order; objects without one are left out.
 
-    These are objects seen by fewer than min_pixels, and those that no expression of at most MAX_LENGTH tells apart.
+    These are objects seen by fewer than min_pixels, and those that no expression of at most MAX_LENGTH tells apart,
+    or that have none with a single meaning, such as "the ball" with a model named ball next to a sphere.
     """
     judge = Judge(view, min_pixels)
     if judge.crowded:
         return
     lexicon = grammar.lexicon_of(view.value_bits)
     draws = Draws(seed, f"{view.episode}:{view.image}:expressions")
+
+    def clear_text(node: Node) -> str | None:
+        for _ in range(_WORDINGS):
+            text = grammar.text_of(node, "named", lexicon, draws.pick)
+            if {one for _, one in grammar.readings(text, lexicon, "named")} == {node}:
+                return text
+        return None
+
     for index, (length, node) in sorted(_Search(view, judge).run().items()):
-        if view.objects[index].truth.visible_pixels >= min_pixels:
+        if view.objects[index].truth.visible_pixels >= min_pixels and (text := clear_text(node)):
             more = _detailed(view, judge, index, node)
-            texts = [grammar.text_of(one, "named", lexicon, draws.pick) for one in (node, more) if one is not None]
-            yield Expression(view, index, length, node, more, tuple(texts))
+            longer = more and clear_text(more)
+            yield Expression(view, index, length, node, more if longer else None, (text, longer) if longer else (text,))
 
 
 class _Search:

@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from scene_specs.language.errors import DioramaError, UsageError
-from scene_specs.language.scene import pair_of_id
 from scene_specs.language.tables import counted
 from scene_specs.language.vocabulary import MEWL_MATERIALS
 from scene_specs.questions.balance import Balance, chances_of
@@ -66,6 +65,7 @@ class Question(NamedTuple):
 
     def data(self) -> dict[str, Any]:
         """As a line of a file."""
+        contrast = self.view.contrast
         return {
             "episode": self.view.episode,
             "image": self.view.image,
@@ -74,7 +74,7 @@ class Question(NamedTuple):
             "question": self.text,
             "answer": self.answer,
             "program": program_json(self.program),
-            **({} if self.flips is None else {"pair": pair_of_id(self.view.episode), "flips": self.flips}),
+            **({"pair": contrast.pair, "flips": self.flips} if contrast and self.flips is not None else {}),
         }
 
 
@@ -150,7 +150,7 @@ class Questioner:
             return
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
         sampler = Sampler(view, judges[0], self._grammar, draws)
-        image = _Image(views, judges, sampler, draws, set(), pair_of_id(view.episode).rpartition("+")[2])
+        image = _Image(views, judges, sampler, draws, set(), view.contrast.change if view.contrast else "")
         positions = [PositionsExecutor(one) for one in views]
         possible = {
             name: [one for one in made if all(_applies(one, each) for each in views)]

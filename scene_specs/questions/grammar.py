@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import inflect
+from pydantic import BaseModel, ValidationError
 
+from scene_specs.language.diagnostics import option_problems, preview_json
 from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import parse_json, read_text
 from scene_specs.questions.patterns import SLOTS, VERBS, Pattern, Slot, Tree, check_patterns, compiled
@@ -56,14 +58,32 @@ class Lexicon:
         return found
 
 
+class _PatternForm(BaseModel):
+    program: Any
+    words: list[str]
+    each: list[str] = [""]
+    more: dict[str, list[str]] = {}
+    weight: float = 1
+
+
+class _Form(BaseModel):
+    things: list[str]
+    values: dict[str, dict[str, list[str]]]
+    relations: dict[str, list[str]]
+    extremes: dict[str, list[str]]
+    attributes: dict[str, str]
+    phrases: dict[str, list[_PatternForm]]
+    families: dict[str, list[_PatternForm]]
+
+
 class Grammar:
     """Patterns and words. Raises UsageError for data that are not of this form."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         try:
-            self._data = data
-            self.phrases = {name: self._patterns(name, items) for name, items in data["phrases"].items()}
-            made = [one for name, items in data["families"].items() for one in self._patterns(name, items)]
+            self._data = _Form.model_validate(data)
+            self.phrases = {name: self._patterns(name, items) for name, items in self._data.phrases.items()}
+            made = [one for name, items in self._data.families.items() for one in self._patterns(name, items)]
             check_patterns(self.phrases, made)
             names = dict.fromkeys(one.name for one in made)
             self.families = {name: tuple(one for one in made if one.name == name) for name in names}
@@ -76,27 +96,29 @@ class Grammar:
                     self._by_first.setdefault(words[0], []).append((one, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+        except ValidationError as error:
+            raise UsageError(f"wrong question grammar: {'; '.join(option_problems(error))}") from error
+        except (KeyError, ValueError, RecursionError) as error:
             raise UsageError(
                 f"wrong question grammar: {error if isinstance(error, ValueError) else repr(error)}"
             ) from error
 
-    def _patterns(self, family: str, items: Sequence[Mapping[str, Any]]) -> tuple[Pattern, ...]:
+    def _patterns(self, family: str, items: Sequence[_PatternForm]) -> tuple[Pattern, ...]:
         made = []
         for item in items:
-            for name in item.get("each", [""]):
-                words = [*item["words"], *item.get("more", {}).get(name, [])]
-                named = self._data["attributes"].get(name, name)
+            for name in item.each:
+                words = [*item.words, *item.more.get(name, [])]
+                named = self._data.attributes.get(name, name)
                 texts = [text.replace("{%}", named) for text in words]
-                program = Tree.of(json.loads(json.dumps(item["program"]).replace("%", name)))
+                program = Tree.of(json.loads(json.dumps(item.program).replace("%", name)))
                 wordings = tuple(one for text in texts for one in compiled(text))
                 label = family.replace("%", name)
-                made.append(Pattern(program, wordings, program.slots(), float(item.get("weight", 1)), label))
+                made.append(Pattern(program, wordings, program.slots(), item.weight, label))
         return tuple(made)
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
         """The words for the values of grammar.json, CLEVR's, and these."""
-        known = {name: [*self._data["values"].get(name, {}), *CLEVR_VALUES.get(name, ())] for name in ATTRIBUTES}
+        known = {name: [*self._data.values.get(name, {}), *CLEVR_VALUES.get(name, ())] for name in ATTRIBUTES}
         more = tuple((name, value) for name in QUERIED for value in sorted({*values.get(name, ())} - {*known[name]}))
         if more not in self._lexicons:
             for name, value in more:
@@ -113,16 +135,16 @@ class Grammar:
 
         words: dict[str, Any] = {}
         for name, values in known.items():
-            given = self._data["values"].get(name, {})
+            given = self._data.values.get(name, {})
             words[name] = {value: split(given.get(value, [value.replace("_", " ")])) for value in values}
-        things: tuple[Words, ...] = split(self._data["things"])
+        things: tuple[Words, ...] = split(self._data.things)
         nouns = {("", ""): things, **{(name, v): forms for name in NOUNS for v, forms in words[name].items()}}
         words["one"] = nouns
         words["many"] = {value: tuple(map(_plural, forms)) for value, forms in nouns.items()}
         for slot, names in RELATIONS.items():
-            words[slot] = {name: split(self._data["relations"][name]) for name in names}
-        words["extreme"] = {name: split(self._data["extremes"][name]) for name in EXTREMES}
-        words["same"] = {name: split([self._data["attributes"].get(name, name)]) for name in QUERIED}
+            words[slot] = {name: split(self._data.relations[name]) for name in names}
+        words["extreme"] = {name: split(self._data.extremes[name]) for name in EXTREMES}
+        words["same"] = {name: split([self._data.attributes.get(name, name)]) for name in QUERIED}
         words["exactly"] = {k: split([str(_ENGLISH.number_to_words(k))]) for k in COUNTS}
         words["see"] = words["visibility"]
         words["fits"] = {(name, v): forms for name in ADJECTIVES for v, forms in words[name].items()}
@@ -351,7 +373,14 @@ def _article(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _plural(words: Words) -> Words:
-    return (*words[:-1], str(_ENGLISH.plural_noun(words[-1])))
+    return (*words[:-1], plural(words[-1]))
+
+
+def plural(noun: str) -> str:
+    """A noun or noun phrase in the plural, also if it is one already, as in the file names of some models."""
+    made = str(_ENGLISH.plural_noun(noun))
+    # inflect takes the "glass" of one glass for a plural, too, but makes "glasses" of it.
+    return noun if made == f"{noun}s" and _ENGLISH.singular_noun(noun) else made
 
 
 @cache
@@ -367,10 +396,12 @@ def read_grammar(path: Path) -> Grammar:
     """
     data, added = json.loads(DATA.read_text("utf-8")), parse_json(read_text(path), str(path))
     try:
-        for key, value in dict(added).items():
+        if not isinstance(added, dict):
+            raise ValueError(f"found {preview_json(added)}; expected an object with keys such as families")
+        for key, value in added.items():
             if key not in data:
                 raise ValueError(f"unknown key {key!r}; expected one of {', '.join(data)}")
-            data[key] = {**data[key], **value} if isinstance(data[key], dict) else value
+            data[key] = {**data[key], **value} if isinstance(data[key], dict) and isinstance(value, dict) else value
         return Grammar(data)
-    except (UsageError, KeyError, TypeError, ValueError) as error:
+    except (UsageError, ValueError) as error:
         raise UsageError(f"{path}: {error}; see docs/questions.md") from error

@@ -9,6 +9,7 @@ from itertools import product
 from math import inf
 from typing import Any, NamedTuple
 
+from scene_specs.language.diagnostics import preview_json
 from scene_specs.questions.program import OPERATIONS, QUERIED
 
 # Slot -> operation that it stands for.
@@ -37,8 +38,10 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, data: Any) -> Tree:
-        """The tree of a program in JSON. Raises ValueError for an unknown operation."""
+        """The tree of a program in JSON. Raises ValueError for other data and unknown operations."""
         phrase = isinstance(data, str)
+        if not phrase and not (isinstance(data, list) and data and isinstance(data[0], str)):
+            raise ValueError(f"found the program {preview_json(data)}; expected a list that begins with an operation")
         op, _, slot = (data if phrase else data[0]).partition(":")
         if not phrase and op not in (SLOTS if slot else OPERATIONS):
             raise ValueError(f"unknown operation or slot {data[0]!r}")
@@ -81,8 +84,10 @@ class Pattern:
 
 
 def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:
-    """All variants of a wording: with and without each optional part."""
+    """All variants of a wording: with and without each optional part. Raises ValueError for other brackets."""
     parts = re.split(r"\[([^\[\]]*)\]", text)
+    if any({*"[]"} & {*part} for part in parts):
+        raise ValueError(f"found {text!r} with a bracket too many or inside others")
     for chosen in product((True, False), repeat=len(parts) // 2):
         kept = [part for k, part in enumerate(parts) if k % 2 == 0 or chosen[k // 2]]
         made: list[str | Slot] = []

@@ -93,8 +93,8 @@ class PositionsExecutor:
                 outside = len(members - others)
                 return outside == 0 if node.op == "all" else outside < len(members) / 2
             case (("larger" | "smaller"), [one, other]):
-                ratio = self._items[one].truth.scale / self._items[other].truth.scale
-                if 1 / (1 + _MARGIN) < ratio < 1 + _MARGIN:
+                ratio = self._items[one].scale / self._items[other].scale
+                if not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN):
                     raise PresuppositionError("no clear difference of size")
                 return ratio > 1 if node.op == "larger" else ratio < 1
             case _, [one, other]:
@@ -117,7 +117,9 @@ class PositionsExecutor:
             mask, alone = item.truth.rle, item.truth.alone_pixels
             pixels = int(coco.area({"size": list(mask.size), "counts": mask.counts.encode()}))
             seen = pixels / alone if alone else 0.0
-            return "partial" if seen <= PARTIAL + 5e-7 else "full" if seen >= FULL - 5e-7 else None
+            if seen <= PARTIAL + 5e-7:
+                return "partial"
+            return "full" if seen >= FULL - 5e-7 and not item.truth.truncated else None
         return named
 
     @cached_property
@@ -165,9 +167,9 @@ class PositionsExecutor:
         if len(members) < 2:
             raise PresuppositionError("too few objects")
         if which in ("largest", "smallest"):
-            measured = {
-                k: math.log(self._items[k].truth.scale) * (1 if which == "largest" else -1) for k in sorted(members)
-            }
+            measured = {k: math.log(self._items[k].scale) * (1 if which == "largest" else -1) for k in sorted(members)}
+            if any(map(math.isnan, measured.values())):
+                raise PresuppositionError("a size is unknown")
             least = math.log1p(_MARGIN)
         else:
             direction = {"frontmost": "front", "rearmost": "behind"}.get(which, which.removesuffix("most"))

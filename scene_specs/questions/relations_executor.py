@@ -101,7 +101,7 @@ class RelationsExecutor:
             table = self._view.relations[_SIDES[which]]
             found = [k for k in members if table[k] & bits == bits ^ 1 << k]
         else:
-            scales = {k: self._view.objects[k].truth.scale for k in members}
+            scales = {k: self._view.objects[k].scale for k in members}
             found = [k for k in members if all(self._is_larger(k, j, which, scales) for j in members if j != k)]
         if len(found) != 1:
             raise PresuppositionError(f"no object is clearly {which}")
@@ -122,9 +122,9 @@ class RelationsExecutor:
 
     def compare(self, word: Any, one: int, other: int) -> bool:
         """Whether one object is larger."""
-        first, second = self._view.objects[one].truth.scale, self._view.objects[other].truth.scale
-        if max(first, second) < CLEARLY * min(first, second):
-            raise PresuppositionError("two objects of about the same size")
+        first, second = self._view.objects[one].scale, self._view.objects[other].scale
+        if not max(first, second) >= CLEARLY * min(first, second):
+            raise PresuppositionError("two objects of about the same size, or of unknown size")
         return bool(first > second)
 
     def all_of(self, _: Any, bits: int, others: int) -> bool:

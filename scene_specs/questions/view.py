@@ -7,11 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
+from scene_specs.language.outlines import POLYGON
 from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
 from scene_specs.questions.program import ATTRIBUTES, NOUNS
+
+if TYPE_CHECKING:
+    from scene_specs.language.scene import Scene, SceneContrast
 
 # Lowest and highest x, y and z, Blender units.
 Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
@@ -46,13 +50,18 @@ class ObjectView:
     values: Mapping[str, str | None]
     extent: Extent
 
+    @property
+    def scale(self) -> float:
+        """Half its length or width, Blender units; nan for a polygon, whose scale is a factor of its corners."""
+        return nan if self.truth.shape == POLYGON else float(self.truth.scale)
+
 
 @dataclass(frozen=True)
 class ImageView:
     """An image without its pointer. relations: relation -> for each object, bits of the objects so related to it.
 
     extrinsics: world to camera, rows x right, y down, z forward. directions: see FrameAnnotation. threshold: Blender
-    units by which a relation must hold. pointer: whether there is one.
+    units by which a relation must hold. pointer: whether there is one. contrast: what the Scene is a member of.
     """
 
     episode: str
@@ -64,6 +73,7 @@ class ImageView:
     directions: Mapping[str, tuple[float, float, float]]
     threshold: float
     pointer: bool = False
+    contrast: SceneContrast | None = None
 
     @cached_property
     def value_bits(self) -> dict[str, dict[str, int]]:
@@ -93,9 +103,7 @@ def bits_of(bits: int) -> Iterator[int]:
         bits ^= low
 
 
-def view_of(
-    episode: str, split: str | None, image: str, annotation: Any, extents: Mapping[str, Extent], threshold: float
-) -> ImageView:
+def view_of(scene: Scene, image: str, annotation: Any, extents: Mapping[str, Extent], threshold: float) -> ImageView:
     """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
     pointer = annotation.pointer
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
@@ -111,15 +119,18 @@ def view_of(
     relations |= vertical([item.extent for item in objects])
     rows = tuple(tuple(row) for row in annotation.camera.extrinsics[:3])
     return ImageView(
-        episode, image, split, objects, relations, rows, annotation.directions, threshold, pointer is not None
-    )
+        scene.id, image, scene.split, objects, relations, rows, annotation.directions, threshold, pointer is not None,
+        scene.contrast,
+    )  # fmt: skip
 
 
 def _object(item: Any, extent: Extent) -> ObjectView:
     fraction = item.visible_fraction
-    unclear = is_model(item.shape) and fraction < RECOGNIZABLE
+    # Of an object that the border of the image cuts, the fraction is only that of the part inside.
+    unclear = is_model(item.shape) and (item.truncated or fraction < RECOGNIZABLE)
+    full = fraction >= FULL and not item.truncated
     values = {
-        "visibility": "full" if fraction >= FULL else "partial" if fraction <= PARTIAL else None,
+        "visibility": "full" if full else "partial" if fraction <= PARTIAL else None,
         "size": _readable(item.size),
         "color": _readable(item.color),
         "material": None if item.material in _NO_MATERIAL else _readable(item.material),

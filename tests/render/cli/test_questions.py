@@ -72,6 +72,15 @@ def test_scene_graphs_are_numbered_by_split(specs: Path, tmp_path: Path) -> None
     assert [(one["split"], one["image_index"]) for one in found] == [("val", 0), ("test", 0), ("val", 1)]
 
 
+def test_scene_graphs_have_no_number_if_clevr_s_export_leaves_them_out(specs: Path, tmp_path: Path) -> None:
+    made = [json.loads(line) for line in specs.read_text().splitlines()]
+    made[1]["frames"][0]["objects"][0]["size"] = 0.5
+    (tmp_path / "sizes.jsonl").write_text("\n".join(map(json.dumps, made)))
+    found = lines(run(tmp_path / "sizes.jsonl", *SMALL, "--kind", "scenes"))
+    assert [one["image_index"] for one in found] == [0, None, 1]
+    assert [one["image_filename"] for one in found] == ["CLEVR_val_000000.png", None, "CLEVR_val_000001.png"]
+
+
 def test_expressions_and_captions(specs: Path) -> None:
     assert {line["episode"] for line in lines(run(specs, *SMALL, "--kind", "expressions"))} == {
         f"clevr/val/{k:06d}" for k in range(3)
@@ -98,6 +107,23 @@ def test_pairs_get_the_same_questions_half_of_which_flip(specs: Path, tmp_path: 
     assert {*balance.values()} <= {0, 1}
 
 
+def test_members_of_a_pair_are_found_wherever_they_are(specs: Path, tmp_path: Path) -> None:
+    pairs, apart = tmp_path / "pairs.jsonl", tmp_path / "apart.jsonl"
+    CliRunner().invoke(main, ["contrast", str(specs), "--change", "color", "--size", "160x120", "--out", str(pairs)])
+    made = pairs.read_text().splitlines(keepends=True)
+    assert len(made) == 6
+    apart.write_text("".join(made[1::2] + made[::2]))
+    asked = lines(run(pairs, *SMALL))
+    assert asked and lines(run(apart, *SMALL)) == asked
+
+
+def test_ids_that_only_look_like_those_of_a_pair(specs: Path, tmp_path: Path) -> None:
+    made = [json.loads(line) | {"id": f"my/shape+color-{k}"} for k, line in enumerate(specs.read_text().splitlines())]
+    (tmp_path / "own.jsonl").write_text("\n".join(map(json.dumps, made)))
+    asked = lines(run(tmp_path / "own.jsonl", *SMALL, "--per-image", 2))
+    assert len(asked) == 6 and not any("pair" in one for one in asked)
+
+
 @pytest.mark.slow
 def test_a_store_gives_the_questions_of_its_specs(specs: Path, tmp_path: Path) -> None:
     store = str(tmp_path / "some.lance")
@@ -113,6 +139,9 @@ def test_a_store_gives_the_questions_of_its_specs(specs: Path, tmp_path: Path) -
         (("--family", "counts"), "unknown family 'counts'; allowed: exist, count"),
         (("--format", "clevr", "--kind", "captions"), "--format clevr is for questions"),
         (("--format", "clevr", "--split", "test"), "found no images"),
+        (("--kind", "captions", "--family", "count"), "--family has no effect on --kind captions"),
+        (("--kind", "expressions", "--per-image", "10"), "--per-image has no effect on --kind expressions"),
+        (("--kind", "scenes", "--seed", "0"), "--seed has no effect on --kind scenes"),
         (("--grammar", "list.json"), "list.json"),
         (("--grammar", "slot.json"), "a question can't begin with the slot X"),
     ],
@@ -130,6 +159,8 @@ def test_a_store_among_specs(specs: Path, tmp_path: Path) -> None:
     (tmp_path / "x.lance/_versions").mkdir(parents=True)
     found = run(specs, tmp_path / "x.lance")
     assert (found.exit_code, "one store, or specs" in found.output) == (2, True)
+    found = run(tmp_path / "x.lance", *SMALL)
+    assert (found.exit_code, "--size is for specs" in found.output) == (2, True)
 
 
 def test_meshes_of_an_asset_root(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import dataclasses
+
+import pytest
+
 from scene_specs.questions.captions import captions, scene_graph
 from scene_specs.questions.expressions import Expression, expressions
 from scene_specs.questions.grammar import default_grammar
@@ -52,3 +56,19 @@ def test_a_scene_graph_has_clevr_s_form_and_the_vertical_relations() -> None:
     assert graph["relationships"]["on"][0] == [1]
     assert graph["relationships"]["below"][1] == [0]
     assert len(graph["relationships"]["left"]) == len(graph["objects"])
+
+
+@pytest.mark.parametrize("name", ["ball", "thing", "red cube"])
+def test_words_with_two_meanings_are_not_used(name: str) -> None:
+    items = [*stacked().objects]
+    items[4] = dataclasses.replace(items[4], values={**items[4].values, "category": name, "color": None})
+    named = dataclasses.replace(stacked(), objects=tuple(items))
+    grammar = default_grammar()
+    made = [one for seed in range(9) for one in expressions(named, grammar, seed)]
+    assert {one.target for one in made} >= {*range(7)} - {4}
+    for one in made:
+        for text, node in zip(one.texts, (one.shortest, one.detailed), strict=False):
+            assert {node} == {
+                found for _, found in grammar.readings(text, grammar.lexicon_of(named.value_bits), "named")
+            }
+    assert captions(named, grammar, 20)["short"] == "A car, two cubes, a cylinder, two spheres, and a thing."

@@ -17,7 +17,7 @@ from scene_specs.questions.generate import (
     clevr_numbers,
     clevr_question,
 )
-from scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar, tokens_of
+from scene_specs.questions.grammar import DATA, Grammar, default_grammar, plural, read_grammar, tokens_of
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import Node, parse_clevr, parse_program
 from tests.scene_specs.questions.images import images, stacked
@@ -115,12 +115,28 @@ def family(program: Any, *words: str, weight: Any = 1) -> dict[str, Any]:
         ),
         ({"things": []}, "found no word"),
         ({"nouns": {}}, "unknown key 'nouns'; expected one of things"),
+        ([1], r"found \[1\]; expected an object"),
+        ({"values": []}, r"values: found \[\]: .* valid dictionary"),
+        ({"values": {"color": {"red": "crimson"}}}, 'values.color.red: found "crimson": .* valid list'),
+        (
+            {"families": {"new": [{"program": ["count", "set:S"], "words": "Count {S}?"}]}},
+            "families.new.0.words: found",
+        ),
+        ({"families": {"new": [{"program": ["count", "set:S"], "words": ["?"], "each": "size"}]}}, "each: found"),
+        (family(["count", "set:S"], "Count [the {S}?"), "a bracket too many"),
+        (family(5, "Count?"), "found the program 5; expected a list"),
     ],
 )
 def test_wrong_grammars(tmp_path: Path, added: Any, message: str) -> None:
     (tmp_path / "wrong.json").write_text(json.dumps(added))
     with pytest.raises(UsageError, match=message):
         read_grammar(tmp_path / "wrong.json")
+
+
+@pytest.mark.parametrize("word", ["glasses", "chairs", "reading glasses", "men"])
+def test_plurals_stay_as_they_are(word: str) -> None:
+    assert plural(word) == word
+    assert [plural(one) for one in ("glass", "bus", "file cabinet")] == ["glasses", "buses", "file cabinets"]
 
 
 def test_a_family_may_ask_what_another_one_asks(tmp_path: Path) -> None:

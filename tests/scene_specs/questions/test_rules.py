@@ -8,6 +8,7 @@ import pytest
 from scene_specs.questions.captions import scene_graph
 from scene_specs.questions.positions_executor import PositionsExecutor
 from scene_specs.questions.program import PresuppositionError, parse_program
+from scene_specs.questions.relations_executor import RelationsExecutor
 from scene_specs.questions.rules import Judge, gives_away, shortened
 from scene_specs.questions.view import RECOGNIZABLE
 from tests.scene_specs.questions.images import stacked, view
@@ -131,3 +132,28 @@ def test_the_kind_of_a_model_is_clear_if_enough_of_it_is_visible(shape: str, pla
                 PositionsExecutor(seen).run(parse_program(data))
     assert Judge(seen, 20).answer(parse_program(["count", ["filter_color", "red", SCENE]])) == 2
     assert scene_graph(seen, 0)["objects"][0][attribute] == kind
+
+
+@pytest.mark.parametrize("op", ["larger", "smaller", "largest", "smallest"])
+def test_polygons_have_no_size_to_compare(op: str) -> None:
+    prism = {"polygon": [[-0.3, -0.3], [0.3, -0.3], [0.3, 0.3], [-0.3, 0.3]], "height": 0.4}
+    common = {"color": "red", "material": "rubber"}
+    objects = [{**common, "shape": prism}, {**common, "shape": "cube", "size": "large"}]
+    seen = view({"version": 1, "id": "prism", "frames": [{"objects": objects}]})
+    both = thing(("shape", "polygon")), thing(("shape", "cube"))
+    program = parse_program(["extreme", op, SCENE] if op.endswith("est") else [op, *both])
+    for executor in (RelationsExecutor(seen), PositionsExecutor(seen)):
+        with pytest.raises(PresuppositionError):
+            executor.run(program)
+
+
+def test_objects_that_the_border_cuts_are_neither_fully_visible_nor_of_a_clear_kind() -> None:
+    cube = {"shape": "cube", "color": "red", "material": "rubber", "size": "large", "location": [-2.9, -2.9]}
+    cut = [cube, {"shape": "shapenet:cars/#1", "size": 1, "location": [3, -2.5]}]
+    frame = {"objects": cut, "constraints": [{"in_frame": False}]}
+    seen = view({"version": 1, "id": "cut", "frames": [frame]})
+    assert [(item.truth.truncated, item.truth.visible_fraction) for item in seen.objects] == [(True, 1.0)] * 2
+    for data in (["count", ["filter_visibility", "full", SCENE]], ["count", ["filter_category", "car", SCENE]]):
+        for executor in (RelationsExecutor(seen), PositionsExecutor(seen)):
+            with pytest.raises(PresuppositionError):
+                executor.run(parse_program(data))
