@@ -114,8 +114,14 @@ def remove_leftovers(out: Path) -> None:
 
 @contextmanager
 def output_lock(out: Path) -> Iterator[None]:
-    """Create the folder and lock it against other exports and gallery builds. Raises UsageError."""
+    """Create the folder and lock it against other exports and gallery builds.
+
+    Raises UsageError, also for a folder inside a store, whose files are Lance's alone.
+    """
+    real = Path(os.path.realpath(out))
     try:
+        if store := next((path for path in (real, *real.parents) if (path / "_versions").is_dir()), None):
+            raise UsageError(f"--out {out}: is inside the store {store}; pass a folder outside it")
         out.mkdir(parents=True, exist_ok=True)
         handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:

@@ -94,11 +94,14 @@ def chosen_ids(store: EpisodeReader, options: ExportOptions) -> list[str]:
         found = sorted(key for key, _ in store.ids())
     else:
         found = sorted(row["episode_id"] for row in store.scan(["episode_id"], options.where, _SCAN_ROWS))
-    end = options.limit
-    # A limit between the members of a contrast leaves out all of them.
-    while end and end < len(found) and (pair := pair_of_id(found[end])) and pair_of_id(found[end - 1]) == pair:
-        end -= 1
-    return found[:end]
+    return first_ids(found, options.limit)
+
+
+def first_ids(ids: list[str], limit: int | None) -> list[str]:
+    """The first of sorted ids; a limit between the members of a contrast leaves out all of them."""
+    while limit and limit < len(ids) and (pair := pair_of_id(ids[limit])) and pair_of_id(ids[limit - 1]) == pair:
+        limit -= 1
+    return ids[:limit]
 
 
 def iter_valid_records(

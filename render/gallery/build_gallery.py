@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from render.export.atomic_output import indented_json, output_lock, put_file, remove_folder
-from render.export.protocol import listed
+from render.export.protocol import first_ids, listed
 from render.gallery.episode_pages import write_episodes
 from render.gallery.gallery_files import FORMAT_VERSION, MARKER, ROWS, check_target, key_of, read_rows, stale_folders
 from render.gallery.search_index import write_index
@@ -30,7 +30,8 @@ _COLUMNS = (KEY, "attempt", "sha256", "text_sha256")
 
 @dataclass(frozen=True)
 class GalleryOptions:
-    """where: SQL filter on the store's columns. limit: maximum number of episodes, the first by id.
+    """where: SQL filter on the store's columns. limit: maximum number of episodes, the first by id, contrasts
+    completely or not at all.
 
     at: version or tag as the user wrote it, for the commands on the pages. workers: processes; None for one per core.
     """
@@ -171,7 +172,7 @@ def _wanted(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
     for row in store.scan(_COLUMNS, options.where, ID_BATCH_ROWS):
         attempt = (row["attempt"] or 0, key_of(row[KEY], row["sha256"], row["text_sha256"]))
         found[row[KEY]] = max(found.get(row[KEY], attempt), attempt)
-    return {episode: found[episode][1] for episode in sorted(found)[: options.limit]}
+    return {episode: found[episode][1] for episode in first_ids(sorted(found), options.limit)}
 
 
 def _write_rows(out: Path, rows: dict[str, str]) -> None:

@@ -36,7 +36,7 @@ _CHECKS = (
 
 def check_of(problem: str) -> str:
     """The short name of the check that reported a problem (render.store.row_checks.problems_of)."""
-    return next((name for mark, name in _CHECKS if mark in problem), "pictures")
+    return next((name for mark, name in _CHECKS if mark in problem), "images")
 
 
 def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict[str, Any]:

@@ -8,15 +8,18 @@
           data/<hash>/*.js              the same as columns, for the page
 
 The key of an episode is a hash of its id and contents, so a changed episode has another folder, and files that an open
-page may still read are never overwritten.
+page may still read are never overwritten. An update deletes those that it replaces, and the page then asks to be
+reloaded.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +63,26 @@ def check_target(out: Path) -> None:
 
 
 def read_rows(out: Path) -> dict[str, str]:
-    """Key -> row (JSON text) of the episodes whose folders exist; incomplete lines are left out."""
+    """Key -> row (JSON text) of the episodes whose folders are complete; incomplete lines are left out."""
     try:
         lines = (out / ROWS).read_text("utf-8", errors="replace").split("\n")
     except OSError:
         return {}
     # Anything after the last line break is an incomplete line.
     found = {line[8:28]: line for line in lines[:-1] if line.startswith('{"key":"') and line.endswith("}")}
-    folders = {key: out / folder_of(key) for key in found}
-    return {key: found[key] for key, folder in folders.items() if folder.is_dir() and not folder.is_symlink()}
+    return {key: row for key, row in found.items() if _complete(out / folder_of(key), row)}
+
+
+def _complete(folder: Path, row: str) -> bool:
+    """Whether an episode has all its files; a power failure may leave empty ones."""
+    try:
+        names = chain(("page.js", "thumbnail.webp"), (f"{number}.png" for number in range(json.loads(row)["images"])))
+        # Faster than asking for the size of each file by its name.
+        with os.scandir(folder) as found:
+            sizes = {file.name: file.stat().st_size for file in found}
+        return not folder.is_symlink() and all(sizes.get(name) for name in names)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def stale_folders(out: Path, keys: Mapping[str, Any]) -> Iterator[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,6 +15,8 @@ from render.model.errors import UsageError
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 _IMMUTABLE = "public, max-age=31536000, immutable"
+# Folders that are named after a hash of their contents.
+_HASHED = re.compile("/(episodes/[0-9a-f]{3}|data)/[0-9a-f]{12,}/")
 
 
 class _Handler(SimpleHTTPRequestHandler):
@@ -26,8 +29,13 @@ class _Handler(SimpleHTTPRequestHandler):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return None
         path = Path(self.translate_path(self.path))
-        # Of a folder, the index is served.
-        if any((path / name).resolve() != path / name for name in ("", "index.html", "index.htm")):
+        try:
+            # Of a folder, the index is served.
+            linked = any((path / name).resolve() != path / name for name in ("", "index.html", "index.htm"))
+        except ValueError:
+            # No file has such a name: a zero byte, or half of a surrogate pair.
+            linked = True
+        if linked:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
         return super().send_head()
@@ -36,9 +44,14 @@ class _Handler(SimpleHTTPRequestHandler):
         """Never list folders; there may be 40,000."""
         self.send_error(HTTPStatus.NOT_FOUND)
 
+    def send_response_only(self, code: int, message: str | None = None) -> None:
+        """Remember the status: an error must not be cached, since a rerun repairs the gallery."""
+        self._found = code in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED)
+        super().send_response_only(code, message)
+
     def end_headers(self) -> None:
         """Let browsers cache the files whose path contains a hash of their contents."""
-        hashed = self.path.startswith(("/episodes/", "/data/"))
+        hashed = self._found and _HASHED.match(self.path)
         self.send_header("Cache-Control", _IMMUTABLE if hashed else "no-cache")
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()

@@ -41,6 +41,9 @@ const Gallery = {};
       document.head.append(script);
     });
 
+  // What to do about a file of the gallery that can't be loaded.
+  Gallery.REPAIR = "If the gallery was updated, reload this page. Otherwise its folder may be incomplete: run render-gallery again to repair it.";
+
   Gallery.remember = (name, value) => {
     try {
       localStorage.setItem(`diorama.${name}`, value);

@@ -92,7 +92,7 @@ Gallery.episode = (() => {
         "div",
         {},
         make("span", {}, image.things[item.name]),
-        image.expressions?.[item.name] ? make("q", { class: "figure" }, image.expressions[item.name]) : null,
+        Object.hasOwn(image.expressions || {}, item.name) ? make("q", { class: "figure" }, image.expressions[item.name]) : null,
         make("span", { class: "figure" }, item.bbox ? `${Gallery.percent(item.visible_fraction)} visible` : "not visible"),
         item.bbox ? make("span", { class: "figure", title: "x, y, width, height in pixels" }, `box ${item.bbox.join(", ")}`) : null,
         relations ? make("p", { class: "relations" }, relations) : null,
@@ -208,7 +208,7 @@ Gallery.episode = (() => {
       const page = await data.loadEpisode(row).catch(() => null);
       if (request !== latestRequest) return;
       if (page) fillPage(row, page, state);
-      else fillMissing(row, state, "The files of this episode are missing. The gallery’s folder may be incomplete. Run render-gallery again to repair it.", []);
+      else fillMissing(row, state, `The files of this episode are missing. ${Gallery.REPAIR}`, []);
       setTimeout(() => request === latestRequest && now && preload(now.after), 60);
     }
     // Together with the page: until then, keys act on the episode before.

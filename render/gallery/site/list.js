@@ -61,7 +61,7 @@ Gallery.list = (() => {
       "form",
       { class: "filters", role: "search", "aria-label": "Episodes", onsubmit: (event) => event.preventDefault() },
       make("div", { class: "field" }, make("label", { for: "q" }, "Search ", make("kbd", {}, "/")), search),
-      make("p", { id: "q-hint", class: "hint" }, "A name, words of an utterance, or an object: red metal cube"),
+      make("p", { id: "q-hint", class: "hint" }, "Part of a name or utterance, or an object: red metal cube"),
       make("div", { class: "field" }, make("label", { for: "sort" }, "Sort by"), sort),
       make("details", { class: "more", open: matchMedia("(min-width: 60rem)").matches }, make("summary", {}, "Filters"), facets, clear),
     );

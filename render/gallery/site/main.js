@@ -29,7 +29,7 @@
   Gallery.fail = (text) => {
     for (const name of ["list", "episode"]) part(name).hidden = true;
     part("loading").hidden = false;
-    part("loading").textContent = `${text} The gallery’s folder may be incomplete. Run render-gallery again to repair it.`;
+    part("loading").textContent = `${text} ${Gallery.REPAIR}`;
     part("status").textContent = "";
   };
 

@@ -17,7 +17,7 @@ Gallery.picture = (() => {
 
   function relationsOf(annotation, name) {
     return Object.entries(annotation.relations || {})
-      .map(([relation, table]) => [relation, table[name] || []])
+      .map(([relation, table]) => [relation, Object.hasOwn(table, name) ? table[name] : []])
       .filter(([, others]) => others.length);
   }
 
@@ -120,6 +120,8 @@ Gallery.picture = (() => {
     pin(index) {
       this.pinned = this.pinned === index ? null : index;
       this.light(index);
+      // The object that is lit may be the same as before.
+      this.onlight?.(this.lit);
     }
 
     light(index) {

@@ -49,7 +49,7 @@ Gallery.search = (() => {
     const typed = text.trim().toLowerCase();
     if (!typed) return () => true;
     const ids = Gallery.data.column("id");
-    const words = typed.split(/\s+/);
+    const words = typed.split(/[\s_-]+/);
     const described = Gallery.data.head.words.things.map((object) => {
       const parts = object.toLowerCase().split(/[\s-]+/);
       return words.every((word) => parts.includes(word));

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from render.gallery.build_gallery import GalleryOptions, build
 from render.gallery.serve import address_of, server_of
+from render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, until
-from tests.render.gallery.stores import HOSTILE
+from tests.render.gallery.stores import HIDING, HOSTILE, rendered
 
 pytestmark = pytest.mark.readers
 TEXTS = "[...document.querySelectorAll('#episode *')].flatMap(e => [...e.childNodes]).filter(n => n.nodeType === 3)"
@@ -77,6 +79,26 @@ def test_a_folder_that_is_not_whole_says_so(
         page.keyboard.press(key)
     page.close()
     assert errors == []
+
+
+def test_an_open_page_of_an_updated_gallery_asks_to_be_reloaded(browser: Any, tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered(HIDING, (64, 48))])
+    url = build(store, tmp_path / "site", GalleryOptions(workers=1)).page.as_uri()
+    list_page, episode_page = browser.new_page(), browser.new_page()
+    for page in (list_page, episode_page):
+        page.goto(url)
+        page.wait_for_selector("a.card")
+    store.replace([rendered({**HIDING, "seed": 9}, (64, 48))])
+    build(store, tmp_path / "site", GalleryOptions(workers=1))
+    list_page.goto(f"{url}#?q=demo")
+    until(list_page, "document.getElementById('loading').textContent.includes('updated, reload this page')")
+    episode_page.goto(f"{url}#/demo/hiding")
+    until(episode_page, "document.getElementById('episode').textContent.includes('updated, reload this page')")
+    for page, shown in ((list_page, "a.card"), (episode_page, ".stage")):
+        page.reload()
+        page.wait_for_selector(shown)
+        page.close()
 
 
 def test_it_is_the_same_when_served(open_page: Open, page_file: Path) -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from render.gallery.build_gallery import GalleryOptions, build
 from render.gallery.overlay import decode_mask
 from render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, pixels, until
-from tests.render.gallery.stores import HIDING, POINTING
+from tests.render.gallery.stores import HIDING, POINTING, rendered
 
 pytestmark = pytest.mark.readers
 # Of the groups of lines over a picture, one is left to be seen.
@@ -103,6 +104,25 @@ def test_pointing_at_an_object_tells_its_relations(open_page: Open, odd: LanceSt
     page.mouse.move(0, 0)
     page.get_by_role("button", name="c", exact=True).focus()
     assert page.locator(".info").inner_text().startswith("c: large green glass cylinder")
+
+
+def test_a_pinned_object_is_told_until_it_is_let_go(open_page: Open) -> None:
+    page = open_page("#/demo/pointing")
+    button = page.get_by_role("button", name="c", exact=True)
+    for pressed in ("true", "false"):
+        button.click()
+        assert button.get_attribute("aria-pressed") == pressed
+
+
+def test_an_object_may_have_any_name(open_page: Open, tmp_path: Path) -> None:
+    """One of fewer than 20 pixels has no expression, and every table of JavaScript has a `constructor`."""
+    store = LanceStore.create(str(tmp_path / "names.lance"), fsync=False)
+    items = [{"name": "constructor", "shape": "cube", "size": 0.15}, {"name": "b", "shape": "sphere"}]
+    store.put([rendered({"version": 1, "id": "demo/0", "seed": 3, "frames": [{"objects": items}]}, (64, 48))])
+    page = open_page("#/demo/0", base=build(store, tmp_path / "site", GalleryOptions(workers=1)).page.as_uri())
+    line = page.locator(".things li", has_text="constructor")
+    assert line.locator("div > span").first.inner_text().endswith("cube")
+    assert line.locator("q").count() == 0
 
 
 def test_pictures_are_told_in_words(open_page: Open, odd: LanceStore) -> None:

@@ -45,6 +45,8 @@ def test_filters_chosen_in_one_breath_are_all_kept(open_page: Open) -> None:
         ("which word is", ["demo/pointing"]),
         ("blue metal sphere", ["demo/pointing"]),
         ("red metal", []),
+        # As in the names of materials and shapes: brushed-steel, office_chair.
+        ("large-red rubber_cube", ["demo/pointing"]),
         ("]]>", ["hostile/1"]),
     ],
 )

@@ -81,6 +81,23 @@ def test_made_again_it_touches_nothing(store: LanceStore, tmp_path: Path) -> Non
     assert files(tmp_path / "g") == before
 
 
+def test_made_again_it_repairs_files_that_are_missing_or_empty(store: LanceStore, tmp_path: Path) -> None:
+    build(store, tmp_path / "g", ONE)
+    before = files(tmp_path / "g")
+    pages, thumbnails, pictures = (
+        sorted((tmp_path / "g").glob(f"episodes/*/*/{name}")) for name in ("page.js", "thumbnail.webp", "0.png")
+    )
+    pages[0].unlink()
+    # What a power failure leaves.
+    thumbnails[1].write_bytes(b"")
+    pictures[2].write_bytes(b"")
+    report = build(store, tmp_path / "g", ONE)
+    assert (report.built, report.kept, report.removed) == (3, 0, 0)
+    assert files(tmp_path / "g").keys() == before.keys()
+    assert all(path.stat().st_size for path in (pages[0], thumbnails[1], pictures[2]))
+    assert build(store, tmp_path / "g", ONE).kept == 3
+
+
 def test_only_what_changed_is_made_and_what_is_gone_is_taken_away(store: LanceStore, tmp_path: Path) -> None:
     out = tmp_path / "g"
     build(store, out, ONE)
@@ -153,6 +170,20 @@ def test_part_of_a_store(store: LanceStore, tmp_path: Path) -> None:
     assert listed(tmp_path / "g") == ["demo/0"]
     build(store, tmp_path / "g", GalleryOptions(limit=0, workers=1))
     assert listed(tmp_path / "g") == []
+
+
+def test_a_limit_leaves_contrasts_whole(tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "pairs.lance"), fsync=False)
+    store.put([rendered(episode) for episode in ("a", "b+color-0", "b+color-1")])
+    build(store, tmp_path / "g", GalleryOptions(limit=2, workers=1))
+    assert listed(tmp_path / "g") == ["a"]
+
+
+def test_a_folder_inside_a_store_is_refused(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(store.url)
+    with pytest.raises(UsageError, match=r"--out g/h: is inside the store .*s.lance; pass a folder outside it"):
+        build(store, Path("g/h"), ONE)
+    assert not Path("g").exists()
 
 
 def test_another_store_takes_a_gallery_over_and_says_so(

@@ -98,7 +98,7 @@ def test_any_record_has_facts_and_a_page(record: EpisodeRecord) -> None:
     [
         ("its images don't match their SHA-256", "stored bytes"),
         ("image f0: object a: mask can't be read: it ends inside a number", "boxes and masks"),
-        ("image f0: can't be decoded: broken PNG", "pictures"),
+        ("image f0: can't be decoded: broken PNG", "images"),
         ("images: missing ['a'], not in the Scene [], or twice or in another order", "frames"),
         ("answer 'x' is not among the 2 options", "answer"),
         ("column task: differs from the episode", "search columns"),

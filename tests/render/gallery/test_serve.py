@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -12,13 +13,15 @@ import pytest
 from render.gallery.serve import HOST, address_of, server_of
 from render.model.errors import UsageError
 
+HASHED = "episodes/0af/0af00000000000000000/page.js"
+
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
     folder = tmp_path / "g"
-    (folder / "episodes").mkdir(parents=True)
-    (folder / "index.html").write_text("a page")
-    (folder / "episodes/0.png").write_bytes(b"png")
+    for name in (HASHED, "data/rows.jsonl", "index.html"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("a page")
     (tmp_path / "secret").write_text("secret")
     with server_of(folder) as server:
         thread = Thread(target=server.serve_forever)
@@ -42,10 +45,22 @@ def get(port: int, path: str, host: str | None = None) -> http.client.HTTPRespon
 def test_it_gives_its_folder_and_no_more(port: int) -> None:
     page = get(port, "/")
     assert (page.status, page.body) == (200, b"a page")  # type: ignore[attr-defined]
-    assert page.headers["Cache-Control"] == "no-cache"
-    assert "immutable" in get(port, "/episodes/0.png").headers["Cache-Control"]
-    for path in ("/../secret", "/%2e%2e/secret", "/episodes/", "/nothing"):
+    # The last two are a zero byte and half of a surrogate pair, which no file's name has.
+    for path in ("/../secret", "/%2e%2e/secret", "/episodes/", "/nothing", "/%00", "/%ed%a0%80"):
         assert get(port, path).status == 404, path
+
+
+def test_only_what_never_changes_is_kept_by_browsers(port: int) -> None:
+    """An update may change what is missing, and the rows, whose name has no hash."""
+    assert "immutable" in get(port, f"/{HASHED}").headers["Cache-Control"]
+    for path in ("/", "/data/rows.jsonl", f"/{HASHED}x", "/data/0af000000000/index-0000.js"):
+        assert get(port, path).headers["Cache-Control"] == "no-cache", path
+
+
+def test_a_request_of_no_known_form_is_answered(port: int) -> None:
+    with socket.create_connection((HOST, port), timeout=240) as connection:
+        connection.sendall(b"GET / and / HTTP/1.1\r\n\r\n")
+        assert connection.makefile("rb").readline().split()[1] == b"400"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example:80"])
