@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.assets import check_assets, resolve_blend
+from render.compiler.assets import resolve_blend
 from render.geometry.asset_roots import all_roots, searching
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
@@ -167,7 +167,6 @@ class CyclesRenderer:
         """Render one view. Raises RenderError with the messages of Cycles, AssetError."""
         start = time.perf_counter()
         with searching(self._asset_roots):
-            check_assets(scene, self._find)
             self.build(scene, frame, view)
         built = time.perf_counter()
         with naming(f"episode {scene.id}: frame {frame.image_name(view)}: "):

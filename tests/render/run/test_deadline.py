@@ -81,6 +81,7 @@ def test_an_episode_is_begun_only_if_it_can_be_finished_and_committed(monkeypatc
         (signal.SIGINT, None, "interrupt"),
         (signal.SIGTERM, None, "interrupt"),
         (signal.SIGTERM, 2e9, "time"),
+        (signal.SIGHUP, 2e9, "interrupt"),
         (signal.SIGUSR1, None, "time"),
     ],
 )
@@ -90,9 +91,20 @@ def test_a_signal_says_why_it_stops(number: signal.Signals, end: float | None, r
         assert interrupts.stopping == reason
         # Slurm may send it to the script and to the command.
         os.kill(os.getpid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGHUP)
         assert interrupts.stopping == reason
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_what_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Interrupts() as interrupts:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not interrupts.stopping
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_more_to_do_has_its_own_exit_code() -> None:
