@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,6 @@ class CyclesRenderer:
     """
 
     def __init__(self, device: str = "cpu", threads: int = 0, asset_roots: Sequence[Path] = ()) -> None:
-        self._find = partial(resolve_blend, asset_roots=asset_roots)
         self._roots, self._asset_roots = all_roots(asset_roots), asset_roots
         self._blender = _blender()
         self._scene = self._blender.scene
@@ -148,7 +147,7 @@ class CyclesRenderer:
         return target
 
     def _material(self, material: SceneMaterial) -> Any:
-        path = self._find(material.blend) if material.blend is not None else None
+        path = resolve_blend(material.blend, self._asset_roots) if material.blend is not None else None
         key, built = (material, path), self._blender.materials
         # Made again at the end: the first are the least recently used.
         built[key] = built.pop(key, None) or (
