@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from render.annotations import annotate
 from render.compiler import compile_episode
+from render.compiler.assets import check_assets
 from render.export.protocol import ExportOptions, ExportReport
 from render.export.run_export import run_export
 from render.geometry.asset_roots import searching
@@ -150,6 +151,7 @@ def render_scene(
     _check("renderer", renderer, not isinstance(renderer, str), "an object, such as FakeRenderer()")
     roots = _roots(asset_roots)
     with searching(roots), ExitStack() as stack:
+        check_assets(scene, roots)
         if renderer is None:
             renderer = stack.enter_context(closing(make_renderer("cycles", device, threads, roots)))
         images = []

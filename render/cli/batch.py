@@ -107,7 +107,8 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     "--dry-run",
     is_flag=True,
     help="Only check the specs, compare them with the store, search for layouts, and estimate time and disk space. "
-    "Nothing is rendered or written; the exit codes are the same.",
+    "Nothing is rendered or written. The exit codes are the same, but codes 3 and 4 for devices and for writing to the "
+    "store occur only in a run.",
 )
 @opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
 @click.option(
@@ -163,10 +164,14 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     click.option(
         "--fail-fast",
         is_flag=True,
-        help="Stop after the first failed episode. Episodes in progress are finished first.",
+        help="Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.",
     ),
 )
-@click.option("--max-failures", type=opt.Number(1), help="Stop after N failed episodes.  [default: never]")
+@click.option(
+    "--max-failures",
+    type=opt.Number(1),
+    help="Stop after N failed episodes. Episodes that --skip-broken leaves out do not count.  [default: never]",
+)
 @click.option(
     "--retries",
     type=opt.Number(0, 100),
@@ -252,8 +257,11 @@ def main(
             click.echo(f"dry run: would render {counted(summary.todo, 'episode')} into {summary.store}")
             if summary.todo:
                 click.echo(_prediction_text(summary.estimate))
-        click.echo("\n".join(summary.lines()[dry_run:]))
-        if not dry_run:
+        for line in summary.lines()[dry_run:]:
+            click.echo(line)
+        if not (summary.todo or summary.skipped or summary.kept):
+            click.echo("nothing to render: --part or --limit leaves no episode")
+        elif not dry_run:
             click.echo(f"store: {summary.store}")
             click.echo(f"next: render-gallery {shlex.quote(summary.store)} --out gallery")
     if error is not None:

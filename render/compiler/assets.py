@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from render.geometry.asset_roots import find_asset
@@ -40,10 +40,10 @@ def blend_digest(path: Path) -> str:
         raise AssetError(f"asset {path}: {error}") from error
 
 
-def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
-    """Check the digests of a Scene's assets. find: .blend name -> file. Raises AssetError if one has changed."""
+def check_assets(scene: Scene, asset_roots: Sequence[Path]) -> None:
+    """Check the digests of a Scene's assets. Raises AssetError if one has changed."""
     for name, expected in scene.assets.items():
-        found = _digest(name, find)
+        found = _digest(name, asset_roots)
         if found != expected:
             raise AssetError(
                 f"episode {scene.id}: asset {name}: the Scene was made with {expected[:12]}, here is {found[:12]}; "
@@ -51,13 +51,13 @@ def check_assets(scene: Scene, find: Callable[[str], Path]) -> None:
             )
 
 
-def _digest(asset: str, find: Callable[[str], Path]) -> str:
+def _digest(asset: str, asset_roots: Sequence[Path]) -> str:
     """SHA-256 of an asset named as in a Scene. Raises AssetError."""
     kind, _, name = asset.partition(":")
     if is_model(asset):
         return load_model(asset).sha256
     if kind == "blend":
-        return blend_digest(find(name))
+        return blend_digest(resolve_blend(name, asset_roots))
     return load_mesh(name).sha256 if kind == "mesh" else _stage_digest(name)
 
 
@@ -72,4 +72,4 @@ def scene_assets(
     names = [f"stage:{stage_name}"]
     names += [load_model(name).name if is_model(name) else f"mesh:{name}" for name in sorted(meshes)]
     names += [f"blend:{name}" for name in sorted({*blends})]
-    return {name: _digest(name, partial(resolve_blend, asset_roots=asset_roots)) for name in sorted({*names})}
+    return {name: _digest(name, asset_roots) for name in sorted({*names})}

@@ -15,6 +15,7 @@ from render import __version__
 from render.annotations import annotate
 from render.annotations.encode import encode_extra, encode_png
 from render.compiler import compile_episode
+from render.compiler.assets import check_assets
 from render.geometry.asset_roots import in_asset_roots
 from render.geometry.shapenet import load_model
 from render.model.errors import RenderError
@@ -61,6 +62,7 @@ def make_record(
     """Compile, render, annotate and encode one episode. Raises CompileError, RenderError, AssetError."""
     watch = Stopwatch()
     scene = compile_episode(episode, settings, asset_roots)
+    check_assets(scene, asset_roots)
     watch.lap("compile")
     images = []
     device = ""

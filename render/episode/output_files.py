@@ -85,6 +85,15 @@ class Files:
             data = content.encode() if isinstance(content, str) else content
             self.save(self._folder / name, lambda part: part.write_bytes(data))
 
+    def remove(self, name: str) -> None:
+        """Remove a file of an earlier call that says nothing about this one. Raises UsageError if that fails."""
+        assert self._folder is not None
+        path = self._folder / name
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(f"{path}: can't be removed: {error.strerror or error}") from error
+
     def write_spec(self, spec: EpisodeSpec) -> None:
         """`spec.json`: the spec of the rendered episode."""
         self._write("spec.json", spec.model_dump_json(indent=1, exclude_none=True) + "\n")
@@ -92,12 +101,15 @@ class Files:
     def write_record(self, record: EpisodeRecord, stored: EpisodeRecord | None, compare_all: bool) -> Comparison | None:
         """Write images, overlays, truth and scene; with `stored`, also the comparison and strips of what differs.
 
-        compare_all: write strips of identical images, too.
+        Comparison and strips of an earlier call are removed. compare_all: write strips of identical images, too.
         """
         comparison = compare_records(stored, record) if stored is not None else None
         before = {image.name: image for image in stored.images} if stored is not None else {}
         figures = {image.name: image for image in comparison.images} if comparison is not None else {}
+        self.remove("comparison.json")
         for image in record.images:
+            for kind in ("stored", "difference", "compare"):
+                self.remove(f"{image.name}_{kind}.png")
             color = image.color()
             self._write(f"{image.name}.png", image.png)
             self._write(f"{image.name}_overlay.png", overlay(color, image.annotation))

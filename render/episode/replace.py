@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 from render.model.errors import ConflictError
@@ -22,10 +23,11 @@ class Replaced:
         """The report, with the commands that show the old record and restore it."""
         if self.now == self.before:
             return [f"nothing to replace: {self.store} has the same record"]
+        store = shlex.quote(self.store)
         return [
             f"replaced in {self.store}, now version {self.now}; version {self.before} keeps the old record:",
-            f"  to look:       render-store get {self.store} {self.episode} --at {self.before} --out before",
-            f"  to go back:    render-store copy {self.store} {self.store} --at {self.before} --id {self.episode} "
+            f"  to look:       render-store get {store} {self.episode} --at {self.before} --out before",
+            f"  to go back:    render-store copy {store} {store} --at {self.before} --id {self.episode} "
             "--differing replace",
         ]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import multiprocessing
+import os
 import signal
 import sys
 import traceback
@@ -17,6 +19,10 @@ from typing import Any, TypeVar
 from render.model.errors import DioramaError, RenderError
 
 _Result = TypeVar("_Result")
+# The system's timer takes no more than the seconds that fit into a C long.
+_LONGEST_SECONDS = 1e9
+# From Linux's sys/prctl.h.
+_PR_SET_PDEATHSIG = 1
 
 
 def run_within(seconds: float, what: str, function: Callable[..., _Result], *arguments: Any) -> _Result:
@@ -64,13 +70,23 @@ def _without_blender(paths: list[str]) -> list[str]:
     return [path for path in paths if not Path(path).is_relative_to(scripts)]
 
 
+def _end_with_parent() -> None:
+    """Let Linux kill this process when the thread that started it ends, which a signal may do without any cleanup."""
+    parent = multiprocessing.parent_process()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is None or os.getppid() != parent.pid:
+        os._exit(1)
+
+
 def _send_result(
     sender: Connection, seconds: float, levels: dict[str, int], function: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
     """Call the function; send its log records, and its result or error."""
     # The parent ends this process when it is interrupted. SIGALRM has no handler: the system ends the process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_SECONDS))
+    _end_with_parent()
     queue: Any = SimpleNamespace(put_nowait=sender.send)
     logging.basicConfig(handlers=[QueueHandler(queue)])
     for name, level in levels.items():

@@ -162,7 +162,8 @@ def check_disk(store: str, thorough: bool = False) -> Check:
         return Check("disk", True, f"{store} is remote; not checked")
     from render.store.lance.file_system import check_file_system, kind_of
 
-    folder = Path(store).resolve().parent
+    # Path.resolve raises for a link to itself.
+    folder = Path(os.path.realpath(store)).parent
     while not folder.exists():
         folder = folder.parent
     free = shutil.disk_usage(folder).free

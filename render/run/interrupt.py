@@ -27,8 +27,10 @@ class Interrupts:
 
     def __enter__(self) -> Interrupts:
         main = threading.current_thread() is threading.main_thread()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1) if main else ():
-            self._before[number] = signal.signal(number, self._handle)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP) if main else ():
+            # nohup ignores SIGHUP, so that the run continues without its terminal.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -37,7 +39,8 @@ class Interrupts:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.stopping:
-            if number == signal.SIGUSR1:
+            # The system and the shell may both send SIGHUP when a terminal closes.
+            if number in (signal.SIGUSR1, signal.SIGHUP):
                 return
             raise KeyboardInterrupt
         ends = number == signal.SIGUSR1 or (number == signal.SIGTERM and self.deadline.end is not None)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import ray
 from ray.exceptions import RayError
 
-from render.model.errors import ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
+from render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from render.run.card_faults import LOST_GPU, CardFaults
 from render.run.commit import Committer
 from render.run.deadline import Deadline
@@ -245,8 +245,11 @@ class RenderLoop:
         self.summary.failed.append(failure)
         if cost is not None:
             self._progress.advance(cost=cost)
-        if self._options.max_failures is not None and len(self.summary.failed) >= self._options.max_failures:
-            self._stop("failures")
+        if self._options.max_failures is not None:
+            # With --skip-broken, broken assets are expected.
+            expected = AssetError.__name__ if self._options.skip_broken else None
+            if sum(each.kind != expected for each in self.summary.failed) >= self._options.max_failures:
+                self._stop("failures")
 
     def _replace_hung(self) -> None:
         now = time.monotonic()

@@ -131,8 +131,10 @@ class Progress:
         self._summary, self._dry_run, self._on_progress = summary, dry_run, on_progress
         self._what = "compiling" if dry_run else "rendering"
         self.status = Status.here(summary.store, total=summary.todo)
-        self._estimator = Estimator(float(summary.todo) if cost is None else cost)
-        self._done = self._images = 0
+        # Episodes that --skip-broken leaves out have failed already, and cost nothing.
+        self._done = self._left_out = len(summary.failed)
+        self._estimator = Estimator(float(summary.todo - self._left_out) if cost is None else cost)
+        self._images = 0
         self._start = self._shown = time.monotonic()
         self._written = 0.0
         self._bar: Any = None
@@ -140,11 +142,13 @@ class Progress:
             from tqdm import tqdm
 
             layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
-            self._bar = tqdm(total=summary.todo, desc=self._what, dynamic_ncols=True, bar_format=layout)
+            self._bar = tqdm(
+                total=summary.todo, initial=self._done, desc=self._what, dynamic_ncols=True, bar_format=layout
+            )
 
     def advance(self, images: int = 0, cost: float = 1.0, seconds: float | None = None) -> None:
         """Count an episode that is done. seconds: that a worker took for it, None if it failed."""
-        if seconds is not None and not self._done:
+        if seconds is not None and self._done == self._left_out:
             # The clock starts with the first episode: Ray and Blender start only once.
             self._start = time.monotonic() - seconds
         self._estimator.done(cost, seconds)

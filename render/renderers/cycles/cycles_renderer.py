@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.assets import check_assets, resolve_blend
+from render.compiler.assets import resolve_blend
 from render.geometry.asset_roots import all_roots, searching
 from render.geometry.marks import with_fixation
 from render.geometry.outlines import outline_of
@@ -75,7 +75,6 @@ class CyclesRenderer:
     """
 
     def __init__(self, device: str = "cpu", threads: int = 0, asset_roots: Sequence[Path] = ()) -> None:
-        self._find = partial(resolve_blend, asset_roots=asset_roots)
         self._roots, self._asset_roots = all_roots(asset_roots), asset_roots
         self._blender = _blender()
         self._scene = self._blender.scene
@@ -148,7 +147,7 @@ class CyclesRenderer:
         return target
 
     def _material(self, material: SceneMaterial) -> Any:
-        path = self._find(material.blend) if material.blend is not None else None
+        path = resolve_blend(material.blend, self._asset_roots) if material.blend is not None else None
         key, built = (material, path), self._blender.materials
         # Made again at the end: the first are the least recently used.
         built[key] = built.pop(key, None) or (
@@ -167,7 +166,6 @@ class CyclesRenderer:
         """Render one view. Raises RenderError with the messages of Cycles, AssetError."""
         start = time.perf_counter()
         with searching(self._asset_roots):
-            check_assets(scene, self._find)
             self.build(scene, frame, view)
         built = time.perf_counter()
         with naming(f"episode {scene.id}: frame {frame.image_name(view)}: "):

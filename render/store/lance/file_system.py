@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,10 @@ for row in range(first, first + count):
     lance.write_dataset(pyarrow.table({"row": [row]}), url, mode="append")
 """
 # File systems of several machines, or of a program, by the beginning of their names in /proc/mounts.
-_SHARED = ("nfs", "cifs", "smb", "9p", "afs", "fuse", "lustre", "gpfs", "beegfs", "ceph", "panfs", "wekafs")
+_SHARED = (
+    "nfs", "cifs", "smb", "9p", "afs", "fuse", "lustre", "gpfs", "beegfs", "ceph", "panfs", "wekafs", "virtiofs",
+    "gfs2", "ocfs2", "dvs",
+)  # fmt: skip
 
 
 def kind_of(folder: Path, mounts: Path = Path("/proc/mounts")) -> tuple[str, bool]:
@@ -34,7 +38,7 @@ def kind_of(folder: Path, mounts: Path = Path("/proc/mounts")) -> tuple[str, boo
     kind, longest = "", ""
     for line in mounts.read_text(errors="surrogateescape").splitlines() if mounts.exists() else ():
         _, place, found = line.split()[:3]
-        place = place.replace("\\040", " ")
+        place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), place)
         if folder.is_relative_to(place) and len(place) >= len(longest):
             kind, longest = found, place
     return kind, kind.startswith(_SHARED)
@@ -47,7 +51,7 @@ def check_file_system(folder: Path, race: bool = True) -> None:
     """
     step = "a new file"
     try:
-        with tempfile.TemporaryDirectory(prefix=".diorama-trial-", dir=folder) as name:
+        with tempfile.TemporaryDirectory(prefix=".diorama-trial-", dir=folder, ignore_cleanup_errors=True) as name:
             first, second = Path(name) / "a", Path(name) / "b"
             first.write_bytes(b"1")
             # Lance names a version by a hard link, of which only one of several writers gets the name.
@@ -62,8 +66,8 @@ def check_file_system(folder: Path, race: bool = True) -> None:
             step = "commits of several processes at once"
             if race:
                 _race(f"{name}/trial.lance")
-    except (OSError, RuntimeError) as error:
-        # Some errors of Lance are RuntimeErrors.
+    except (OSError, RuntimeError, ValueError) as error:
+        # Some errors of Lance are RuntimeErrors or ValueErrors.
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise StoreError(f"{folder}: {step} failed: {reason}") from error
 

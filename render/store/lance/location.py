@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from render.model.errors import StoreError
+from render.model.errors import StoreError, UsageError
 from render.store.episode_store import is_remote
 from render.store.lance.errors import reason
 
@@ -22,10 +22,15 @@ _PROBE = "_diorama_probe"
 
 
 def probe_location(url: str) -> Found:
-    """Return what is at a path or URL; a store can be created at "nothing". Raises StoreError for anything else.
+    """Return what is at a path or URL; a store can be created at "nothing". Raises StoreError for anything else,
+    UsageError for a path that Lance can't take.
 
     What is at a remote URL turns out only when it is opened.
     """
+    try:
+        url.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{url!r}: is not valid UTF-8, as Lance needs it; use another path") from None
     if is_remote(url):
         return "remote"
     path = Path(url)

@@ -66,3 +66,21 @@ def test_a_task_of_an_array_has_its_part(
     else:
         with pytest.raises(click.BadParameter, match=expected):
             option.process_value(context, "array")
+
+
+def test_nothing_to_render_names_no_store(tmp_path: Path) -> None:
+    specs, store = tmp_path / "specs.json", tmp_path / "s.lance"
+    specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}))
+    for options in (["--part", "2/2"], ["--limit", "0"], ["--part", "2/2", "--dry-run"]):
+        done = CliRunner().invoke(main, [str(specs), "--renderer", "fake", "--out", str(store), *options])
+        assert done.exit_code == 0 and not store.exists()
+        assert done.stdout.splitlines()[-1] == "nothing to render: --part or --limit leaves no episode"
+    done = CliRunner().invoke(main, [str(specs), "--renderer", "fake", "--out", str(store), "--dry-run"])
+    assert "" not in done.stdout.splitlines()
+
+
+def test_a_store_whose_name_is_not_unicode_is_refused(tmp_path: Path) -> None:
+    specs = tmp_path / "specs.json"
+    specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}))
+    done = CliRunner().invoke(main, [str(specs), "--renderer", "fake", "--out", str(tmp_path / "caf\udce9.lance")])
+    assert done.exit_code == 2 and "caf\\udce9.lance': is not valid UTF-8" in done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from render.compiler import compile_episode
-from render.compiler.assets import blend_digest, resolve_blend
+from render.compiler.assets import blend_digest, check_assets, resolve_blend
 from render.geometry.meshes import mesh_paths
 from render.model.errors import AssetError
 from render.model.profiles import settings_for
@@ -43,6 +43,10 @@ def test_a_scene_names_every_file_it_needs(roots: tuple[Path, Path]) -> None:
         "mesh:sphere": sha(meshes["sphere"]),
         "stage:clevr": sha(stage_paths()["clevr"]),
     }
+    check_assets(scene, [roots[0]])
+    for asset in ("blend:deep/wood.blend", "mesh:cube", "stage:clevr"):
+        with pytest.raises(AssetError, match=asset):
+            check_assets(scene.model_copy(update={"assets": {**scene.assets, asset: "0" * 64}}), [roots[0]])
     material_of = scene.frames[0].objects[0].material
     assert (material_of.name, material_of.blend, material_of.group) == ("blend", "deep/wood.blend", "Wood")
 

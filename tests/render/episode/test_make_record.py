@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import diorama
 from render.episode.make_record import make_record
-from render.model.errors import RenderError
+from render.geometry.asset_roots import searching
+from render.model.errors import AssetError, RenderError
 from render.model.passes import Passes
 from render.model.profiles import settings_for
 from render.model.record import EpisodeRecord
@@ -77,3 +79,14 @@ def test_a_texture_that_is_not_there_stands_in_the_record(tmp_path: Path, monkey
 def test_arrays_of_another_form_are_not_stored(changed: dict[str, Callable[[Passes], Any]], found: str) -> None:
     with pytest.raises(RenderError, match=f"renderer 'fake': found {found}"):
         record_of("wrong", "sphere", renderer=Wrong(**changed))
+
+
+def test_an_asset_that_changed_since_its_scene_was_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mug.obj").write_text(obj())
+    spec = {"version": 1, "id": "a", "frames": [{"objects": [{"shape": {"mesh": "mug.obj"}}]}]}
+    scene = diorama.compile_spec(spec, "draft", (48, 48), asset_roots=tmp_path)
+    (tmp_path / "mug.obj").write_text(obj() + "# changed\n")
+    with searching([tmp_path]), pytest.raises(AssetError, match=r"asset model:mug.obj: the Scene was made with"):
+        make_record(FakeRenderer(), scene, factories.make_job({}), scene.settings, [tmp_path])
+    with pytest.raises(AssetError, match=r"asset model:mug.obj: the Scene was made with"):
+        diorama.render_scene(scene, renderer=FakeRenderer(), asset_roots=tmp_path)

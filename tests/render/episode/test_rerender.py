@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from render.cli.batch import main as batch
 from render.cli.episode import main as episode
+from render.episode.replace import Replaced
 from render.model.passes import Passes
 from render.renderers.fake import FakeRenderer
 from render.store import open_store
@@ -60,3 +61,28 @@ def test_a_renderer_of_another_package_renders_its_stored_episodes_again(store: 
     replaced = open_store(store).get("a")
     assert replaced.job.renderer == RENDERER and replaced.provenance.attempt == 2
     assert call(store, "a", "--renderer", RENDERER, "--out", tmp_path / "last").stdout.splitlines()[1] == "identical"
+
+
+def test_a_call_leaves_nothing_of_an_earlier_one_that_it_would_contradict(store: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    again = ("--renderer", RENDERER, "--out", out)
+    call(store, "a", *again)
+    alone = {path.name for path in out.iterdir()}
+    image = open_store(store).get("a").images[0].name
+    edit = ("--set", "frames[0].objects[0].rotation_deg=10")
+    call(store, "a", *edit, "--compare", *again, code=1)
+    more = {"spec.json", *(f"{image}_{kind}.png" for kind in ("stored", "difference", "compare"))}
+    assert {path.name for path in out.iterdir()} == alone | more
+    (out / "notes.txt").touch()
+    call(store, "a", *again)
+    assert {path.name for path in out.iterdir()} == {*alone, "notes.txt"}
+    call(store, "a", *edit, *again)
+    assert {path.name for path in out.iterdir()} == {*alone, "notes.txt", "spec.json"} - {"comparison.json"}
+    # Also where that is the folder of the spec itself.
+    call("--from", out / "spec.json", *again)
+    assert (out / "spec.json").exists()
+
+
+def test_the_commands_that_undo_a_replacement_are_quoted() -> None:
+    lines = Replaced("my store.lance", "a", 1, 2).lines()
+    assert all("'my store.lance'" in line for line in lines[1:])

@@ -75,24 +75,41 @@ def test_an_episode_is_begun_only_if_it_can_be_finished_and_committed(monkeypatc
     assert never.enough(1e9) and not never.over(1e9)
 
 
+@pytest.fixture
+def hangup() -> Iterator[None]:
+    """SIGHUP as usual, also if the tests run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(
     ("number", "end", "reason"),
     [
         (signal.SIGINT, None, "interrupt"),
         (signal.SIGTERM, None, "interrupt"),
         (signal.SIGTERM, 2e9, "time"),
+        (signal.SIGHUP, 2e9, "interrupt"),
         (signal.SIGUSR1, None, "time"),
     ],
 )
-def test_a_signal_says_why_it_stops(number: signal.Signals, end: float | None, reason: str) -> None:
+def test_a_signal_says_why_it_stops(hangup: None, number: signal.Signals, end: float | None, reason: str) -> None:
     with Interrupts(Deadline(end)) as interrupts:
         os.kill(os.getpid(), number)
         assert interrupts.stopping == reason
         # Slurm may send it to the script and to the command.
         os.kill(os.getpid(), signal.SIGUSR1)
+        os.kill(os.getpid(), signal.SIGHUP)
         assert interrupts.stopping == reason
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_what_nohup_ignores_stays_ignored(hangup: None) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert not interrupts.stopping
 
 
 def test_more_to_do_has_its_own_exit_code() -> None:

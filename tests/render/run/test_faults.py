@@ -14,12 +14,13 @@ from unittest.mock import patch
 import pytest
 import ray
 
-from render.model.errors import StoreError
+from render.model.errors import StoreError, UsageError
 from render.run.events import EventLog
 from render.run.local_ray import local_ray
 from render.run.options import RunOptions
-from render.run.pool import Pool
+from render.run.pool import Pool, Slot
 from render.run.tuner import Tuner, tune
+from render.run.worker import Ready
 from render.run.worker_plan import Node, plan_workers
 from render.store import open_store
 from render.store.lance.lance_store import LanceStore
@@ -93,6 +94,14 @@ def test_a_worker_that_grows_is_replaced_between_episodes(farm: Farm) -> None:
     assert max(found["memory_peaks"]) < 1.5 * 450 * 2**20
 
 
+def test_a_worker_that_starts_above_its_limit_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, slot = Pool(RunOptions(), EventLog(None)), Slot(0, plan_workers(RunOptions(), [Node("", 1, 0)], 1)[0])
+    ready = Ready("CPU", "here", 1, (), memory=363 << 20, limit=280 << 20, output_file="")
+    monkeypatch.setattr(ray, "get", lambda _: ready)
+    with pytest.raises(UsageError, match="takes 363 MiB before its first image, and its limit is 280 MiB: pass fewer"):
+        pool.start_ended(slot)
+
+
 @pytest.mark.slow
 def test_a_worker_that_grows_within_an_episode_is_ended(farm: Farm) -> None:
     options = ("--device", "cpu", "--workers", "2", "--worker-memory", "400MB", "--retries", "0")
@@ -117,6 +126,20 @@ def test_stopping_at_failures(farm: Farm) -> None:
     assert 1 <= len(first["failed"]) < 10 and first["stopped"] == "failures" and first["left"] > 0
     some = farm.run(specs, "--max-failures", "5", *options, renderer="CrashesAlways", code=1)
     assert 5 <= len(some["failed"]) < 15 and some["left"] == 20 - len(some["failed"])
+
+
+def test_what_skip_broken_leaves_out_stops_nothing(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
+    specs = Path(farm.write("a", "raise", "b"))
+    objects = [{"shape": "model:none.obj"}]
+    specs.write_text(
+        json.dumps({"version": 1, "id": "broken", "frames": [{"objects": objects}]}) + "\n" + specs.read_text()
+    )
+    options = ("--skip-broken", "--device", "cpu", "--workers", "1")
+    with caplog.at_level("INFO", "render"):
+        found = farm.run(str(specs), *options, "--max-failures", "2", renderer="CrashesAlways", code=1)
+    assert (found["stopped"], found["rendered"], found["left"]) == ("", 2, 0)
+    assert {failure["episode"] for failure in found["failed"]} == {"broken", "raise"}
+    assert "rendering: 4 of 4 episodes" in caplog.text
 
 
 def test_the_log_has_a_line_an_event(farm: Farm) -> None:

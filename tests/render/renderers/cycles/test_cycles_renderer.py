@@ -155,14 +155,6 @@ def test_a_group_that_is_not_in_the_file_is_named(renderer: CyclesRenderer) -> N
         one(renderer, scene)
 
 
-@pytest.mark.parametrize("asset", ["mesh:cube", "stage:clevr", "blend:materials/checker.blend"])
-def test_another_asset_than_the_scenes_is_refused(renderer: CyclesRenderer, asset: str) -> None:
-    scene = scene_of([{"shape": "cube", "material": {"blend": "materials/checker.blend", "group": "Stripes"}}])
-    assert asset in scene.assets
-    with pytest.raises(AssetError, match=asset):
-        one(renderer, scene.model_copy(update={"assets": {**scene.assets, asset: "0" * 64}}))
-
-
 @pytest.mark.parametrize("kind", ["optix", "hip", "oneapi", "metal"])
 def test_a_device_that_is_not_there_is_an_error(kind: str) -> None:
     with pytest.raises(DeviceError, match=rf"--device {kind}.*--device cpu"):

@@ -218,7 +218,7 @@ def test_another_model_under_the_same_name_is_refused(
     other = Tree(tmp_path / "two", obj(), mtl="newmtl red\nKd 0.1 0.9 0.1\n").write()
     monkeypatch.setenv("DIORAMA_SHAPENET", str(other.root))
     with pytest.raises(AssetError, match="the Scene was made with"):
-        renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
+        render_scene(scene, renderer=renderer)
 
 
 def test_no_more_models_are_kept_than_the_bound_says() -> None:

@@ -37,6 +37,9 @@ def test_what_a_file_system_lacks_is_named_with_the_remedy(tmp_path: Path, monke
     monkeypatch.setattr(file_system, "_WRITER", "print()")
     with pytest.raises(StoreError, match="processes at once failed: 12 rows were committed, and 0 are there"):
         file_system.check_file_system(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(StoreError, match=r"processes at once failed: .*was not found"):
+        patch.setattr("lance.write_dataset", lambda *_: None)
+        file_system.check_file_system(tmp_path)
     monkeypatch.setattr(file_system, "_WRITER", "raise SystemExit('no more space')")
     with pytest.raises(StoreError, match="processes at once failed: no more space"):
         file_system.check_file_system(tmp_path)
@@ -47,10 +50,17 @@ def test_what_a_file_system_lacks_is_named_with_the_remedy(tmp_path: Path, monke
     assert not list(tmp_path.iterdir())
 
 
+def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    assert check_disk(str(tmp_path / "loop" / "s.lance")).name == "disk"
+
+
 def test_a_shared_file_system_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/home {tmp_path} nfs4 rw 0 0\ntmpfs {tmp_path}x tmpfs rw 0 0\n")
     assert file_system.kind_of(tmp_path / "a", mounts) == ("nfs4", True)
+    mounts.write_text(mounts.read_text() + "tag /a\\011b\\040\\134c virtiofs rw 0 0\n")
+    assert file_system.kind_of(Path("/a\tb \\c/d"), mounts) == ("virtiofs", True)
     assert file_system.kind_of(Path("/home"), mounts) == ("ext4", False)
     assert file_system.kind_of(Path("/"), tmp_path / "none") == ("", False)
     for kind, shared, words in (("lustre", True, "give each a store of its own"), ("tmpfs", False, "in memory")):
