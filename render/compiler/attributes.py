@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
@@ -196,7 +196,10 @@ def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The specified fields of an object, and the values to sample the others from. pairs: (shape, color) choices."""
+    """The specified fields of an object, and the values to sample the others from. pairs: (shape, color) choices.
+
+    given: which values the spec lists, of `color` and `material`; they apply to models, too.
+    """
 
     spec: ObjectSpec
     shapes: Sequence[str]
@@ -204,6 +207,7 @@ class Wanted:
     materials: Sequence[str]
     sizes: Sequence[str]
     pairs: Sequence[tuple[str, str]] | None = None
+    given: frozenset[str] = frozenset()
 
     def looks(self) -> list[Look]:
         """All allowed combinations."""
@@ -236,20 +240,21 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wan
         more.materials or defaults.materials,
         more.sizes or defaults.sizes,
         more.combinations,
+        frozenset({"color"} if more.colors or more.combinations else ()) | ({"material"} if more.materials else set()),
     )
     return listed + [drawn] * count
 
 
-def _of_model(spec: ObjectSpec, look: Look) -> Look:
+def _of_model(want: Wanted, look: Look) -> Look:
     """The look of a model: its own colors and materials if neither is specified, its materials if only a color is.
 
-    A sampled color applies only with a specified material.
+    A sampled color of the stage's applies only with a specified material.
     """
     shape, color, material, size = look
     if not isinstance(shape, str) or not is_model(shape):
         return look
-    if spec.material is None:
-        material = ORIGINAL if spec.color is None else PAINTED
+    if want.spec.material is None and "material" not in want.given:
+        material = ORIGINAL if want.spec.color is None and "color" not in want.given else PAINTED
     return (shape, None if material in (ORIGINAL, UNLIT) else color, material, size)
 
 
@@ -260,25 +265,53 @@ def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]
         if want.pairs is not None:
             shape, color = _pick(want.pairs, a)
         size = want.spec.size if want.spec.size is not None else _pick(want.sizes, d)
-        looks.append(_of_model(want.spec, (shape, color, want.spec.material or _pick(want.materials, c), size)))
+        looks.append(_of_model(want, (shape, color, want.spec.material or _pick(want.materials, c), size)))
     return looks
 
 
-def _draw_distinct(wanted: Sequence[Wanted], keys: Keys, fail: Fail) -> list[Look]:
-    """Sample looks of which no two are equal; objects with the fewest choices choose first."""
-    choices = [want.looks() for want in wanted]
-    order = sorted(range(len(wanted)), key=lambda k: (len(choices[k]), k))
-    for u in keys.generator("distinct").random((_DISTINCT_TRIES, len(wanted))).tolist():
+def _appearance(want: Wanted, look: Look, stage: Stage) -> Hashable:
+    """The look that values stand for: "rubber" and {"name": "rubber"} are one, and so are "large" and 0.7.
+
+    Objects that fill their places have one size.
+    """
+    shape, color, material, size = look
+    assert isinstance(material, str | MaterialSpec)
+    scale = stage.size_names().get(size, size) if isinstance(size, str) else size
+    if stage.places is not None and want.spec.size is None and want.spec.location is None:
+        scale = None
+    return _shape_of(shape), color, material_of(material).model_dump_json(), scale
+
+
+def _pick_distinct(choices: Sequence[Sequence[tuple[Hashable, Look]]], draws: list[list[float]]) -> list[Look] | None:
+    """One of the (key, look) choices of each object, with different keys; those with the fewest choose first."""
+    order = sorted(range(len(choices)), key=lambda k: (len(choices[k]), k))
+    for u in draws:
         chosen: dict[int, Look] = {}
-        taken: set[Look] = set()
+        taken: set[Hashable] = set()
         for k in order:
-            left = [look for look in choices[k] if look not in taken]
+            left = [choice for choice in choices[k] if choice[0] not in taken]
             if not left:
                 break
-            chosen[k] = _pick(left, u[k])
-            taken.add(chosen[k])
-        if len(chosen) == len(wanted):
-            return [_of_model(wanted[k].spec, chosen[k]) for k in range(len(wanted))]
+            key, chosen[k] = _pick(left, u[k])
+            taken.add(key)
+        if len(chosen) == len(choices):
+            return [chosen[k] for k in range(len(choices))]
+    return None
+
+
+def _draw_distinct(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fail) -> list[Look]:
+    """Sample looks of which no two are equal."""
+    draws = keys.generator("distinct").random((_DISTINCT_TRIES, len(wanted))).tolist()
+    looks = [[(look, _of_model(want, look)) for look in want.looks()] for want in wanted]
+    # Version 0.1.0 compared values as written. Where its looks differ, they stay.
+    drawn = _pick_distinct(looks, draws)
+    if drawn and len({_appearance(*pair, stage) for pair in zip(wanted, drawn, strict=True)}) < len(drawn):
+        seen = [
+            {_appearance(want, look, stage): look for _, look in own} for want, own in zip(wanted, looks, strict=True)
+        ]
+        drawn = _pick_distinct([[*own.items()] for own in seen], draws)
+    if drawn is not None:
+        return drawn
     raise fail(
         f"distinct: no {len(wanted)} objects that differ in shape, color, material or size were found in "
         f"{_DISTINCT_TRIES} draws; extend the lists of random_objects or request fewer objects"
@@ -294,7 +327,7 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fa
     wanted = wanted_of(frame, stage.defaults, keys)
     u = keys.generator("attributes").random((len(wanted), 5))
     distinct = frame.random_objects is not None and frame.random_objects.distinct
-    looks = _draw_distinct(wanted, keys, fail) if distinct else _draw_freely(wanted, u)
+    looks = _draw_distinct(wanted, stage, keys, fail) if distinct else _draw_freely(wanted, u)
     names = [object_name(want.spec, index) for index, want in enumerate(wanted)]
     for index, name in enumerate(names):
         if name in names[:index]:

@@ -16,6 +16,7 @@ from render.compiler.pointer import Placer, placer_of, quadrants
 from render.compiler.rng import Keys
 from render.compiler.visibility import VisibilityCounter, is_in_frame
 from render.geometry.camera import Camera
+from render.geometry.ground import is_between
 from render.geometry.rotation import Vec
 from scene_specs.language.spec import FrameSpec
 from scene_specs.language.stage import Stage
@@ -23,6 +24,10 @@ from scene_specs.language.tables import counted
 
 # Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)
+_QUARTERS = (
+    ". With a pointer, the first of three objects is always in the left quarter, the second in the rear one and the "
+    "third in the right one: list them in another order, or specify `area`"
+)
 
 
 class Failure(Protocol):
@@ -99,12 +104,31 @@ def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: Visibili
     return floors
 
 
+def _check_ground(
+    layout: Layout, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage, fail: Failure
+) -> None:
+    """Refuse a camera below or behind the ground, where objects that must be visible are not."""
+    if stage.ground is None or camera.orthographic:
+        return
+    for k, (item, (x, y, z)) in enumerate(zip(items, layout.locations, strict=True)):
+        demanded = rules.visible[k] and (item.location is None or rules.visible_stated[k])
+        if demanded and is_between(stage.ground, camera.location, (x, y, z + item.reach)):
+            problem = f"the ground is between the camera and {rules.names[k]}; raise the camera or bring it nearer"
+            raise fail(f"{rules.visible_label(k)}: {problem}, or allow 0 visible pixels")
+
+
 def _locations(items: Sequence[Item], places: Floats) -> tuple[Vec, ...]:
     return tuple(item.location or (x, y, item.height) for item, (x, y) in zip(items, places.tolist(), strict=True))
 
 
 def _search(
-    search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, fail: Failure
+    search: Search,
+    stage: Stage,
+    keys: Keys,
+    floors: Sequence[int],
+    placer: Placer | None,
+    quarters: bool,
+    fail: Failure,
 ) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
     generator = keys.generator("placement")
@@ -132,9 +156,8 @@ def _search(
     if not search.order:
         raise fail("no location for the pointer among the specified objects", refused)
     objects = counted(len(items), "object")
-    quarters = "" if rules.front_margin else "; object 1 is in the left quarter, 2 in the rear one, 3 in the right one"
-    tried_all = f"{limit} attempts with {search.tries} locations per object{quarters}"
-    raise fail(f"no valid layout of {objects} in {tried_all}", refused)
+    problem = f"no valid layout of {objects} in {limit} attempts with {search.tries} locations per object"
+    raise fail(problem + _QUARTERS * quarters, refused)
 
 
 def lay_out(
@@ -165,4 +188,6 @@ def lay_out(
     if frame.pointer is not None:
         placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys, fail)
     search = Search(items, rules, grounds, visibility, stage.placement.tries)
-    return _search(search, stage, keys, _floors(rules, fixed, visibility), placer, fail)
+    layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None, fail)
+    _check_ground(layout, items, rules, camera, stage, fail)
+    return layout

@@ -12,9 +12,10 @@ from render.compiler.pointer import MESHES
 from render.geometry.asset_roots import in_asset_roots
 from render.model.blender_series import key_suffix
 from render.model.record import RenderKey
+from scene_specs.language.model_names import is_model
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec, MaterialSpec, OutlineSpec
+from scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
 from scene_specs.language.stage import Stage, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
@@ -22,6 +23,8 @@ from scene_specs.language.stage import Stage, stage_of
 IDENTITY_VERSION = "0.1.0"
 # Added for flat images whose aspect ratio is not that of the canvas: 0.1.0 cropped them.
 _FITTED = "+fitted"
+# Added where random_objects lists colors or materials for models: 0.1.0 ignored them.
+_LISTED = "+listed"
 
 
 @in_asset_roots
@@ -30,7 +33,7 @@ def render_key_of(
 ) -> RenderKey:
     """Return the RenderKey of an episode. renderer: as in RunOptions. Raises AssetError, StageError, UsageError."""
     if isinstance(episode, Scene):
-        assets, size = episode.assets, (episode.settings.width, episode.settings.height)
+        assets, size, listed = episode.assets, (episode.settings.width, episode.settings.height), False
         flat = any(frame.pixels is not None for frame in episode.frames)
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
         episode = episode.model_copy(update={"settings": settings})
@@ -41,12 +44,14 @@ def render_key_of(
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
         materials = {material if isinstance(material, str) else material.name or "" for material in made_of}
         size, flat = stage.size, stage.pixels != "filtered"
+        listed = any(map(_lists_for_models, episode.frames))
     passes = [name for frame in episode.frames for name in frame.passes]
+    suffix = _LISTED * listed + _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
         assets={**assets, **plugin_assets(assets, materials, renderer, passes)},
-        version=IDENTITY_VERSION + ("" if fits(size, settings) or not flat else _FITTED) + key_suffix(renderer),
+        version=IDENTITY_VERSION + suffix,
         renderer=renderer,
     )
 
@@ -62,6 +67,14 @@ def _materials_of(spec: EpisodeSpec, stage: Stage) -> Iterator[str | MaterialSpe
             yield stage.pointer.material
         if frame.random_objects is not None:
             yield from frame.random_objects.materials or stage.defaults.materials
+
+
+def _lists_for_models(frame: FrameSpec) -> bool:
+    """Whether the spec lists colors or materials of random objects that may be models."""
+    drawn = frame.random_objects
+    if drawn is None or not (drawn.colors or drawn.materials or drawn.combinations):
+        return False
+    return any(map(is_model, (*(drawn.shapes or ()), *(shape for shape, _ in drawn.combinations or ()))))
 
 
 def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:

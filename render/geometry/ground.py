@@ -7,9 +7,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from render.geometry.rotation import Vec
 from scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
+# Points of a ray where `is_between` compares it with the ground.
+_SAMPLES = 512
 
 
 @lru_cache(maxsize=16)
@@ -53,3 +56,20 @@ def slope(ground: StageGround, s: Floats) -> Floats:
 def height_at(ground: StageGround, x: Floats, y: Floats) -> Floats:
     """Height (Blender units) of the ground below world points."""
     return height(ground, x * ground.direction[0] + y * ground.direction[1])
+
+
+def on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
+    """Whether the ground extends to the x, y of world points."""
+    along = x * ground.direction[0] + y * ground.direction[1]
+    aside = x * ground.direction[1] - y * ground.direction[0]
+    lengths = (ground.profile[0][0], ground.profile[-1][0])
+    inside: NDArray[np.bool_] = (along >= lengths[0]) & (along <= lengths[1])
+    inside &= (aside >= ground.across[0]) & (aside <= ground.across[1])
+    return inside
+
+
+def is_between(ground: StageGround, eye: Vec, point: Vec) -> bool:
+    """Whether the ground hides a point above it from a camera, which is then below or behind the ground."""
+    share = np.linspace(0.0, 1.0, _SAMPLES)
+    x, y, z = (p + (e - p) * share for p, e in zip(point, eye, strict=True))
+    return bool(((z < height_at(ground, x, y)) & on_sheet(ground, x, y)).any())

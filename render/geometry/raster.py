@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from render.geometry.camera import Camera, Vec
 from render.geometry.fill import Corners, fill
-from render.geometry.ground import height, height_at
+from render.geometry.ground import height, height_at, on_sheet
 from render.geometry.rotation import rotation_matrix
 from render.geometry.solid import Solid, solid
 from scene_specs.language.scene import SceneObject
@@ -211,18 +211,8 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
     if not len(low):
         return
     x, y = x[low], y[low]
-    under = low[(z[low] < height_at(ground, x, y)) & _on_sheet(ground, x, y)]
+    under = low[(z[low] < height_at(ground, x, y)) & on_sheet(ground, x, y)]
     layer.depth[rows[under], columns[under]] = np.inf
-
-
-def _on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
-    """Whether the ground extends to the x, y of world points."""
-    along = x * ground.direction[0] + y * ground.direction[1]
-    aside = x * ground.direction[1] - y * ground.direction[0]
-    lengths = (ground.profile[0][0], ground.profile[-1][0])
-    inside: NDArray[np.bool_] = (along >= lengths[0]) & (along <= lengths[1])
-    inside &= (aside >= ground.across[0]) & (aside <= ground.across[1])
-    return inside
 
 
 def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[np.uint16], Floats]:

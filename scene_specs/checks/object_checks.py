@@ -19,7 +19,15 @@ from scene_specs.language.diagnostics import (
     with_forms,
 )
 from scene_specs.language.materials import changed_parameters, load_material
-from scene_specs.language.model_names import MESH_SUFFIXES, MODEL_MATERIALS, PAINTED, is_model, parse_mesh, parse_model
+from scene_specs.language.model_names import (
+    MESH_SUFFIXES,
+    MODEL_MATERIALS,
+    ORIGINAL,
+    PAINTED,
+    is_model,
+    parse_mesh,
+    parse_model,
+)
 from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from scene_specs.language.registry import PluginError, plugins, shapes
 from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
@@ -245,11 +253,23 @@ def random_shapes(more: RandomObjectsSpec) -> Iterator[tuple[Path, str]]:
 def _too_many_distinct(
     listed: Sequence[ObjectSpec], more: RandomObjectsSpec, fewest: int, stage: Stage, at: Path
 ) -> Iterator[PathDiagnostic]:
-    base = stage.defaults
+    base, sizes = stage.defaults, stage.size_names()
+
+    def look(shape: object, color: object, material: object, size: object) -> tuple[object, ...]:
+        if isinstance(material, MaterialSpec) and material.name and not material.parameters:
+            material = material.name
+        if is_model(shape) and material is None:
+            material = ORIGINAL if color is None else PAINTED
+        return shape, color, material, sizes.get(size, size) if isinstance(size, str) else size
+
     pairs = more.combinations or product(more.shapes or base.shapes, more.colors or base.colors)
-    others = product(more.materials or base.materials, more.sizes or base.sizes)
-    looks: set[tuple[object, ...]] = {(*look, *other) for look, other in product(pairs, others)}
-    looks -= {(item.shape, item.color, item.material, item.size) for item in listed}
+    looks: set[tuple[object, ...]] = set()
+    for (shape, color), material, size in product(pairs, more.materials or base.materials, more.sizes or base.sizes):
+        # Models keep what the spec does not list.
+        own = is_model(shape) and not more.materials
+        plain = own and not more.colors and not more.combinations
+        looks.add(look(shape, None if plain else color, None if own else material, size))
+    looks -= {look(item.shape, item.color, item.material, item.size) for item in listed}
     if fewest > len(looks):
         besides = " besides those of the listed objects" if listed else ""
         problem = f"found {fewest} distinct objects; allowed: at most {len(looks)}, what the lists combine to{besides}"

@@ -90,8 +90,8 @@ class ModelCache:
 
     def __init__(self, path: Path, library: Library) -> None:
         self._path = path
-        # "2": entries know every place where a missing file was looked for.
-        text = "\0".join((VERSION, "2", str(path), str(library.root), library.up, library.front))
+        # "2": entries know every place where a missing file was looked for. "3": glTF's defaults and opacity.
+        text = "\0".join((VERSION, "3", str(path), str(library.root), library.up, library.front))
         text += "\0own" * isinstance(library, MeshFolder)
         self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = cache_folder() / "models" / self._key[:2]

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 # Part of every digest: a change of this code that changes models changes the version.
 VERSION = "diorama-model-1"
+# Of models with glTF materials that version 1 read with other defaults or another opacity.
+_GLTF_VERSION = "diorama-model-2"
 _GRAY = (0.5, 0.5, 0.5)
 # A smaller `d` of a material is taken for an exporter's error: nobody models an invisible part.
 _LEAST_ALPHA = 0.05
@@ -156,7 +158,7 @@ def _states(sources: Sources) -> tuple[FileState, ...]:
 def _digest(sources: Sources, library: Library) -> str:
     """SHA-256 of the axes and, sorted by name, every file that was read."""
     digest = hashlib.sha256()
-    for part in (VERSION, library.up, library.front):
+    for part in (sources.version or VERSION, library.up, library.front):
         digest.update(part.encode() + b"\0")
     for path in sorted(sources.files):
         data = sources.files[path]
@@ -242,14 +244,29 @@ def _triple(value: Any, default: Vec) -> Vec:
     return (round(x, 6), round(y, 6), round(z, 6)) if all(np.isfinite((x, y, z))) else default
 
 
+def _gltf(look: dict[str, Any], texture: str | None, sources: Sources) -> tuple[Vec, float, float, float]:
+    """Color, roughness, metallic and alpha of a glTF material, whose defaults are white, 1, 1 and opaque."""
+    factor, mode = look["baseColorFactor"], look["alphaMode"]
+    color = (1.0, 1.0, 1.0) if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GRAY)
+    stored = alpha = 1.0 if factor is None or len(factor) < 4 else float(factor[3]) / 255
+    if mode != "BLEND":
+        cutoff = _number(look["alphaCutoff"], 0.5)
+        alpha = float(mode != "MASK" or stored >= cutoff)
+    # These factors multiply a texture that is not read: with 1, all of such a surface would be rough metal.
+    multiplied = look["metallicRoughnessTexture"] is not None
+    default = (0.6, 0.0) if multiplied else (1.0, 1.0)
+    given = (look["roughnessFactor"], look["metallicFactor"])
+    rough, metal = (_number(value, otherwise) for value, otherwise in zip(given, default, strict=True))
+    if alpha != stored or (factor is None and texture is None) or (None in given and not multiplied):
+        sources.version = _GLTF_VERSION
+    return color, rough, metal, alpha
+
+
 def _material(part: Part, index: int, store: StoreTexture, sources: Sources) -> ModelMaterial:
     look = part.look
     texture = None if part.image is None or part.uv is None else store(part.image, index)
     if look.get("gltf"):
-        factor = look["baseColorFactor"]
-        color = _GRAY if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GRAY)
-        alpha = 1.0 if factor is None or len(factor) < 4 else float(factor[3]) / 255
-        rough, metal = _number(look["roughnessFactor"], 0.6), _number(look["metallicFactor"], 0.0)
+        color, rough, metal, alpha = _gltf(look, texture, sources)
         specular = 0.5
     else:
         # Blender's own importer reads MTL the same way: Kd is linear, Ns goes up to 1000.

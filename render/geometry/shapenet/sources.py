@@ -29,6 +29,8 @@ _OPTIONS = re.compile(
     r"^\s*(?:-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
     r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+){1,12}"
 )
+# Fields of trimesh's glTF materials.
+_GLTF = ("baseColorFactor", "roughnessFactor", "metallicFactor", "alphaMode", "alphaCutoff", "metallicRoughnessTexture")
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 
 
@@ -52,7 +54,7 @@ class Sources:
     """The files below the root of a library that a model is read from, its notes and its missing files.
 
     main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
-    unhashed: paths that count for the cache but not for the image.
+    unhashed: paths that count for the cache but not for the image. version: of the code, where not the usual one.
     Implements trimesh's resolver interface.
     """
 
@@ -64,6 +66,7 @@ class Sources:
     libraries: tuple[str, ...] = ()
     pixels: int = 0
     unhashed: list[Path] = field(default_factory=list)
+    version: str | None = None
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file below the root. Raises OSError, AssetError."""
@@ -195,8 +198,7 @@ def _look(material: Any) -> tuple[dict[str, Any], Any]:
     if material is None:
         return {}, None
     if hasattr(material, "baseColorFactor"):
-        fields = ("baseColorFactor", "roughnessFactor", "metallicFactor")
-        return {"gltf": True, **{key: getattr(material, key) for key in fields}}, material.baseColorTexture
+        return {"gltf": True, **{key: getattr(material, key) for key in _GLTF}}, material.baseColorTexture
     # For texture coordinates without a material, trimesh makes up an image without a file.
     image = getattr(material, "image", None)
     return dict(getattr(material, "kwargs", {})), image if hasattr(image, "fp") else None

@@ -94,6 +94,26 @@ def test_distinct_counts_the_named_objects_too() -> None:
         frame_of(objects=[named], random_objects={"count": 2, "distinct": True, **only})
 
 
+@pytest.mark.parametrize(
+    "look", [{"material": {"name": "rubber"}, "size": "large"}, {"material": "rubber", "size": 0.7}]
+)
+def test_distinct_compares_what_values_stand_for(look: dict[str, Any]) -> None:
+    named = {"shape": "cube", "color": "red", **look}
+    lists = {"shapes": ["cube"], "colors": ["red"], "materials": ["rubber"], "distinct": True}
+    for seed in range(4):
+        assert frame_of(seed, objects=[named], random_objects={"count": 1, **lists}).objects[1].size == "small"
+
+
+def test_objects_that_fill_their_places_do_not_differ_in_size() -> None:
+    lists = {"shapes": ["cube"], "colors": ["red", "blue"], "materials": ["rubber"], "distinct": True}
+    drawn = {"stage": "quadrants", "version": 1, "id": "drawing"}
+    for seed in range(4):
+        frame = {"random_objects": {"count": 2, **lists}}
+        spec = EpisodeSpec.model_validate({**drawn, "seed": seed, "frames": [frame]})
+        first, second = compile_episode(spec, STANDARD).frames[0].objects
+        assert first.color != second.color
+
+
 def test_counts_reach_both_ends() -> None:
     counts = {len(frame_of(seed, random_objects={"count": [1, 3]}).objects) for seed in range(30)}
     assert counts == {1, 2, 3}

@@ -122,14 +122,6 @@ def test_the_stated_minimum_replaces_the_stage_s() -> None:
         ({"objects": [{"name": "a", "color": "pink"}]}, "unknown color 'pink'"),
         ({"objects": [{"name": "a", "size": "huge"}]}, "unknown size 'huge'"),
         ({"objects": [{"name": "a", "shape": "cube", "size": 1e-7}]}, "object a: its scale is less than"),
-        (
-            {
-                "objects": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
-                "pointer": {"target": "a"},
-                "constraints": [{"relation": "right", "subject": "a", "of": "c"}],
-            },
-            "object 1 is in the left quarter, 2 in the rear one, 3 in the right one; rejected by: a right of c",
-        ),
         ({"lights": [{"name": "lamp"}]}, "unknown light 'lamp'"),
         ({"constraints": [{"relation": "left", "subject": "x", "of": "y"}]}, "names object 'x'"),
         ({"objects": [{"name": "object-1"}, {}]}, "two objects have the name 'object-1'"),

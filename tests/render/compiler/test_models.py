@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from render.api import compile_spec
+from render.compiler import compile_episode
 from render.compiler.constraints import clearance, difference
+from render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from render.geometry.camera import Camera
 from render.geometry.orbit import seen_from
 from render.geometry.raster import Pose, rasterize
@@ -21,7 +23,9 @@ from render.geometry.shapenet import load_model
 from render.geometry.shapenet.repair import convex_hull
 from render.geometry.solid import solid
 from render.model.errors import CompileError, SpecError
+from render.model.profiles import settings_for
 from scene_specs.language.scene import Scene, SceneCamera, SceneFrame
+from scene_specs.language.spec import EpisodeSpec
 from scene_specs.reading.source import parse_episode
 
 CHAIR = "shapenet:chairs/#6"
@@ -64,6 +68,42 @@ def test_what_a_model_is_made_of(given: dict[str, Any], material: str, named: bo
     assert (item.color is not None) == named
     assert item.shape == load_model(CHAIR).name
     assert named or item.color_linear == pytest.approx(load_model(CHAIR).color, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("lists", "material", "color"),
+    [
+        ({"shapes": [CHAIR]}, "original", None),
+        ({"shapes": [CHAIR], "colors": ["red"]}, "painted", "red"),
+        ({"shapes": [CHAIR], "colors": ["red"], "materials": ["metal"]}, "metal", "red"),
+        ({"combinations": [[CHAIR, "red"]]}, "painted", "red"),
+    ],
+)
+def test_lists_of_random_objects_apply_to_models(lists: dict[str, Any], material: str, color: str | None) -> None:
+    spec = {"version": 1, "id": "m/1", "frames": [{"random_objects": {"count": 1, **lists}}]}
+    settings = settings_for("draft", 64, 48)
+    item = compile_episode(EpisodeSpec.model_validate(spec), settings).frames[0].objects[0]
+    assert (item.material.name, item.color) == (material, color)
+    # 0.1.0 ignored the lists, so its images are other ones.
+    key = render_key_of(EpisodeSpec.model_validate(spec), settings, "fake")
+    assert (key.version == IDENTITY_VERSION) == (material == "original")
+
+
+def test_distinct_models_differ_in_what_is_seen() -> None:
+    drawn = {"count": 2, "shapes": [CHAIR], "distinct": True}
+    for seed in range(4):
+        sizes = [item.size for item in one({"random_objects": drawn}, seed=seed).objects]
+        assert sorted(map(str, sizes)) == ["large", "small"]
+    alike = {"shape": CHAIR.replace("chairs", "chair"), "size": "large"}
+    with pytest.raises(CompileError, match="distinct"):
+        one(
+            {
+                "objects": [alike],
+                "random_objects": {"count": 1, "shapes": [CHAIR], "sizes": ["large"], "distinct": True},
+            }
+        )
+    with pytest.raises(SpecError, match="at most 2"):
+        one({"random_objects": {**drawn, "count": 3}})
 
 
 def test_long_things_may_stand_side_by_side() -> None:

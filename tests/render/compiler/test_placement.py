@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from render.compiler import compile_episode, layout
 from render.compiler.constraints import Demand, Rules
 from render.compiler.placement import Tally, free_strips, placing_order
+from render.model.errors import CompileError
 from render.model.profiles import settings_for
 from scene_specs.language.scene import SceneFrame
 from scene_specs.language.spec import EpisodeSpec
@@ -111,3 +112,14 @@ def test_rejections_of_a_constraint_add_up_by_layout() -> None:
     tally.add("a", np.array([False, True, True]), 2)
     tally.add("b", np.array([True, False, False]), 1)
     assert {label: counts.tolist() for label, counts in tally.refused.items()} == {"a": [5, 0, 2, 9], "b": [1, 0, 0, 0]}
+
+
+# clevr's ground rises behind the objects: from there, and from below, it hides them.
+@pytest.mark.parametrize(
+    "camera", [{"yaw_deg": 230, "elevation_deg": 10, "distance": 16}, {"elevation_deg": -25, "distance": 12}]
+)
+def test_a_camera_that_the_ground_hides_all_from_is_refused(camera: dict[str, Any]) -> None:
+    with pytest.raises(CompileError, match="the ground is between the camera and object-0"):
+        frame_of(3, objects=[{"size": "large"}], camera=camera)
+    assert frame_of(3, objects=[{"size": "large"}], camera=camera, constraints=[{"min_visible_pixels": 0}]).objects
+    assert frame_of(3, objects=[{"size": "large"}], camera={**camera, "elevation_deg": 30}).objects

@@ -137,3 +137,12 @@ def test_where_there_is_no_place_the_error_says_why() -> None:
             objects=[{"name": "o0", "location": [0, 0]}],
             area={"x": [-0.3, 0.3], "y": [-0.3, 0.3]},
         )
+
+
+def test_a_layout_that_the_quarters_do_not_allow_names_them() -> None:
+    def right_of(subject: str, of: str) -> Scene:
+        return compiled(0, 3, {"target": "o0"}, constraints=[{"relation": "right", "subject": subject, "of": of}])
+
+    with pytest.raises(CompileError, match="the first of three objects is always in the left quarter"):
+        right_of("o0", "o2")
+    assert right_of("o2", "o0").frames

@@ -182,6 +182,49 @@ def test_what_is_left_out_of_a_glb_is_noted(root: Path, name: str) -> None:
     assert any(note in found for found in loaded(root, "mug.glb").notes)
 
 
+SHINE = {"metallicFactor": 0.5, "roughnessFactor": 0.25}
+FAINT = {"baseColorFactor": [1, 0, 0, 0.2], **SHINE}
+# Keys of a material -> color, roughness, metallic and alpha; whether the digest is that of version 0.1.0.
+LOOKS: dict[str, tuple[dict[str, Any], tuple[float, ...], bool]] = {
+    "left out": ({}, (1, 1, 1, 1, 1, 1), False),
+    "metal": ({"pbrMetallicRoughness": {"roughnessFactor": 0.1}}, (1, 1, 1, 0.1, 1, 1), False),
+    "complete": ({"pbrMetallicRoughness": FAINT, "alphaMode": "BLEND"}, (1, 0, 0, 0.25, 0.5, 0.2), True),
+    "opaque": ({"pbrMetallicRoughness": FAINT}, (1, 0, 0, 0.25, 0.5, 1), False),
+    "mask": ({"pbrMetallicRoughness": FAINT, "alphaMode": "MASK", "alphaCutoff": 0.1}, (1, 0, 0, 0.25, 0.5, 1), False),
+    "texture": ({"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}, **SHINE}}, (1, 1, 1, 0.25, 0.5, 1), True),
+    "texture of the shine": (
+        {"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1], "metallicRoughnessTexture": {"index": 0}}},
+        (1, 0, 0, 0.6, 0, 1),
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_a_glb_has_the_defaults_and_the_opacity_of_gltf(root: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    keys, expected, same_digest = LOOKS[name]
+    (root / "f.png").write_bytes(png())
+    data = with_header(glb(texture=root / "f.png"), lambda head: head.update(materials=[{"name": "m", **keys}] * 2))
+    (root / "mug.glb").write_bytes(data)
+    model = loaded(root, "mug.glb")
+    look = model.materials[0]
+    assert (*look.color, look.roughness, look.metallic, look.alpha) == pytest.approx(expected)
+    monkeypatch.setattr("render.geometry.shapenet.model._GLTF_VERSION", "diorama-model-1")
+    monkeypatch.setenv("DIORAMA_CACHE", str(root / "another"))
+    (root / "mug.glb").touch()
+    assert (loaded(root, "mug.glb").sha256 == model.sha256) == same_digest
+
+
+def test_a_glb_without_materials_is_gray(root: Path) -> None:
+    def change(head: dict[str, Any]) -> None:
+        for mesh in head["meshes"]:
+            del mesh["primitives"][0]["material"]
+
+    (root / "mug.glb").write_bytes(with_header(glb(), change))
+    look = loaded(root, "mug.glb").materials[0]
+    assert (look.color, look.roughness, look.metallic) == ((0.5, 0.5, 0.5), 0.8, 0.0)
+
+
 def test_vertex_colors_are_noted_and_gray(root: Path) -> None:
     (root / "mug.glb").write_bytes(glb(colors=True))
     colored = "".join(f"v {x} {y} {z} 1 0 0\n" for x, y, z in RED) + faces_of(0)
