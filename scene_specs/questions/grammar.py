@@ -20,12 +20,22 @@ from pathlib import Path
 from typing import Any
 
 import inflect
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from scene_specs.language.diagnostics import option_problems, preview_json
 from scene_specs.language.errors import UsageError
 from scene_specs.language.foreign import parse_json, read_text
-from scene_specs.questions.patterns import SLOTS, VERBS, Pattern, Slot, Tree, check_patterns, compiled
+from scene_specs.questions.patterns import (
+    SLOTS,
+    VERBS,
+    GrammarForm,
+    Pattern,
+    PatternForm,
+    Slot,
+    Tree,
+    check_patterns,
+    compiled,
+)
 from scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, QUERIED, RELATED, Node
 from scene_specs.questions.view import CLEVR_VALUES
 
@@ -58,30 +68,12 @@ class Lexicon:
         return found
 
 
-class _PatternForm(BaseModel):
-    program: Any
-    words: list[str]
-    each: list[str] = [""]
-    more: dict[str, list[str]] = {}
-    weight: float = 1
-
-
-class _Form(BaseModel):
-    things: list[str]
-    values: dict[str, dict[str, list[str]]]
-    relations: dict[str, list[str]]
-    extremes: dict[str, list[str]]
-    attributes: dict[str, str]
-    phrases: dict[str, list[_PatternForm]]
-    families: dict[str, list[_PatternForm]]
-
-
 class Grammar:
     """Patterns and words. Raises UsageError for data that are not of this form."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         try:
-            self._data = _Form.model_validate(data)
+            self._data = GrammarForm.model_validate(data)
             self.phrases = {name: self._patterns(name, items) for name, items in self._data.phrases.items()}
             made = [one for name, items in self._data.families.items() for one in self._patterns(name, items)]
             check_patterns(self.phrases, made)
@@ -103,7 +95,7 @@ class Grammar:
                 f"wrong question grammar: {error if isinstance(error, ValueError) else repr(error)}"
             ) from error
 
-    def _patterns(self, family: str, items: Sequence[_PatternForm]) -> tuple[Pattern, ...]:
+    def _patterns(self, family: str, items: Sequence[PatternForm]) -> tuple[Pattern, ...]:
         made = []
         for item in items:
             for name in item.each:

@@ -9,6 +9,8 @@ from itertools import product
 from math import inf
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from scene_specs.language.diagnostics import preview_json
 from scene_specs.questions.program import OPERATIONS, QUERIED
 
@@ -19,6 +21,28 @@ VERBS = {"is": ("is", "are"), "has": ("has", "have")}
 # Slot -> an operation with its inputs and output.
 _LIKE = {**SLOTS, "filter": "filter_color", "fits": "filter_color", "same": "same_color"}
 _FORMS = ("", "one", "many", "a")
+
+
+class PatternForm(BaseModel):
+    """A pattern in a file; see grammar.py."""
+
+    program: Any
+    words: list[str]
+    each: list[str] = [""]
+    more: dict[str, list[str]] = {}
+    weight: float = 1
+
+
+class GrammarForm(BaseModel):
+    """A file of a grammar; grammar.json has all keys."""
+
+    things: list[str]
+    values: dict[str, dict[str, list[str]]]
+    relations: dict[str, list[str]]
+    extremes: dict[str, list[str]]
+    attributes: dict[str, str]
+    phrases: dict[str, list[PatternForm]]
+    families: dict[str, list[PatternForm]]
 
 
 class Slot(NamedTuple):
