@@ -15,7 +15,7 @@ from render.model.record import RenderKey
 from scene_specs.language.model_names import is_model
 from scene_specs.language.outlines import FLAT_SHAPES
 from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
+from scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec, RandomObjectsSpec
 from scene_specs.language.stage import Stage, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
@@ -25,6 +25,8 @@ IDENTITY_VERSION = "0.1.0"
 _FITTED = "+fitted"
 # Added where random_objects lists colors or materials for models: 0.1.0 ignored them.
 _LISTED = "+listed"
+# Added where `distinct` may compare other things than 0.1.0, which compared values as written.
+_DISTINCT = "+distinct"
 
 
 @in_asset_roots
@@ -33,7 +35,8 @@ def render_key_of(
 ) -> RenderKey:
     """Return the RenderKey of an episode. renderer: as in RunOptions. Raises AssetError, StageError, UsageError."""
     if isinstance(episode, Scene):
-        assets, size, listed = episode.assets, (episode.settings.width, episode.settings.height), False
+        assets, size = episode.assets, (episode.settings.width, episode.settings.height)
+        listed = seen = False
         flat = any(frame.pixels is not None for frame in episode.frames)
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
         episode = episode.model_copy(update={"settings": settings})
@@ -44,9 +47,10 @@ def render_key_of(
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
         materials = {material if isinstance(material, str) else material.name or "" for material in made_of}
         size, flat = stage.size, stage.pixels != "filtered"
-        listed = any(map(_lists_for_models, episode.frames))
+        listed = any(_lists_for_models(frame, stage) for frame in episode.frames)
+        seen = any(_distinct_by_sight(frame, stage) for frame in episode.frames)
     passes = [name for frame in episode.frames for name in frame.passes]
-    suffix = _LISTED * listed + _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
+    suffix = _LISTED * listed + _DISTINCT * seen + _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
@@ -69,12 +73,35 @@ def _materials_of(spec: EpisodeSpec, stage: Stage) -> Iterator[str | MaterialSpe
             yield from frame.random_objects.materials or stage.defaults.materials
 
 
-def _lists_for_models(frame: FrameSpec) -> bool:
+def _lists_for_models(frame: FrameSpec, stage: Stage) -> bool:
     """Whether the spec lists colors or materials of random objects that may be models."""
     drawn = frame.random_objects
     if drawn is None or not (drawn.colors or drawn.materials or drawn.combinations):
         return False
-    return any(map(is_model, (*(drawn.shapes or ()), *(shape for shape, _ in drawn.combinations or ()))))
+    return _may_be_models(drawn, stage)
+
+
+def _may_be_models(drawn: RandomObjectsSpec, stage: Stage) -> bool:
+    shapes = drawn.shapes or (stage.defaults.shapes if drawn.combinations is None else ())
+    return any(map(is_model, (*shapes, *(shape for shape, _ in drawn.combinations or ()))))
+
+
+def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
+    """Whether `distinct` compares models, objects that fill places, or listed values with other forms than words."""
+    drawn = frame.random_objects
+    if drawn is None or not drawn.distinct:
+        return False
+    if stage.places is not None or _may_be_models(drawn, stage):
+        return True
+    return any(
+        not isinstance(item.size, str | None) or isinstance(item.material, MaterialSpec) or not _is_plain(item.shape)
+        for item in frame.objects
+    )
+
+
+def _is_plain(shape: object) -> bool:
+    """Whether a shape of a spec is open or the name of one of Diorama's."""
+    return shape is None or (isinstance(shape, str) and not is_model(shape))
 
 
 def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:

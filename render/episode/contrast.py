@@ -179,7 +179,7 @@ def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
         left = {item.name for item in new.objects}
         if any(upper in left for upper, _ in _standing(old) - _standing(new)):
             return "an object would not stand any more on what it stands on"
-    looks = [(item.shape, item.outline, item.color, item.material, item.scale) for item in new.objects]
+    looks = [(item.shape, item.outline, item.color_linear, item.material, item.scale) for item in new.objects]
     if edit.frame in chain.distinct and any(look in looks[:k] for k, look in enumerate(looks)):
         return "two objects would look alike"
     return ""

@@ -85,14 +85,21 @@ class Files:
             data = content.encode() if isinstance(content, str) else content
             self.save(self._folder / name, lambda part: part.write_bytes(data))
 
-    def remove(self, name: str) -> None:
-        """Remove a file of an earlier call that says nothing about this one. Raises UsageError if that fails."""
+    def _remove_comparison(self, record: EpisodeRecord) -> None:
+        """Remove the comparison that an earlier call for this episode left, and its strips. Raises UsageError."""
         assert self._folder is not None
-        path = self._folder / name
         try:
-            path.unlink(missing_ok=True)
-        except OSError as error:
-            raise UsageError(f"{path}: can't be removed: {error.strerror or error}") from error
+            # In another folder, files of these names may be the user's.
+            if json.loads((self._folder / "scene.json").read_bytes())["id"] != record.scene.id:
+                return
+        except (OSError, ValueError, KeyError, TypeError):
+            return
+        strips = (f"{image.name}_{kind}.png" for image in record.images for kind in ("stored", "difference", "compare"))
+        for name in ("comparison.json", *strips):
+            try:
+                (self._folder / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise UsageError(f"{self._folder / name}: can't be removed: {error.strerror or error}") from error
 
     def write_spec(self, spec: EpisodeSpec) -> None:
         """`spec.json`: the spec of the rendered episode."""
@@ -101,15 +108,13 @@ class Files:
     def write_record(self, record: EpisodeRecord, stored: EpisodeRecord | None, compare_all: bool) -> Comparison | None:
         """Write images, overlays, truth and scene; with `stored`, also the comparison and strips of what differs.
 
-        Comparison and strips of an earlier call are removed. compare_all: write strips of identical images, too.
+        Those of an earlier call for this episode are removed. compare_all: write strips of identical images, too.
         """
         comparison = compare_records(stored, record) if stored is not None else None
         before = {image.name: image for image in stored.images} if stored is not None else {}
         figures = {image.name: image for image in comparison.images} if comparison is not None else {}
-        self.remove("comparison.json")
+        self._remove_comparison(record)
         for image in record.images:
-            for kind in ("stored", "difference", "compare"):
-                self.remove(f"{image.name}_{kind}.png")
             color = image.color()
             self._write(f"{image.name}.png", image.png)
             self._write(f"{image.name}_overlay.png", overlay(color, image.annotation))

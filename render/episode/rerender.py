@@ -98,8 +98,6 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     _write_views(request, record.scene, record, files)
     if resolved.spec is not None and resolved.edited:
         files.write_spec(resolved.spec)
-    elif request.spec is None:  # which may be this very file
-        files.remove("spec.json")
     edited = scene_changes(stored.scene, record.scene) if stored is not None and resolved.edited else ()
     changed = circumstances(stored, record) if stored is not None else ()
     replaced = None

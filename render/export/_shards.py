@@ -165,6 +165,7 @@ def _drop_others(manifest: _Manifest, planned: list[Shard], options: ExportOptio
         # The names in a manifest are relative; one that leads outside the folder was not written by an export.
         if path.resolve().is_relative_to(manifest.out.resolve()):
             path.unlink(missing_ok=True)
+            report.removed += 1
             _log.warning("%s removed: it comes from an earlier export with other episodes", path)
         del manifest.files[name]
         manifest.save()

@@ -101,7 +101,7 @@ class About(_About):
             return text
         try:
             # No expressions, such as "MIT OR Apache-2.0", and no LicenseRef: they have no address.
-            if not re.fullmatch(r"(?!LicenseRef)[A-Za-z0-9.+-]+", text):
+            if not re.fullmatch(r"(?!(?i:LicenseRef))[A-Za-z0-9.+-]+", text):
                 raise InvalidLicenseExpression
             return canonicalize_license_expression(text)
         except InvalidLicenseExpression:

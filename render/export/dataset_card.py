@@ -14,7 +14,7 @@ from render.export.dataset_facts import OWN, Facts
 from render.model.errors import ConflictError
 from scene_specs.language.tables import counted, markdown_table
 
-# The file that tells that a folder was exported with --about; written first.
+# The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"
 # How the card of `--format huggingface` without --about begins.
 BARE_CARD = "---\npretty_name: rendered by Diorama\n"
@@ -31,9 +31,17 @@ _MEASURED = (
 )  # fmt: skip
 
 
+def is_published(out: Path) -> bool:
+    """Whether a folder was exported with --about."""
+    try:
+        return {"diorama", "identities"} <= {*json.loads((out / PUBLISHED).read_bytes())}
+    except (OSError, ValueError, TypeError):
+        return False
+
+
 def check_replaceable(out: Path, names: Iterable[str], overwrite: bool) -> None:
     """Raise ConflictError if a file to write in `out` is neither of an earlier export nor to be replaced."""
-    if overwrite or (out / PUBLISHED).exists():
+    if overwrite or is_published(out):
         return
     for path in (out / name for name in names):
         if path.exists() and not (path.is_file() and path.read_bytes().startswith(BARE_CARD.encode())):

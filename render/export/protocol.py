@@ -44,11 +44,13 @@ class ExportOptions:
 class ExportReport:
     """exported, skipped (already there and equal): numbers of episodes. damaged, differing, failed: one line each.
 
-    missing: what about.toml should still say.
+    removed: number of files of an earlier export. missing: what about.toml should still say, and which of its files are
+    older than the data.
     """
 
     exported: int = 0
     skipped: int = 0
+    removed: int = 0
     damaged: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from render.export import described_by, exporter, reads_files, takes_shard_size
 from render.export.about import read_about
-from render.export.dataset_card import PUBLISHED
+from render.export.dataset_card import is_published
 from render.export.protocol import ExportOptions, ExportReport
 from render.export.publish import check_folder, publish
 from render.model.errors import UsageError
@@ -64,6 +64,6 @@ def run_export(
         report = export(store, out, options, advance)
         if described is not None and report.error() is None:
             report.missing += publish(store, name, out, options, described)
-        elif described is None and report.exported and (out / PUBLISHED).exists():
+        elif described is None and (report.exported or report.removed) and is_published(out):
             report.missing.append(f"{out}: README.md and the other files of --about are kept; update them with --about")
         return report

@@ -49,6 +49,11 @@ class _Handler(SimpleHTTPRequestHandler):
         self._found = code in (HTTPStatus.OK, HTTPStatus.NOT_MODIFIED)
         super().send_response_only(code, message)
 
+    def send_header(self, keyword: str, value: str) -> None:
+        """A rerun also repairs empty files."""
+        self._found = self._found and (keyword, value) != ("Content-Length", "0")
+        super().send_header(keyword, value)
+
     def end_headers(self) -> None:
         """Let browsers cache the files whose path contains a hash of their contents."""
         hashed = self._found and _HASHED.match(self.path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -78,6 +79,6 @@ def load_mesh(name: str) -> Mesh:
             named = {key.removeprefix("anchor_"): arrays[key] for key in arrays if key.startswith("anchor_")}
             anchors = {name: point.astype(np.float64) for name, point in named.items()}
             _check(vertices, normals, triangles, anchors=anchors.values())
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
     return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors)

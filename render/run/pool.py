@@ -168,8 +168,8 @@ class Pool:
         slot.ready = None
         if isinstance(answer, Failure):
             raise _ERRORS.get(answer.kind, RenderError)(f"{slot.where} did not start: {answer.message}")
-        if answer.limit and answer.memory > answer.limit:
-            # It would be replaced before its first episode, and so would all that follow.
+        if answer.limit and answer.memory > answer.limit and not self.alive:
+            # It would be replaced before its first episode, and so would all others.
             raise UsageError(
                 f"{slot.where} takes {answer.memory >> 20} MiB before its first image, and its limit is "
                 f"{answer.limit >> 20} MiB: pass fewer --workers, or a larger --worker-memory"

@@ -11,8 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -21,8 +20,8 @@ import pyarrow.parquet as pq
 from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
 from render.export.atomic_output import below
 from render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
-from render.export.dataset_card import BARE_CARD, PUBLISHED, SIZES, cell, check_replaceable
-from render.export.protocol import ExportOptions, chosen_ids
+from render.export.dataset_card import BARE_CARD, SIZES, cell, check_replaceable, is_published
+from render.export.protocol import ExportOptions, ExportReport, chosen_ids
 from render.model.record import EpisodeRecord
 from render.store.columns import episode_schema
 from render.store.episode_store import EpisodeReader
@@ -68,9 +67,8 @@ def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
 
 
 def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict[str, WrittenShard]) -> None:
-    check_replaceable(out, ["README.md"], options.overwrite)
     # A dataset that was published keeps its card; --about updates it.
-    if not (out / PUBLISHED).exists():
+    if not is_published(out):
         write_atomic(below(out, "README.md"), _card(store, options, files), fsync=False)
 
 
@@ -137,4 +135,8 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
     )
 
 
-export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))
+def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
+    """See render.export.protocol.Exporter. Raises ConflictError for a README.md that no export wrote."""
+    check_replaceable(out, ["README.md"], options.overwrite)
+    format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
+    return export_shards(store, out, options, progress, format_)

@@ -24,6 +24,7 @@ from render.export._shards import Shard, ShardFormat, WrittenShard, export_shard
 from render.export.atomic_output import below
 from render.export.croissant import Node, field, file_object, file_set, record_set, source
 from render.export.protocol import ExportOptions
+from render.model.errors import UsageError
 from render.model.record import EpisodeRecord
 from render.store.episode_store import EpisodeReader
 from scene_specs.language.atomic import write_atomic
@@ -93,6 +94,8 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
     splits = dict.fromkeys(shard["@id"].rpartition("-")[0] for shard in shards)
     # Not *: a split's name may begin with another's.
     patterns = {hub_split(split): f"{split}-{'[0-9]' * 6}.tar" for split in splits}
+    if len(patterns) < len(splits):
+        raise UsageError(f"splits {', '.join(splits)}: two have one name on the hub; export one of them with --split")
     return [*shards, texts, pictures], record_sets, patterns
 
 

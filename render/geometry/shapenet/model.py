@@ -244,7 +244,7 @@ def _triple(value: Any, default: Vec) -> Vec:
     return (round(x, 6), round(y, 6), round(z, 6)) if all(np.isfinite((x, y, z))) else default
 
 
-def _gltf(look: dict[str, Any], texture: str | None, sources: Sources) -> tuple[Vec, float, float, float]:
+def _gltf(name: str, look: dict[str, Any], texture: str | None, sources: Sources) -> tuple[Vec, float, float, float]:
     """Color, roughness, metallic and alpha of a glTF material, whose defaults are white, 1, 1 and opaque."""
     factor, mode = look["baseColorFactor"], look["alphaMode"]
     color = (1.0, 1.0, 1.0) if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GRAY)
@@ -253,7 +253,7 @@ def _gltf(look: dict[str, Any], texture: str | None, sources: Sources) -> tuple[
         cutoff = _number(look["alphaCutoff"], 0.5)
         alpha = float(mode != "MASK" or stored >= cutoff)
     # These factors multiply a texture that is not read: with 1, all of such a surface would be rough metal.
-    multiplied = look["metallicRoughnessTexture"] is not None
+    multiplied = name in sources.shine_maps
     default = (0.6, 0.0) if multiplied else (1.0, 1.0)
     given = (look["roughnessFactor"], look["metallicFactor"])
     rough, metal = (_number(value, otherwise) for value, otherwise in zip(given, default, strict=True))
@@ -266,7 +266,7 @@ def _material(part: Part, index: int, store: StoreTexture, sources: Sources) -> 
     look = part.look
     texture = None if part.image is None or part.uv is None else store(part.image, index)
     if look.get("gltf"):
-        color, rough, metal, alpha = _gltf(look, texture, sources)
+        color, rough, metal, alpha = _gltf(part.name, look, texture, sources)
         specular = 0.5
     else:
         # Blender's own importer reads MTL the same way: Kd is linear, Ns goes up to 1000.

@@ -30,6 +30,7 @@ _LAST_SLASH = re.compile(r"/(?=\s|$)", re.MULTILINE)
 # Vertices and indices of a .glb file, each counted as often as it is shown, its nodes, and nodes inside each other.
 _MOST_SHOWN, _MOST_NODES, _MOST_LEVELS = 50_000_000, 20_000, 500
 # Required extensions that only change how surfaces look; others would be read as another geometry.
+_PBR = "pbrMetallicRoughness"
 _LOOKS = ("KHR_materials_", "KHR_lights_", "KHR_texture_transform")
 # Characters of a file's text in a message.
 _SHOWN = 100
@@ -145,6 +146,9 @@ def _check_extensions(head: Any, sources: Sources) -> None:
             problem = f"it requires {name[:_SHOWN]}, which is not supported"
             raise AssetError(f"model {sources.main}: {problem}; export the file without it")
         sources.note(f"its extension {name[:_SHOWN]} is not used")
+    # trimesh reads no textures of other files.
+    mapped = [item for item in head.get("materials", ()) if "metallicRoughnessTexture" in item.get(_PBR, ())]
+    sources.shine_maps = frozenset(str(item.get("name") or "") for item in mapped)
     advice = "is in another file; export everything into one .glb"
     for uri in others("buffers"):
         raise AssetError(f"model {sources.main}: its buffer {uri!r} {advice}")

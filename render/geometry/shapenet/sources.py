@@ -30,7 +30,7 @@ _OPTIONS = re.compile(
     r"|[ost](?:\s+-?[\d.eE+-]+){1,3})\s+){1,12}"
 )
 # Fields of trimesh's glTF materials.
-_GLTF = ("baseColorFactor", "roughnessFactor", "metallicFactor", "alphaMode", "alphaCutoff", "metallicRoughnessTexture")
+_GLTF = ("baseColorFactor", "roughnessFactor", "metallicFactor", "alphaMode", "alphaCutoff")
 _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 
 
@@ -55,6 +55,7 @@ class Sources:
 
     main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
     unhashed: paths that count for the cache but not for the image. version: of the code, where not the usual one.
+    shine_maps: names of glTF materials whose roughness and metallic are in a texture.
     Implements trimesh's resolver interface.
     """
 
@@ -67,6 +68,7 @@ class Sources:
     pixels: int = 0
     unhashed: list[Path] = field(default_factory=list)
     version: str | None = None
+    shine_maps: frozenset[str] = frozenset()
 
     def read(self, path: Path) -> bytes:
         """The bytes of a file below the root. Raises OSError, AssetError."""

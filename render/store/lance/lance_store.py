@@ -39,8 +39,8 @@ from scene_specs.language.tables import counted
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-# Lance can't list a tag with other characters; one of digits would stand for a version number.
-_TAG = re.compile(r"(?![0-9]+$)[A-Za-z0-9._-]+")
+# Lance can't list a tag with other characters, or refuses it; one of digits would stand for a version number.
+_TAG = re.compile(r"(?![0-9]+$)(?!.*\.(lock$|\.))[A-Za-z0-9_-]([A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 _NEWER_ATTEMPT = "source.attempt > target.attempt"
 _COMMITS_BEFORE_COMPACTION = 200
@@ -239,7 +239,9 @@ class LanceStore(LanceReader):
         Raises UsageError for a name that is not allowed, StoreError for a used tag or no version.
         """
         if not _TAG.fullmatch(name):
-            raise UsageError(f"tag {name!r}: expected letters A-Z and a-z, digits, and . _ -, and not only digits")
+            raise UsageError(
+                f"tag {name!r}: expected letters A-Z and a-z, digits, _ and -, and dots between them, not only digits"
+            )
         with translate_errors(self._url, f"tagging {name!r}"):
             number = self.version if version is None else version
             self._dataset.tags.create(name, number)

@@ -75,12 +75,14 @@ def test_a_call_leaves_nothing_of_an_earlier_one_that_it_would_contradict(store:
     assert {path.name for path in out.iterdir()} == alone | more
     (out / "notes.txt").touch()
     call(store, "a", *again)
-    assert {path.name for path in out.iterdir()} == {*alone, "notes.txt"}
+    assert {path.name for path in out.iterdir()} == {*alone, "notes.txt", "spec.json"}
     call(store, "a", *edit, *again)
     assert {path.name for path in out.iterdir()} == {*alone, "notes.txt", "spec.json"} - {"comparison.json"}
-    # Also where that is the folder of the spec itself.
+    # In a folder of something else, such files are the user's.
+    (out / "scene.json").write_text("{}")
+    (out / "comparison.json").write_text("mine")
     call("--from", out / "spec.json", *again)
-    assert (out / "spec.json").exists()
+    assert (out / "spec.json").exists() and (out / "comparison.json").read_text() == "mine"
 
 
 def test_the_commands_that_undo_a_replacement_are_quoted() -> None:

@@ -41,6 +41,7 @@ def _tell_and_wait(fifo: str) -> None:
         time.sleep(240)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 def test_the_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     fifo = str(tmp_path / "fifo")
     os.mkfifo(fifo)

@@ -134,7 +134,7 @@ def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
 def test_licenses_belong_to_contents(tmp_path: Path, about: Path) -> None:
     store = make_store(tmp_path)
     checker = package_assets() / "materials/checker.blend"
-    chair = next((package_assets() / "shapenet_mini/03001627").glob("*/models/*.obj"))
+    chair = min((package_assets() / "shapenet_mini/03001627").glob("*/models/*.obj"))
     name = chair.relative_to(package_assets()).as_posix()
     model = f"shapenet:03001627/{chair.parts[-3]}"
     own = {f"model:{name}": load_model(f"model:{name}").sha256, model: load_model(model).sha256}
@@ -157,9 +157,13 @@ def test_files_of_the_user_stay(tmp_path: Path, about: Path) -> None:
     export = (url, "--format", "huggingface", "--out", out)
     out.mkdir()
     (out / "README.md").write_text("mine")
-    for options in ((), ("--about", about)):
-        assert "README.md was not written by an export; pass --overwrite" in call(*export, *options, code=2)
-    assert (out / "README.md").read_text() == "mine"
+    # That of an export says what it is made of.
+    (out / "provenance.json").write_text('{"seeds": []}')
+    assert "README.md was not written by an export; pass --overwrite" in call(*export, code=2)
+    assert not (out / "data").exists() and (out / "README.md").read_text() == "mine"
+    assert "provenance.json was not written by an export" in call(*export, "--about", about, code=2)
+    (out / "provenance.json").unlink()
+    assert "README.md was not written by an export" in call(*export, "--about", about, code=2)
     call(*export, "--overwrite")
     (out / "LICENSE").write_text("mine")
     assert "LICENSE was not written by an export" in call(*export, "--about", about, code=2)
@@ -180,6 +184,16 @@ def test_other_episodes_of_a_folder_are_not_published(tmp_path: Path, about: Pat
     call(url, "--out", tmp_path / "out", "--about", about)
 
 
+def test_what_is_removed_is_told_beside_a_card_that_is_kept(tmp_path: Path, about: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([rendered("demo/a", split="train"), rendered("demo/b", split="test")])
+    export = (store.url, "--format", "webdataset", "--out", tmp_path / "out")
+    call(*export, "--about", about)
+    assert "are kept; update them with --about" in call(*export, "--split", "train", "--overwrite")
+    store.put([rendered("demo/c", split="test-x"), rendered("demo/d", split="test_x")])
+    assert "two have one name on the hub" in call(*export, "--about", about, "--overwrite", code=2)
+
+
 def test_splits_whose_names_begin_alike(tmp_path: Path, about: Path) -> None:
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([rendered("demo/a", split="test"), rendered("demo/b", split="test-seen")])
@@ -196,7 +210,7 @@ def test_splits_whose_names_begin_alike(tmp_path: Path, about: Path) -> None:
     [
         ("CC-BY-4.0", "ODbL", "license: found 'ODbL'; .* did you mean 'ODbL-1.0'"),
         ("CC-BY-4.0", "nonsense-licence", "license: found 'nonsense-licence'"),
-        ("CC-BY-4.0", "LicenseRef-mine", "license: found 'LicenseRef-mine'"),
+        ("CC-BY-4.0", "licenseRef-mine", "license: found 'licenseRef-mine'"),
         ("https://orcid.org/0000-0000-0000-0000", "nonsense", r"creators\[0\]\.orcid: String should match"),
     ],
 )

@@ -107,11 +107,13 @@ def test_pointing_at_an_object_tells_its_relations(open_page: Open, odd: LanceSt
 
 
 def test_a_pinned_object_is_told_until_it_is_let_go(open_page: Open) -> None:
+    from playwright.sync_api import expect
+
     page = open_page("#/demo/pointing")
     button = page.get_by_role("button", name="c", exact=True)
     for pressed in ("true", "false"):
         button.click()
-        assert button.get_attribute("aria-pressed") == pressed
+        expect(button).to_have_attribute("aria-pressed", pressed)
 
 
 def test_an_object_may_have_any_name(open_page: Open, tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_an_object_may_have_any_name(open_page: Open, tmp_path: Path) -> None:
     items = [{"name": "constructor", "shape": "cube", "size": 0.15}, {"name": "b", "shape": "sphere"}]
     store.put([rendered({"version": 1, "id": "demo/0", "seed": 3, "frames": [{"objects": items}]}, (64, 48))])
     page = open_page("#/demo/0", base=build(store, tmp_path / "site", GalleryOptions(workers=1)).page.as_uri())
-    line = page.locator(".things li", has_text="constructor")
+    line = page.locator(".things li", has_text="constructor").first
     assert line.locator("div > span").first.inner_text().endswith("cube")
     assert line.locator("q").count() == 0
 

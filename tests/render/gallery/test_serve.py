@@ -14,6 +14,7 @@ from render.gallery.serve import HOST, address_of, server_of
 from render.model.errors import UsageError
 
 HASHED = "episodes/0af/0af00000000000000000/page.js"
+EMPTY = HASHED.replace("page.js", "0.png")
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def port(tmp_path: Path) -> Iterator[int]:
     for name in (HASHED, "data/rows.jsonl", "index.html"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("a page")
+    (folder / EMPTY).touch()
     (tmp_path / "secret").write_text("secret")
     with server_of(folder) as server:
         thread = Thread(target=server.serve_forever)
@@ -53,7 +55,7 @@ def test_it_gives_its_folder_and_no_more(port: int) -> None:
 def test_only_what_never_changes_is_kept_by_browsers(port: int) -> None:
     """An update may change what is missing, and the rows, whose name has no hash."""
     assert "immutable" in get(port, f"/{HASHED}").headers["Cache-Control"]
-    for path in ("/", "/data/rows.jsonl", f"/{HASHED}x", "/data/0af000000000/index-0000.js"):
+    for path in ("/", "/data/rows.jsonl", f"/{HASHED}x", f"/{EMPTY}", "/data/0af000000000/index-0000.js"):
         assert get(port, path).headers["Cache-Control"] == "no-cache", path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -211,8 +212,17 @@ def test_a_glb_has_the_defaults_and_the_opacity_of_gltf(root: Path, monkeypatch:
     assert (*look.color, look.roughness, look.metallic, look.alpha) == pytest.approx(expected)
     monkeypatch.setattr("render.geometry.shapenet.model._GLTF_VERSION", "diorama-model-1")
     monkeypatch.setenv("DIORAMA_CACHE", str(root / "another"))
-    (root / "mug.glb").touch()
+    os.utime(root / "mug.glb", (1, 1))
     assert (loaded(root, "mug.glb").sha256 == model.sha256) == same_digest
+
+
+def test_a_texture_of_the_shine_in_another_file_counts_too(root: Path) -> None:
+    look = {"pbrMetallicRoughness": {"baseColorFactor": [1, 0, 0, 1], "metallicRoughnessTexture": {"index": 0}}}
+    (root / "f.png").write_bytes(png())
+    far = {"images": [{"uri": "far.png"}], "materials": [{"name": "m", **look}] * 2}
+    (root / "mug.glb").write_bytes(with_header(glb(texture=root / "f.png"), lambda head: head.update(far)))
+    found = loaded(root, "mug.glb").materials[0]
+    assert (found.roughness, found.metallic) == (0.6, 0)
 
 
 def test_a_glb_without_materials_is_gray(root: Path) -> None:

@@ -119,7 +119,7 @@ def test_tags(store: LanceStore) -> None:
 
 
 def test_a_tag_is_no_number_and_can_be_listed(store: LanceStore) -> None:
-    for name in ("3", "2024", "été", "a b", "", "../x", "v1\n"):
+    for name in ("3", "2024", "été", "a b", "", "../x", "v1\n", ".a", "a.", "a..b", "a.lock"):
         with pytest.raises(UsageError, match="expected letters"):
             store.tag(name)
     assert store.tags() == {}
