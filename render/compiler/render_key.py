@@ -78,12 +78,7 @@ def _lists_for_models(frame: FrameSpec, stage: Stage) -> bool:
     drawn = frame.random_objects
     if drawn is None or not (drawn.colors or drawn.materials or drawn.combinations):
         return False
-    return _may_be_models(drawn, stage)
-
-
-def _may_be_models(drawn: RandomObjectsSpec, stage: Stage) -> bool:
-    shapes = drawn.shapes or (stage.defaults.shapes if drawn.combinations is None else ())
-    return any(map(is_model, (*shapes, *(shape for shape, _ in drawn.combinations or ()))))
+    return any(map(is_model, _drawn_shapes(drawn, stage)))
 
 
 def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
@@ -91,7 +86,7 @@ def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
     drawn = frame.random_objects
     if drawn is None or not drawn.distinct:
         return False
-    if stage.places is not None or _may_be_models(drawn, stage):
+    if stage.places is not None or any(map(is_model, _drawn_shapes(drawn, stage))):
         return True
     return any(
         not isinstance(item.size, str | None) or isinstance(item.material, MaterialSpec) or not _is_plain(item.shape)
@@ -115,6 +110,10 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:
             names.add(MESHES[frame.pointer.kind])
         drawn = frame.random_objects
         if drawn is not None:
-            paired = [shape for shape, _ in drawn.combinations or ()]
-            names.update(paired or drawn.shapes or stage.defaults.shapes)
+            names.update(_drawn_shapes(drawn, stage))
     return names - FLAT_SHAPES.keys()
+
+
+def _drawn_shapes(drawn: RandomObjectsSpec, stage: Stage) -> Sequence[str]:
+    """Return the shapes that random objects may have."""
+    return [shape for shape, _ in drawn.combinations or ()] or drawn.shapes or stage.defaults.shapes

@@ -59,10 +59,8 @@ def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
                 raise NotStrictJson("no comma")
         at = skip_space(text, at + 1)
         while text.startswith(",", at):
-            at = skip_space(text, decode(text, skip_space(text, at + 1))[1])
-            if not text.startswith(":", at):
-                raise NotStrictJson("no colon")
-            at = skip_space(text, decode(text, skip_space(text, at + 1))[1])
+            _, at = _key(text, skip_space(text, at + 1))
+            at = skip_space(text, decode(text, at)[1])
         if not text.startswith("}", at) or skip_space(text, at + 1) != len(text):
             raise NotStrictJson("no end")
     except NotStrictJson:
@@ -78,17 +76,24 @@ def _start_of_scenes(text: str) -> int | None:
         return None
     at = skip_space(text, at + 1)
     while text.startswith('"', at):
-        key, at = decode(text, at)
-        at = skip_space(text, at)
-        if not text.startswith(":", at):
-            raise NotStrictJson("no colon")
-        at = skip_space(text, at + 1)
+        key, at = _key(text, at)
         if key == "scenes" and text.startswith("[", at):
             return at
         at = skip_space(text, decode(text, at)[1])
         if text.startswith(",", at):
             at = skip_space(text, at + 1)
     return None
+
+
+def _key(text: str, at: int) -> tuple[Any, int]:
+    """Return the key that begins at an index, and the index of its value. Raises NotStrictJson."""
+    if not text.startswith('"', at):
+        raise NotStrictJson("no key")
+    key, at = decode(text, at)
+    at = skip_space(text, at)
+    if not text.startswith(":", at):
+        raise NotStrictJson("no colon")
+    return key, skip_space(text, at + 1)
 
 
 def _single_scene(text: str, file: str) -> Any:

@@ -64,7 +64,7 @@ def test_the_text_after_the_scenes_is_read_and_must_end(tmp_path: Path, rng: np.
     text = json.dumps({"scenes": json.loads(file.read_text())["scenes"], "info": {"split": "val"}, "more": 1})
     file.write_text(text + " \n")
     assert len(list(import_clevr(file))) == 1
-    for wrong in (text[:-1], text[:-4], text + "}", text.replace("}, ", "} ")):
+    for wrong in (text[:-1], text[:-4], text + "}", text.replace("}, ", "} "), text.replace('"more"', "7")):
         file.write_text(wrong)
         with pytest.raises(SpecError, match="JSON"):
             list(import_clevr(file))
