@@ -8,8 +8,7 @@
 
 The names in `__all__` are the public interface; each is imported when it is first used. See docs/python.md.
 
-The commands start here, too. Diorama's package is called `render`, and so is a distribution on PyPI that has nothing to
-do with it. If both are installed into one environment, their files mix; this module notices before anything runs.
+The commands start here, too.
 """
 
 # ruff: noqa: F403, F405 - the modules with the public names have lists of their own, as this one has
@@ -18,16 +17,14 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from render import __version__
-    from render.api import *
-    from render.model.errors import *
-    from render.run.summary import Summary
-    from scene_specs.language.registry import PluginError
+    from diorama.render import __version__
+    from diorama.render.api import *
+    from diorama.render.model.errors import *
+    from diorama.render.run.summary import Summary
+    from diorama.scene_specs.language.registry import PluginError
 
 # fmt: off
 __all__ = [
@@ -37,28 +34,26 @@ __all__ = [
     "UsageError", "__version__", "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
 ]
 # fmt: on
-# Where names lie that are neither errors nor in render.api. Ray comes with the summary.
+# Where names lie that are neither errors nor in diorama.render.api. Ray comes with the summary.
 _HOMES = {
-    "__version__": "render",
-    "Diagnostic": "render.model.errors",
-    "PluginError": "scene_specs.language.registry",
-    "Summary": "render.run.summary",
+    "__version__": "diorama.render",
+    "Diagnostic": "diorama.render.model.errors",
+    "PluginError": "diorama.scene_specs.language.registry",
+    "Summary": "diorama.render.run.summary",
 }
 _COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "eval", "gallery")
-_OURS = '"""Diorama'
 
 
-def foreign_package() -> str:
-    """Where a package `render` lies that is not Diorama's, with what to do; "" if there is none. Imports nothing."""
-    spec = find_spec("render")
-    origin = Path(spec.origin) if spec is not None and spec.origin is not None else None
-    if origin is not None and origin.read_text(encoding="utf-8", errors="replace").startswith(_OURS):
-        return ""
-    return (
-        f"the package `render` at {origin or 'unknown place'} is not Diorama's: another distribution called `render` "
-        "has replaced its files. Run `pip uninstall render`, then `pip install --force-reinstall --no-deps diorama`, "
-        "or install Diorama into an environment of its own"
-    )
+class _FormerNames:
+    """Says where the top-level packages of version 0.1.0 are now, if nothing else provides a package of that name."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name in ("render", "scene_specs", "assets"):
+            raise ModuleNotFoundError(f"no module {name!r}: `{name}` of Diorama is now `diorama.{name}`", name=name)
+
+
+sys.meta_path.append(_FormerNames)
 
 
 def __dir__() -> list[str]:
@@ -69,12 +64,7 @@ def __getattr__(name: str) -> Any:
     command = name.removeprefix("render_")
     if name not in __all__ and command not in _COMMANDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if problem := foreign_package():
-        if name in __all__:
-            raise ImportError(problem)
-        sys.stderr.write(f"error: {problem}\n")
-        raise SystemExit(2)
     if name in __all__:
-        home = "render.model.errors" if name.endswith("Error") else "render.api"
+        home = "diorama.render.model.errors" if name.endswith("Error") else "diorama.render.api"
         return getattr(import_module(_HOMES.get(name, home)), name)
-    return import_module(f"render.cli.{command}").main
+    return import_module(f"diorama.render.cli.{command}").main

@@ -1,7 +1,7 @@
 """The functions of `import diorama`: generate specs, compile and render them, fill, read and export stores.
 
 docs/python.md has an example of each. Commands and functions share their code: `render-batch` and `render_to_store`
-call render.run.batch, `render-export` and `export` call render.export.run_export.
+call diorama.render.run.batch, `render-export` and `export` call diorama.render.export.run_export.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from render.annotations import annotate
-from render.compiler import compile_episode
-from render.compiler.assets import check_assets
-from render.export.protocol import ExportOptions, ExportReport
-from render.export.run_export import run_export
-from render.geometry.asset_roots import searching
-from render.geometry.shapenet import library_setting
-from render.model.blender_series import require_module
-from render.model.device_names import DEVICE_NAMES, DeviceName
-from render.model.errors import UsageError
-from render.model.passes import Passes, Renderer
-from render.model.profiles import episode_settings
-from render.model.record import EpisodeRecord, FrameAnnotation
-from render.renderers import make_renderer
-from render.renderers.fake import FakeRenderer
-from render.store import open_store
-from scene_specs.checks.semantics import check_spec
-from scene_specs.language.benchmark import Series
-from scene_specs.language.benchmark import benchmark as find_benchmark
-from scene_specs.language.diagnostics import option_problems
-from scene_specs.language.notebook import register
-from scene_specs.language.scene import LEAST_SIDE, MOST_SIDE, Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import SpecSource, parse_episode, spec_json
+from diorama.render.annotations import annotate
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.assets import check_assets
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.export.run_export import run_export
+from diorama.render.geometry.asset_roots import searching
+from diorama.render.geometry.shapenet import library_setting
+from diorama.render.model.blender_series import require_module
+from diorama.render.model.device_names import DEVICE_NAMES, DeviceName
+from diorama.render.model.errors import UsageError
+from diorama.render.model.passes import Passes, Renderer
+from diorama.render.model.profiles import episode_settings
+from diorama.render.model.record import EpisodeRecord, FrameAnnotation
+from diorama.render.renderers import make_renderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store import open_store
+from diorama.scene_specs.checks.semantics import check_spec
+from diorama.scene_specs.language.benchmark import Series
+from diorama.scene_specs.language.benchmark import benchmark as find_benchmark
+from diorama.scene_specs.language.diagnostics import option_problems
+from diorama.scene_specs.language.notebook import register
+from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE, Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
 
 if TYPE_CHECKING:
-    from render.run.summary import Summary
+    from diorama.render.run.summary import Summary
 
 # fmt: off
 __all__ = [
@@ -58,13 +58,13 @@ Name = str | PathLike[str]
 
 
 def _record_html(record: EpisodeRecord) -> str:
-    from render.gallery.notebook import record_html
+    from diorama.render.gallery.notebook import record_html
 
     return record_html(record)
 
 
 def _scene_html(scene: Scene) -> str:
-    from render.gallery.notebook import scene_html
+    from diorama.render.gallery.notebook import scene_html
 
     return scene_html(scene)
 
@@ -185,7 +185,8 @@ def render_to_store(
     GPUs, instead. workers: CPU processes, None for one per core.
     resume: what to do with stored ids whose inputs changed: raise ConflictError, render them again, or keep them.
     progress: called with the numbers of finished episodes and of all that are to be rendered. Without it, a terminal
-    shows a line. options: other fields of render.run.options.RunOptions, such as gpus, threads, max_failures, timeout.
+    shows a line. options: other fields of diorama.render.run.options.RunOptions, such as gpus, threads, max_failures,
+    timeout.
 
     The summary counts `rendered`, `skipped` and `failed` episodes; a failed one raises no exception. Ctrl-C finishes
     and commits what is in flight, then raises KeyboardInterrupt; the same call continues. A script needs no
@@ -194,8 +195,8 @@ def render_to_store(
     Raises SpecError with all diagnostics, UsageError, ConflictError, AssetError, DeviceError, StoreError.
     """
     require_module("ray")
-    from render.run.batch import Batch
-    from render.run.options import parse_options
+    from diorama.render.run.batch import Batch
+    from diorama.render.run.options import parse_options
 
     _check_size(size)
     folder = _path("store", store)

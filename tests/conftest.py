@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from scene_specs.language.registry import plugins
+from diorama.scene_specs.language.registry import plugins
 
 # No deadline: machines that run tests are often loaded. Derandomized: a red test is red again on the next machine;
 # DIORAMA_HYPOTHESIS=explore looks for new examples.

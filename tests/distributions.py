@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.language import registry
+from diorama.scene_specs.language import registry
 
 
 def forget() -> None:

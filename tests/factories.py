@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from PIL import Image
 
-from render.model.record import (
+from diorama.render.model.record import (
     RLE,
     CameraAnnotation,
     EpisodeRecord,
@@ -20,7 +20,7 @@ from render.model.record import (
     Provenance,
     RenderKey,
 )
-from scene_specs.language.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
+from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
 
 SETTINGS = Settings(
     profile="standard",

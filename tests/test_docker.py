@@ -34,7 +34,7 @@ def test_the_job_on_kubernetes_is_of_the_ray_that_is_installed() -> None:
 
 def test_commands_in_these_files_are_right() -> None:
     """Every render-batch line in there has options that exist."""
-    from render.cli.batch import main
+    from diorama.render.cli.batch import main
 
     known = {name for option in main.params for name in option.opts}
     compose = _read("compose.yaml")

@@ -15,19 +15,19 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from render import __version__
-from render.compiler import compile_episode
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from render.passes import row_of
-from scene_specs.language import spec as language
-from scene_specs.language.errors import SpecError
-from scene_specs.language.registry import plugins
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import SpecModel
-from scene_specs.language.tables import markdown_table
-from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
-from scene_specs.reading.source import parse_episode
+from diorama.render import __version__
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.render.passes import row_of
+from diorama.scene_specs.language import spec as language
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.reading.source import parse_episode
 from tools.mesh_files import glb, write_files
 
 ROOT = Path(__file__).parents[1]

@@ -13,12 +13,12 @@ import click
 import pytest
 
 import diorama
-import render.annotations
-from render.cli.batch import main as batch_main
-from render.renderers.fake import FakeRenderer
-from render.run.local_ray import local_ray
-from render.run.options import RunOptions
-from render.store.lance.lance_store import LanceStore
+import diorama.render.annotations
+from diorama.render.cli.batch import main as batch_main
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.run.local_ray import local_ray
+from diorama.render.run.options import RunOptions
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
 
@@ -34,7 +34,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for url, name in (("diorama.lance", "demo/0001"), ("demo.lance", "clevr/val/000000")):
         LanceStore.create(url, fsync=False).put([rendered(name)])
     # Cycles is tried elsewhere; here it would render for seconds what nobody looks at.
-    monkeypatch.setattr("render.renderers.cycles.cycles_renderer.CyclesRenderer", lambda *_: FakeRenderer())
+    monkeypatch.setattr("diorama.render.renderers.cycles.cycles_renderer.CyclesRenderer", lambda *_: FakeRenderer())
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}:{block.line}")
@@ -92,8 +92,10 @@ def test_the_example_of_the_readme_has_at_most_ten_lines() -> None:
 
 
 def test_passes_are_read_as_the_page_says() -> None:
-    (call,) = re.findall(r"`(render\.annotations\.decode_extra\([^`]*\))`", (ROOT / "docs/spec.md").read_text())
-    passes = eval(call, {"render": render, "record": rendered(frames=1)})
+    (call,) = re.findall(
+        r"`(diorama\.render\.annotations\.decode_extra\([^`]*\))`", (ROOT / "docs/spec.md").read_text()
+    )
+    passes = eval(call, {"diorama": diorama, "record": rendered(frames=1)})
     assert {name: array.shape for name, array in passes.items()} == {"depth": (48, 64)}
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from assets.build import manifest, shapes
-from render import __version__
+from diorama.assets.build import manifest, shapes
+from diorama.render import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -51,7 +51,8 @@ def tracked(*folders: str) -> list[str]:
 
 
 def test_wheel_has_every_file_of_the_packages(built: Path) -> None:
-    wanted = {name for name in tracked("diorama", "render", "scene_specs", "assets") if not _is_builder(name)}
+    folders = tracked("render", "scene_specs", "assets")
+    wanted = {*tracked("diorama"), *(f"diorama/{name}" for name in folders if not _is_builder(name))}
     assert not wanted - set(wheel_names(built))
 
 
@@ -63,8 +64,8 @@ def _is_builder(name: str) -> bool:
 def test_wheel_has_nothing_else(built: Path) -> None:
     names = wheel_names(built)
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"diorama", "render", "scene_specs", "assets", f"diorama-{__version__}.dist-info"}
-    assert not [name for name in names if _is_builder(name)]
+    assert tops == {"diorama", f"diorama-{__version__}.dist-info"}
+    assert not [name for name in names if _is_builder(name.removeprefix("diorama/"))]
 
 
 def test_wheel_has_the_assets_byte_for_byte(built: Path) -> None:
@@ -73,7 +74,7 @@ def test_wheel_has_the_assets_byte_for_byte(built: Path) -> None:
     assert any(name.endswith(".npz") for name in written)
     with zipfile.ZipFile(wheel) as archive:
         for name, entry in written.items():
-            assert hashlib.sha256(archive.read(f"assets/{name}")).hexdigest() == entry["sha256"], name
+            assert hashlib.sha256(archive.read(f"diorama/assets/{name}")).hexdigest() == entry["sha256"], name
 
 
 def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Path) -> None:
@@ -81,9 +82,9 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     (wheel,) = built.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     code = (
-        "import render; from render.geometry.meshes import load_mesh;"
-        "from scene_specs.language.stage import load_stage;"
-        "load_mesh('cube'); load_stage('clevr'); print(render.__file__)"
+        "import diorama; from diorama.render.geometry.meshes import load_mesh;"
+        "from diorama.scene_specs.language.stage import load_stage;"
+        "load_mesh('cube'); load_stage('clevr'); print(diorama.__file__)"
     )
     # -P keeps the working directory out of the path; PYTHONPATH comes before an editable installation.
     done = subprocess.run(
@@ -97,9 +98,6 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path))
-
-
-FOREIGN = '"""Another distribution called render."""\n\nimport a_module_that_nobody_has\n'
 
 
 def run_installed(site: Path, code: str) -> subprocess.CompletedProcess[str]:
@@ -118,18 +116,6 @@ def test_import_diorama_is_the_public_interface(built: Path, tmp_path: Path) -> 
     done = run_installed(tmp_path / "site", code)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path))
-
-
-@pytest.mark.parametrize("code", ["from diorama import render_batch", "import diorama; diorama.open_store"])
-def test_a_foreign_package_called_render_is_noticed(built: Path, tmp_path: Path, code: str) -> None:
-    """The distribution `render` on PyPI writes its own render/__init__.py over ours, which can't even be imported."""
-    (wheel,) = built.glob("*.whl")
-    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    (tmp_path / "site/render/__init__.py").write_text(FOREIGN, "utf-8")
-    done = run_installed(tmp_path / "site", code)
-    assert done.returncode == (2 if "render_batch" in code else 1)
-    assert "is not Diorama's" in done.stderr
-    assert "pip uninstall render" in done.stderr
 
 
 def test_wheel_names_its_commands_and_license(built: Path) -> None:

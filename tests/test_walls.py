@@ -13,13 +13,18 @@ import pytest
 
 from tests.walls import LAZY_IMPORTS, breaches, circles
 
-PACKAGES = ("render", "scene_specs", "assets")
+PACKAGES = ("diorama.render", "diorama.scene_specs", "diorama.assets")
 # Slow to import, and not needed to print a help text or to find a mistake in an option.
 HEAVY = ("bpy", "ray", "numpy", "pydantic", "lance", "pyarrow", "PIL", "OpenEXR", "pycocotools")
 _NAMES = ("batch", "specs", "export", "episode", "doctor", "eval", "store", "gallery")
-COMMANDS = tuple(f"render.cli.{name}" for name in _NAMES)
+COMMANDS = tuple(f"diorama.render.cli.{name}" for name in _NAMES)
 # Where Blender or Ray is at home, these can't be imported without them; nor code of an export without its harness.
-NEEDING = ("render.renderers.cycles", "render.run", "assets.build", "render.export.harness.")
+NEEDING = (
+    "diorama.render.renderers.cycles",
+    "diorama.render.run",
+    "diorama.assets.build",
+    "diorama.render.export.harness.",
+)
 
 
 def package_folder(package: str) -> Path:
@@ -62,14 +67,16 @@ def test_everything_else_runs_without_blender_and_ray() -> None:
         for found in pkgutil.walk_packages([str(package_folder(package))], f"{package}.")
         if not found.name.startswith(NEEDING)
     ]
-    assert "render.geometry.camera" in names
+    assert "diorama.render.geometry.camera" in names
     blocked = "import sys, importlib; sys.modules.update(dict.fromkeys(('bpy', 'mathutils', 'ray')))\n"
     run_python(blocked + f"for name in {names!r}: importlib.import_module(name)")
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    root = package_folder("render").parent
-    files = [file for package in ("diorama", *PACKAGES, "tools") for file in (root / package).rglob("*.py")]
+    root = package_folder("diorama").parent
+    # Links are followed only where a search begins.
+    folders = [root / name.replace(".", "/") for name in ("diorama", *PACKAGES, "tools")]
+    files = [file for folder in folders for file in folder.rglob("*.py")]
     assert circles({file.relative_to(root).as_posix(): file.read_text("utf-8") for file in files}) == []
 
 
@@ -86,7 +93,7 @@ def test_a_circle_is_seen() -> None:
 
 def test_every_exemption_for_imports_inside_functions_is_used() -> None:
     """An exemption that nothing needs hides the next import."""
-    root = package_folder("render").parent
+    root = package_folder("diorama.render").parent
     sources = {
         file.relative_to(root).as_posix(): file.read_text("utf-8")
         for package in ("render", "scene_specs")
@@ -104,11 +111,15 @@ PLANTED = [
     ("render/compiler/x.py", "from mathutils import Vector", "imports mathutils"),
     ("render/renderers/cycles/x.py", "import ray", "imports ray"),
     ("render/run/x.py", "import click", "imports click"),
-    ("scene_specs/x.py", "from render.model.errors import UsageError", "imports render.model.errors"),
-    ("scene_specs/x.py", "class A:\n    import render", "imports render"),
-    ("scene_specs/x.py", "def f():\n    import render.model.errors\n    return render", "imports render.model.errors"),
+    ("scene_specs/x.py", "from diorama.render.model.errors import UsageError", "imports diorama.render.model.errors"),
+    ("scene_specs/x.py", "class A:\n    import diorama.render", "imports diorama.render"),
+    (
+        "scene_specs/x.py",
+        "def f():\n    import diorama.render.model.errors\n    return render",
+        "imports diorama.render.model.errors",
+    ),
     ("render/cli/x.py", "print('done')", "print()"),
-    ("render/store/x.py", "def f():\n    from render.model.record import RLE", "inside a function"),
+    ("render/store/x.py", "def f():\n    from diorama.render.model.record import RLE", "inside a function"),
     ("scene_specs/x.py", "import random", "imports random"),
     ("scene_specs/x.py", "from numpy.random import default_rng", "imports numpy.random.default_rng"),
     ("render/compiler/x.py", "import numpy as np\nnp.random.seed(1)", "uses np.random.seed"),

@@ -18,22 +18,25 @@ IMPORT_WALLS = {
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
 LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
-    ("render/api.py", "render.gallery.notebook"): "drawing is needed in notebooks only",
-    ("render/api.py", "render.run"): "only filling a store needs Ray, which takes a second to import",
+    ("render/api.py", "diorama.render.gallery.notebook"): "drawing is needed in notebooks only",
+    ("render/api.py", "diorama.render.run"): "only filling a store needs Ray, which takes a second to import",
     ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
     ("render/geometry/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
-    ("render/store/__init__.py", "render.store.lance"): "nothing heavy is imported before a store is opened",
+    ("render/store/__init__.py", "diorama.render.store.lance"): "nothing heavy is imported before a store is opened",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
-    ("render/store/lance/reader.py", "render.store.lance.torch_dataset"): "asks for PyTorch, which most users lack",
+    (
+        "render/store/lance/reader.py",
+        "diorama.render.store.lance.torch_dataset",
+    ): "asks for PyTorch, which most users lack",
     (
         "scene_specs/language/registry.py",
-        "scene_specs.language.diagnostics",
+        "diorama.scene_specs.language.diagnostics",
     ): "imports pydantic; the help of commands lists plug-ins without it",
-    ("render/chat/__init__.py", "render.chat"): "each kind of model needs a library of its own",
+    ("render/chat/__init__.py", "diorama.render.chat"): "each kind of model needs a library of its own",
     ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
     ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
     ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",
@@ -112,7 +115,7 @@ def imports_through_walls(path: str, tree: ast.AST) -> Iterator[Breach]:
 def imports_upwards(path: str, tree: ast.AST) -> Iterator[Breach]:
     """Imports of `render` in `scene_specs`, also inside functions."""
     for node, module in imports(tree):
-        if module.split(".")[0] == "render":
+        if module.startswith("diorama.render"):
             yield Breach(path, line_of(node), f"imports {module}", "render imports scene_specs, never the reverse")
 
 

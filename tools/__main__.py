@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from render.model.errors import DioramaError
-from scene_specs.language.diagnostics import did_you_mean
+from diorama.render.model.errors import DioramaError
+from diorama.scene_specs.language.diagnostics import did_you_mean
 
 FOLDER = Path(__file__).parent
 USAGE, INTERRUPTED = 2, 130

@@ -24,10 +24,10 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.tables import markdown_table
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.tables import markdown_table
 from tools.option_types import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates

@@ -24,19 +24,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import UsageError
-from render.run.batch import Batch
-from render.run.events import EventLog
-from render.run.interrupt import Interrupts
-from render.run.limits import resident
-from render.run.local_ray import ray_nodes
-from render.run.loop import RenderLoop
-from render.run.options import RunOptions
-from render.run.status import Progress
-from render.run.worker import Done, Failure, Task, Worker
-from render.run.worker_plan import plan_workers
-from render.store import open_or_create
-from render.store.episode_store import PutResult
+from diorama.render.model.errors import UsageError
+from diorama.render.run.batch import Batch
+from diorama.render.run.events import EventLog
+from diorama.render.run.interrupt import Interrupts
+from diorama.render.run.limits import resident
+from diorama.render.run.local_ray import ray_nodes
+from diorama.render.run.loop import RenderLoop
+from diorama.render.run.options import RunOptions
+from diorama.render.run.status import Progress
+from diorama.render.run.worker import Done, Failure, Task, Worker
+from diorama.render.run.worker_plan import plan_workers
+from diorama.render.store import open_or_create
+from diorama.render.store.episode_store import PutResult
 from tools.option_types import positive
 from tools.programs import write_specs
 
@@ -51,8 +51,8 @@ class Sleeper(Worker):
 
     def render(self, task: bytes) -> tuple[Done | Failure, int]:
         """Answer a task; see `Worker.render`."""
-        from render.episode.make_record import make_record
-        from render.store.rows import encode
+        from diorama.render.episode.make_record import make_record
+        from diorama.render.store.rows import encode
 
         start = time.perf_counter()
         episode, job, settings, attempt = pickle.loads(task)

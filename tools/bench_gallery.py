@@ -19,15 +19,15 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.bench_store import fill
 from tools.option_types import positive
 from tools.programs import print_figures, run_measured
@@ -150,7 +150,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> None:
     """Measure and print. Raises UsageError if a store or gallery is there already."""
-    logging.getLogger("render").setLevel(logging.WARNING)
+    logging.getLogger("diorama.render").setLevel(logging.WARNING)
     created = [options.folder / name for name in ("bench.lance", "gallery")]
     for path in created:
         if path.exists():

@@ -18,15 +18,15 @@ from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from pathlib import Path
 
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.store import open_or_create
-from scene_specs.language.scene import Settings
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.tables import markdown_table
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.store import open_or_create
+from diorama.scene_specs.language.scene import Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.tables import markdown_table
 from tools.option_types import positive
 
 SIZE = (320, 240)

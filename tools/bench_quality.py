@@ -23,8 +23,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from render.model.errors import UsageError
-from scene_specs.language.atomic import write_atomic
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.atomic import write_atomic
 from tools.option_types import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates

@@ -23,10 +23,10 @@ from timeit import timeit
 
 import numpy as np
 
-from render.annotations.encode import encode_png
-from render.model.record import EpisodeRecord
-from render.store.columns import episode_schema
-from render.store.lance.lance_store import LanceStore
+from diorama.render.annotations.encode import encode_png
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.columns import episode_schema
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record, make_scene, make_spec
 from tools.option_types import positive
 from tools.programs import print_figures, run_measured
@@ -111,7 +111,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def main(options: Namespace) -> None:
-    logging.getLogger("render").setLevel(logging.WARNING)
+    logging.getLogger("diorama.render").setLevel(logging.WARNING)
     url = options.folder / "bench.lance"
     figures = measure(str(url), options.episodes, options.images, options.folder)
     print_figures(f"{options.episodes} episodes x {options.images} images", figures, [url], options.keep)

@@ -18,7 +18,7 @@ import tempfile
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.language.tables import markdown_table
 from tools.option_types import positive
 from tools.programs import command, run_json
 

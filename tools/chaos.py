@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import DeviceError
-from render.store import open_store, peek
+from diorama.render.model.errors import DeviceError
+from diorama.render.store import open_store, peek
 from tools import programs, simulated_gpu
 from tools.option_types import positive
 from tools.programs import ROOT, children_of

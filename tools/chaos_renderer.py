@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from render.renderers.fake import FakeRenderer
+from diorama.render.renderers.fake import FakeRenderer
 
 
 class Slow(FakeRenderer):

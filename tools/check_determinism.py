@@ -16,10 +16,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from render.compiler import compile_episode
-from render.model.profiles import settings_for
-from render.store import open_or_create
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.model.profiles import settings_for
+from diorama.render.store import open_or_create
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.option_types import positive
 from tools.programs import run_json, write_specs
 

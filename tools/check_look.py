@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from render.compiler import compile_episode
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -13,12 +13,12 @@ from argparse import ArgumentParser, Namespace
 
 import numpy as np
 
-from render.annotations import annotate
-from render.compiler import compile_episode
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations import annotate
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.option_types import positive
 
 

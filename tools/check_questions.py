@@ -26,19 +26,27 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from render.annotations.image_views import store_views
-from render.export.protocol import ExportReport, iter_valid_records
-from render.store import open_store
-from scene_specs.questions import positions_executor, relations_executor
-from scene_specs.questions.balance import Guesser
-from scene_specs.questions.expressions import expressions
-from scene_specs.questions.generate import Question, Questioner, Tally
-from scene_specs.questions.grammar import SIDES, default_grammar, filtered
-from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Answer, Node, PresuppositionError, parse_program
-from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.rules import Judge, shortened
-from scene_specs.questions.view import ImageView
+from diorama.render.annotations.image_views import store_views
+from diorama.render.export.protocol import ExportReport, iter_valid_records
+from diorama.render.store import open_store
+from diorama.scene_specs.questions import positions_executor, relations_executor
+from diorama.scene_specs.questions.balance import Guesser
+from diorama.scene_specs.questions.expressions import expressions
+from diorama.scene_specs.questions.generate import Question, Questioner, Tally
+from diorama.scene_specs.questions.grammar import SIDES, default_grammar, filtered
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.program import (
+    EXTREMES,
+    QUERIED,
+    SCENE,
+    Answer,
+    Node,
+    PresuppositionError,
+    parse_program,
+)
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.rules import Judge, shortened
+from diorama.scene_specs.questions.view import ImageView
 from tools.option_types import positive
 from tools.programs import ROOT
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from render.geometry.shapenet import choose_library, library, load_model
-from render.model.errors import DioramaError
-from scene_specs.language.model_names import word_of
+from diorama.render.geometry.shapenet import choose_library, library, load_model
+from diorama.render.model.errors import DioramaError
+from diorama.scene_specs.language.model_names import word_of
 from tools.option_types import positive
 
 # Notes name files and counts; the report counts these kinds.

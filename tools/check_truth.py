@@ -17,18 +17,18 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
-from render.annotations import annotate
-from render.compiler import compile_episode
-from render.gallery.overlay import decode_mask
-from render.geometry.shapenet import library
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.model.record import ObjectAnnotation
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.vocabulary import SHAPES
+from diorama.render.annotations import annotate
+from diorama.render.compiler import compile_episode
+from diorama.render.gallery.overlay import decode_mask
+from diorama.render.geometry.shapenet import library
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import ObjectAnnotation
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.vocabulary import SHAPES
 from tools.option_types import positive
 
 Box = tuple[int, int, int, int]

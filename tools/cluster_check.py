@@ -23,7 +23,7 @@ from unittest.mock import patch
 
 from ray.cluster_utils import Cluster
 
-from render.store import open_store
+from diorama.render.store import open_store
 from tools.option_types import positive
 from tools.programs import ROOT, command, write_specs
 

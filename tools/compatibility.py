@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import render
-from scene_specs.language.registry import plugins
+from diorama import render
+from diorama.scene_specs.language.registry import plugins
 from tests.compatibility import contents
 from tests.compatibility.commands import ROOT, run, run_json
 from tests.compatibility.fields import ROOTS, field_names

@@ -12,8 +12,8 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from scene_specs.language.materials import load_material
-from scene_specs.language.registry import plugins
+from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.language.registry import plugins
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/spec.md"
 BEGIN, END = "<!-- materials: python -m tools docs-tables --write -->\n", "<!-- end of materials -->\n"

@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from render.annotations.compare import compare_images
-from render.gallery.overlay import decode_mask
-from render.model.device_names import GPU_NAMES
-from render.model.errors import DeviceError, UsageError
-from render.model.record import ImageRecord
-from render.run.doctor import run_probe
-from render.run.gpus import find_cards
-from render.store import open_store
+from diorama.render.annotations.compare import compare_images
+from diorama.render.gallery.overlay import decode_mask
+from diorama.render.model.device_names import GPU_NAMES
+from diorama.render.model.errors import DeviceError, UsageError
+from diorama.render.model.record import ImageRecord
+from diorama.render.run.doctor import run_probe
+from diorama.render.run.gpus import find_cards
+from diorama.render.store import open_store
 from tools.option_types import positive, size
 from tools.programs import ROOT, command, print_figures, run_json
 

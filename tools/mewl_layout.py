@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import get_context
 
-from render.compiler.compile import compile_with_report
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.words import SPLITS
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler.compile import compile_with_report
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
+from diorama.scene_specs.benchmarks.mewl.words import SPLITS
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.option_types import positive
 
 # Episodes per chunk of work: about a second.

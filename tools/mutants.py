@@ -42,8 +42,8 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.mutators import mutation_operators
 from tqdm import tqdm
 
-from render.model.errors import UsageError
-from scene_specs.language.tables import markdown_table
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.tables import markdown_table
 from tools.option_types import positive
 from tools.programs import ROOT
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def command(program: str, *arguments: object) -> list[str]:
     """Return the command line of `render-batch`, `render-export`, ... of this checkout."""
-    module = f"render.cli.{program.removeprefix('render-')}"
+    module = f"diorama.render.cli.{program.removeprefix('render-')}"
     return [sys.executable, "-c", f"from {module} import main; main()", *map(str, arguments)]
 
 

@@ -20,9 +20,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from scene_specs import benchmarks
-from scene_specs.language.errors import UsageError
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs import benchmarks
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.tables import markdown_table
 from tools import crosschecks
 
 HEAD = ("compared", "values", "differ", "known", "note")

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.gallery.tile_grid import Tile, tile_grid
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.scene import SceneFrame
+from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.scene import SceneFrame
 from tools.option_types import positive
 from tools.quality import references, results
 from tools.quality.metrics import Picture

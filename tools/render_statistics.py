@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from render.geometry.camera import Camera
-from render.geometry.display import display
-from render.model.errors import UsageError
-from render.renderers.cycles import exr_passes
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.language.materials import load_material
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from scene_specs.language.tables import markdown_table
-from scene_specs.language.vocabulary import linear_of_srgb
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.display import display
+from diorama.render.model.errors import UsageError
+from diorama.render.renderers.cycles import exr_passes
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from tests.statistical.scenes import folder_of, images_of_run, render, scenes
 from tests.statistical.z_test import FALSE_ALARMS, Comparison, Reference, compare
 from tools.option_types import positive, threads

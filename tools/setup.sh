@@ -20,6 +20,14 @@ mark=$venv/diorama-setup # exists: this folder is ours to remove; holds the want
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 2; }
 
+# They make the folders subpackages of `diorama`. git checks them out as files where core.symlinks is false.
+for name in render scene_specs assets; do
+  if [[ ! -L diorama/$name ]]; then
+    rm -f "diorama/$name"
+    ln -s "../$name" "diorama/$name" || fail "diorama/$name must be a link to ../$name. Clone to a file system with symbolic links"
+  fi
+done
+
 # Two calls at once would install into each other. The kernel lets go of the lock when this process and what it started
 # end, however they end. The folder itself is locked, since git may put another file into a file's place.
 if command -v flock >/dev/null; then
@@ -253,6 +261,8 @@ is_whole || make_venv "$python"
 # Commands and version come from these two files; the code itself is used in place.
 package=$(cat pyproject.toml render/__init__.py | cksum)
 if [[ $(sed -n 2p "$mark") != "$package" ]]; then
+  # What 0.1.0 was called; both at once would register every plug-in twice.
+  "$venv/bin/python" -m pip uninstall --quiet --yes diorama 2>"$log" || { cat "$log" >&2; exit 1; }
   install "Diorama itself" --no-deps --no-build-isolation --editable .
   printf '%s\n%s\n' "$stamp" "$package" >"$mark"
   say "$venv is ready after $SECONDS s"

@@ -18,12 +18,12 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-import render
-from render.gallery.tile_grid import Tile, tile_grid
-from render.geometry.shapenet import choose_library
-from render.model.errors import DioramaError, UsageError
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.language.model_names import word_of
+from diorama import render
+from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.geometry.shapenet import choose_library
+from diorama.render.model.errors import DioramaError, UsageError
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.model_names import word_of
 from tools.check_shapenet import add_library_options, names_of
 from tools.option_types import positive
 

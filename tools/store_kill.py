@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
-from render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.lance.cycler import PHASES
 from tests.render.store.lance.test_crash import check_intact
 from tools.option_types import positive

@@ -15,7 +15,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.lance.test_crash import check_intact, start
 from tools.option_types import positive
 

@@ -1,4 +1,4 @@
-"""Build the arrow, a plain pointer: `python -m assets.build.arrow [FOLDER]`.
+"""Build the arrow, a plain pointer: `python -m diorama.assets.build.arrow [FOLDER]`.
 
 It lies along -Y like the hand, tip at y -0.94, tail at 0.9, and hovers at the hand's height: a round shaft with a cone.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assets.build.meshes import Floats, Ints, revolve, write
+from diorama.assets.build.meshes import Floats, Ints, revolve, write
 
 SEGMENTS = 48
 TIP = (0.0, -0.94, 0.0)

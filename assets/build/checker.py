@@ -1,4 +1,4 @@
-"""Build `assets/materials/checker.blend`: `python -m assets.build.checker [FOLDER]`.
+"""Build `assets/materials/checker.blend`: `python -m diorama.assets.build.checker [FOLDER]`.
 
 A node group "Checker": squares of the object's color and of white, glossy; and "Stripes", along the object's Z. They
 show how to add a material, and the tests use them.

@@ -1,4 +1,4 @@
-"""Build the pointing hand: `python -m assets.build.hand [FOLDER]`.
+"""Build the pointing hand: `python -m diorama.assets.build.hand [FOLDER]`.
 
 A right hand, palm down, that points along -Y: index finger stretched, the other fingers folded, thumb along its side,
 wrist cut clean. Bones are swept balls that blend into one another like skin. Extents about the origin are those of the
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assets.build.meshes import Floats, Ints, write
-from assets.build.surface import Field, blend, cut, flattened, round_cone, surface_nets
+from diorama.assets.build.meshes import Floats, Ints, write
+from diorama.assets.build.surface import Field, blend, cut, flattened, round_cone, surface_nets
 
 # Few triangles keep the compiler's id buffer fast; normals are those of the true surface, so the hand looks smooth.
 STEP = 0.045

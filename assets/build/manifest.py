@@ -1,4 +1,4 @@
-"""Write `assets/manifest.json`: builder, license and SHA-256 of every asset. `python -m assets.build.manifest`.
+"""Write `assets/manifest.json`: builder, license and SHA-256 of every asset. `python -m diorama.assets.build.manifest`.
 
 `diagnostics()` compares the manifest with the files; a test calls it, so an asset can't change without its entry.
 """
@@ -14,15 +14,15 @@ MANIFEST = ASSETS / "manifest.json"
 
 # Folder or file in assets/ -> its builder: a module here, or a person. The first match counts.
 BUILDERS = (
-    ("shapes/", "assets.build.shapes"),
-    ("meshes/clevr_ground.npz", "assets.build.shapes"),
-    ("meshes/hand.npz", "assets.build.hand"),
-    ("meshes/hand_left.npz", "assets.build.hand"),
-    ("meshes/arrow.npz", "assets.build.arrow"),
-    ("materials/checker.blend", "assets.build.checker"),
-    ("materials/wood.blend", "assets.build.wood"),
-    ("tangrams/", "assets.build.tangrams"),
-    ("shapenet_mini/", "assets.build.shapenet_mini"),
+    ("shapes/", "diorama.assets.build.shapes"),
+    ("meshes/clevr_ground.npz", "diorama.assets.build.shapes"),
+    ("meshes/hand.npz", "diorama.assets.build.hand"),
+    ("meshes/hand_left.npz", "diorama.assets.build.hand"),
+    ("meshes/arrow.npz", "diorama.assets.build.arrow"),
+    ("materials/checker.blend", "diorama.assets.build.checker"),
+    ("materials/wood.blend", "diorama.assets.build.wood"),
+    ("tangrams/", "diorama.assets.build.tangrams"),
+    ("shapenet_mini/", "diorama.assets.build.shapenet_mini"),
     ("stages/", "written by hand"),
 )
 # The license of all assets; an asset with another license needs a new column above.
@@ -66,7 +66,7 @@ def diagnostics(manifest: Path = MANIFEST) -> list[str]:
     """Return each difference between the manifest and the files, with what to do."""
     written: dict[str, dict[str, str]] = json.loads(manifest.read_text("utf-8"))["assets"]
     there = entries()
-    remedy = "run `python -m assets.build.manifest` if that is meant"
+    remedy = "run `python -m diorama.assets.build.manifest` if that is meant"
     missing = [f"assets/{name}: in the manifest but not there; {remedy}" for name in sorted(written.keys() - there)]
     unknown = [f"assets/{name}: there but not in the manifest; {remedy}" for name in sorted(there.keys() - written)]
     changed = [

@@ -1,4 +1,4 @@
-"""Build the CLEVR shapes and the CLEVR ground: `python -m assets.build.shapes [FOLDER]`.
+"""Build the CLEVR shapes and the CLEVR ground: `python -m diorama.assets.build.shapes [FOLDER]`.
 
 Each shape fills a 2 x 2 x 2 box about the origin. Silhouettes leave the true curve by less than 0.15 pixel for the
 largest object at 1280 x 960; shading normals are the true surface's, so that few triangles look smooth.
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assets.build.meshes import Floats, Ints, revolve, write
-from scene_specs.language.stage import StageGround, load_stage
+from diorama.assets.build.meshes import Floats, Ints, revolve, write
+from diorama.scene_specs.language.stage import StageGround, load_stage
 
 # Fitted to two published pictures: a radius of 0.17 halves the error inside a cube against 0.10, because the published
 # bevel of 5 % was rounded further by subdivision; larger ones make the silhouette too small.
@@ -78,9 +78,9 @@ def cylinder() -> tuple[Floats, Floats, Ints]:
 def ground(stage: StageGround) -> tuple[Floats, Floats, Ints]:
     """Return the ground of a stage: its profile, densely resampled and extruded.
 
-    Heights are those of `render.geometry.ground`.
+    Heights are those of `diorama.render.geometry.ground`.
     """
-    from render.geometry.ground import height, slope
+    from diorama.render.geometry.ground import height, slope
 
     s = np.unique(np.concatenate([np.linspace(stage.profile[0][0], 6, 40), np.linspace(6, stage.profile[-1][0], 160)]))
     z, dz = height(stage, s), slope(stage, s)

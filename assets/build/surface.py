@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from assets.build.meshes import Floats, Ints
+from diorama.assets.build.meshes import Floats, Ints
 
 Field = Callable[[Floats], Floats]
 

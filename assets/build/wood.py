@@ -1,4 +1,4 @@
-"""Build `assets/materials/wood.blend`: `python -m assets.build.wood [FOLDER]`.
+"""Build `assets/materials/wood.blend`: `python -m diorama.assets.build.wood [FOLDER]`.
 
 A node group "Wood": the object's color as a stain on grain that runs along the object's X axis and differs from
 location to location, lightly varnished; for wooden pieces on a table.

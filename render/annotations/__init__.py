@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from render.annotations.annotate import annotate
-from render.annotations.encode import decode_extra, encode_extra, encode_png
+from diorama.render.annotations.annotate import annotate
+from diorama.render.annotations.encode import decode_extra, encode_extra, encode_png
 
 __all__ = ["annotate", "decode_extra", "encode_extra", "encode_png"]

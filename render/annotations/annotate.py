@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from render.geometry.camera import Camera, Vec, dot
-from render.geometry.pointing import pointing_ray
-from render.geometry.raster import mask_box, object_layer
-from render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
-from render.model.errors import RenderError
-from render.model.passes import Passes
-from render.model.record import (
+from diorama.render.geometry.camera import Camera, Vec, dot
+from diorama.render.geometry.pointing import pointing_ray
+from diorama.render.geometry.raster import mask_box, object_layer
+from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
+from diorama.render.model.errors import RenderError
+from diorama.render.model.passes import Passes
+from diorama.render.model.record import (
     RLE,
     CameraAnnotation,
     FrameAnnotation,
@@ -23,9 +23,9 @@ from render.model.record import (
     Quaternion,
     Vector3,
 )
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from scene_specs.language.stage import StageGround, load_stage
-from scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
+from diorama.scene_specs.language.stage import StageGround, load_stage
+from diorama.scene_specs.language.vocabulary import RELATIONS
 
 # Fields that an object's annotation has from the Scene.
 _AS_IN_SCENE = ("index", "name", "shape", "color", "color_linear", "size", "scale", "location", "rotation_deg")

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from render.model.json_diff import MISSING, differences, preview_json
-from render.model.record import EpisodeRecord, ImageRecord
-from scene_specs.language.scene import Scene, SceneFrame
+from diorama.render.model.json_diff import MISSING, differences, preview_json
+from diorama.render.model.record import EpisodeRecord, ImageRecord
+from diorama.scene_specs.language.scene import Scene, SceneFrame
 
 # Differences listed one by one; a moved camera changes every number.
 _MOST_LINES = 20

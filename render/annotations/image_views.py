@@ -1,16 +1,16 @@
-"""What questions, expressions and captions see of the images of an episode (scene_specs.questions.view)."""
+"""What questions, expressions and captions see of the images of an episode (diorama.scene_specs.questions.view)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from render.geometry.rotation import rounded
-from render.geometry.solid import world_vertices
-from render.model.errors import AssetError
-from render.model.record import EpisodeRecord
-from scene_specs.language.scene import SceneObject
-from scene_specs.language.stage import load_stage
-from scene_specs.questions.view import UNKNOWN, Extent, ImageView, view_of
+from diorama.render.geometry.rotation import rounded
+from diorama.render.geometry.solid import world_vertices
+from diorama.render.model.errors import AssetError
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.scene import SceneObject
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.questions.view import UNKNOWN, Extent, ImageView, view_of
 
 
 def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:

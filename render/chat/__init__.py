@@ -18,12 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from render.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryError
-from render.model.errors import ChatError, UsageError
-from scene_specs.language.appending import open_growing
-from scene_specs.language.chat import ChatModel, Message, Picture, Reply, in_parallel
-from scene_specs.language.foreign import without_passwords
-from scene_specs.language.registry import load_object
+from diorama.render.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryError
+from diorama.render.model.errors import ChatError, UsageError
+from diorama.scene_specs.language.appending import open_growing
+from diorama.scene_specs.language.chat import ChatModel, Message, Picture, Reply, in_parallel
+from diorama.scene_specs.language.foreign import without_passwords
+from diorama.scene_specs.language.registry import load_object
 
 __all__ = [
     "Asker", "BudgetError", "ChatError", "ChatModel", "ChatSettings", "Message", "Meter", "Models", "Picture", "Reply",
@@ -69,11 +69,11 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
     if not colon or not rest:
         raise UsageError(f"model {name!r}: expected openai:MODEL, hf:MODEL_OR_FOLDER or module:Class")
     if kind == "openai":
-        from render.chat.openai_model import OpenAIModel
+        from diorama.render.chat.openai_model import OpenAIModel
 
         return OpenAIModel(rest, settings.base_url, settings.parameters, settings.timeout)
     if kind == "hf":
-        from render.chat.hf_model import HuggingFaceModel
+        from diorama.render.chat.hf_model import HuggingFaceModel
 
         return HuggingFaceModel(rest, settings.parameters)
     made = load_object("models", name)
@@ -88,7 +88,7 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
 
 
 class Models:
-    """Opens models that share a meter and a log; see `scene_specs.language.chat.ModelOpener`."""
+    """Opens models that share a meter and a log; see `diorama.scene_specs.language.chat.ModelOpener`."""
 
     def __init__(self, settings: ChatSettings, open_log: Callable[[], ReplyLog]) -> None:
         self.meter = Meter(settings.max_requests, settings.max_tokens, settings.price)

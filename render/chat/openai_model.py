@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 from typing import Any
 
-from render.chat.asking import TemporaryError
-from render.model.errors import ChatError, UsageError
-from scene_specs.language.chat import Message, Picture, Reply
+from diorama.render.chat.asking import TemporaryError
+from diorama.render.model.errors import ChatError, UsageError
+from diorama.scene_specs.language.chat import Message, Picture, Reply
 
 # Timed out, conflicting, too early, and too many requests; so are all errors of the server.
 _TEMPORARY = (408, 409, 425, 429)

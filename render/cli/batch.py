@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand
-from render.cli.output import print_json
-from render.model.errors import DeviceError, UsageError
-from scene_specs.language.foreign import printable
-from scene_specs.language.tables import counted
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand
+from diorama.render.cli.output import print_json
+from diorama.render.model.errors import DeviceError, UsageError
+from diorama.scene_specs.language.foreign import printable
+from diorama.scene_specs.language.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
@@ -33,7 +33,7 @@ def _parse_per_gpu(_ctx: click.Context, _param: click.Parameter, value: str) -> 
 
 def _parse_memory(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
     """Parse a size in bytes, such as 4GB. Raises BadParameter."""
-    from render.run.options import parse_bytes
+    from diorama.render.run.options import parse_bytes
 
     try:
         return None if value is None else parse_bytes(value)
@@ -43,7 +43,7 @@ def _parse_memory(_ctx: click.Context, _param: click.Parameter, value: str | Non
 
 def _parse_until(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
     """Parse a time as Unix seconds. Raises BadParameter, also for one that is over."""
-    from render.run.deadline import parse_time
+    from diorama.render.run.deadline import parse_time
 
     try:
         until = None if value is None else parse_time(value)
@@ -78,7 +78,7 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
     """Print the progress of a run; exit with 0 if it is active, else with 1."""
     if value is None or ctx.resilient_parsing:
         return
-    from render.run.status import read_status
+    from diorama.render.run.status import read_status
 
     status = read_status(value)
     click.echo(printable(f"no active or recorded run for {value}" if status is None else status.line()))
@@ -86,7 +86,7 @@ def _print_status(ctx: click.Context, _param: click.Parameter, value: str | None
 
 
 def _prediction_text(prediction: dict[str, float | bool]) -> str:
-    from render.run.status import span
+    from diorama.render.run.status import span
 
     if not prediction:
         return "time and disk space can't be estimated: the devices are not on this machine"
@@ -227,12 +227,12 @@ def main(
     """
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
-    from render.geometry.shapenet import library_setting
-    from render.model.blender_series import require_module
+    from diorama.render.geometry.shapenet import library_setting
+    from diorama.render.model.blender_series import require_module
 
     require_module("ray")
-    from render.run.batch import Batch
-    from render.run.options import RunOptions
+    from diorama.render.run.batch import Batch
+    from diorama.render.run.options import RunOptions
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
     run_options = RunOptions(

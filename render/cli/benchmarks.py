@@ -1,4 +1,4 @@
-"""Commands of benchmarks, made from the models of their options; see scene_specs.language.benchmark."""
+"""Commands of benchmarks, made from the models of their options; see diorama.scene_specs.language.benchmark."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand, DioramaGroup
-from render.cli.output import json_text, progress, write_lines, write_text
-from render.cli.verification import StoreEpisodes, read_benchmark
-from render.model.errors import SpecError
-from scene_specs.language.registry import plugins
-from scene_specs.language.writing import is_stream
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand, DioramaGroup
+from diorama.render.cli.output import json_text, progress, write_lines, write_text
+from diorama.render.cli.verification import StoreEpisodes, read_benchmark
+from diorama.render.model.errors import SpecError
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.writing import is_stream
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from scene_specs.language.benchmark import Benchmark, Command, Result
+    from diorama.scene_specs.language.benchmark import Benchmark, Command, Result
 
 # Commands of benchmarks that have names of their own: name -> (benchmark, command).
 SHORT_NAMES = {
@@ -55,7 +55,7 @@ def summary(name: str) -> str:
 
 def command(name: str) -> click.Command | None:
     """The command of a benchmark, or one with a short name; None if there is none. Raises PluginError."""
-    from scene_specs.language.benchmark import benchmark
+    from diorama.scene_specs.language.benchmark import benchmark
 
     if name in SHORT_NAMES:
         owner, below = SHORT_NAMES[name]
@@ -101,7 +101,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
     """The command of a model. long_name: another name of the same command, for the help."""
-    from scene_specs.language.benchmark import SpecsCommand, StoreCommand
+    from diorama.scene_specs.language.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
@@ -127,7 +127,7 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
     """Options from the values of a command line. Raises click.UsageError."""
     from pydantic import ValidationError
 
-    from scene_specs.language.diagnostics import option_problems
+    from diorama.scene_specs.language.diagnostics import option_problems
 
     try:
         return model(**given)
@@ -195,7 +195,7 @@ def parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[s
 
 def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool) -> None:
     """Run a command of a benchmark and write what it returns. Raises DioramaError."""
-    from scene_specs.language.benchmark import Report, Result, Series
+    from diorama.scene_specs.language.benchmark import Report, Result, Series
 
     with _inputs(benchmark, options) as inputs:
         if isinstance(options, Report):
@@ -220,7 +220,7 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
 @contextmanager
 def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]:
     """What the function of a command gets besides its options."""
-    from scene_specs.language.benchmark import ModelCommand, SpecsCommand, StoreCommand
+    from diorama.scene_specs.language.benchmark import ModelCommand, SpecsCommand, StoreCommand
 
     if isinstance(options, SpecsCommand):
         check = benchmark.function(options.check) if options.check else None
@@ -228,7 +228,7 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
     elif isinstance(options, StoreCommand):
         yield (StoreEpisodes(options.store),)
     elif isinstance(options, ModelCommand):
-        from render.chat import ChatSettings, open_models
+        from diorama.render.chat import ChatSettings, open_models
 
         given = ("base_url", "timeout", "max_requests", "max_tokens", "price")
         parameters = {name: json_or_text(value) for name, value in options.parameters.items()}
@@ -251,7 +251,7 @@ def json_or_text(value: str) -> Any:
 def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
     """Write text or JSON, and the chart. Raises SpecError for the diagnostics of a result."""
     if result.chart is not None:
-        from render.gallery.charts import Panel, line_chart
+        from diorama.render.gallery.charts import Panel, line_chart
 
         chart = result.chart
         drawn = line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels])

@@ -17,11 +17,11 @@ from typing import IO, Any, cast
 
 import click
 
-from render import __version__
-from render.model.errors import DioramaError, SpecError, UsageError
-from scene_specs.language.foreign import printable, without_passwords
-from scene_specs.language.tables import counted
-from scene_specs.language.writing import NO_SPACE, unwritable
+from diorama.render import __version__
+from diorama.render.model.errors import DioramaError, SpecError, UsageError
+from diorama.scene_specs.language.foreign import printable, without_passwords
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.writing import NO_SPACE, unwritable
 
 MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130
@@ -70,8 +70,7 @@ def set_up_logging(verbose: int = 0) -> None:
         root.addHandler(_EchoHandler())
     root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose > 0 else logging.WARNING)
     level = logging.DEBUG if verbose > 0 else logging.INFO if verbose == 0 else logging.WARNING
-    for name in ("diorama", "render", "scene_specs"):
-        logging.getLogger(name).setLevel(level)
+    logging.getLogger("diorama").setLevel(level)
 
 
 def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
@@ -205,7 +204,7 @@ class DioramaGroup(DioramaCommand, click.Group):
         """Find the subcommand; for an unknown one, suggest the nearest, also of those that are imported on demand."""
         names = self.list_commands(ctx)
         if args[0] not in names and not args[0].startswith("-"):
-            from scene_specs.language.diagnostics import did_you_mean
+            from diorama.scene_specs.language.diagnostics import did_you_mean
 
             ctx.fail(f"unknown command {args[0]!r}; {did_you_mean(args[0], names) or '--help lists all'}")
         return super().resolve_command(ctx, args)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand
-from render.cli.output import print_json
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand
+from diorama.render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
@@ -37,7 +37,7 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
       render-doctor
       render-doctor --device optix --store scenes.lance --json
     """
-    from render.run.doctor import Check, examine, warm
+    from diorama.render.run.doctor import Check, examine, warm
 
     if warming and not as_json:
         click.echo("compiling kernels; on a GPU without prebuilt kernels this takes minutes", err=True)

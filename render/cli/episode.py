@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand
-from render.cli.output import print_json
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand
+from diorama.render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
@@ -119,7 +119,7 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
       render-episode scenes.lance clevr/train/000000 --sheet sheet.png
       render-episode clevr/train/000000 --set 'frames[0].objects[0].color=red'
     """
-    from render.episode.rerender import EpisodeRequest, render_again
+    from diorama.render.episode.rerender import EpisodeRequest, render_again
 
     if store is not None and episode_id is None:
         if options["spec"] is not None or options["export"] is not None:

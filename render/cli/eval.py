@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand, DioramaGroup
-from render.cli.output import print_json, progress_bar, write_text
-from scene_specs.language.tables import counted
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand, DioramaGroup
+from diorama.render.cli.output import print_json, progress_bar, write_text
+from diorama.scene_specs.language.tables import counted
 
 
 @click.group(cls=DioramaGroup)
@@ -32,8 +32,8 @@ class _ModelCommand(DioramaCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """All options; those about models are added on demand: `render-eval --help` must not wait for pydantic."""
         if all(one.name != "price" for one in self.params):
-            from render.cli.benchmarks import parameter
-            from scene_specs.language.benchmark import ModelCommand
+            from diorama.render.cli.benchmarks import parameter
+            from diorama.scene_specs.language.benchmark import ModelCommand
 
             fields = ModelCommand.model_fields.items()
             # After --reply-tokens.
@@ -71,11 +71,11 @@ def ask(
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
       render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --out qwen.jsonl
     """
-    from render.chat import ChatSettings, open_models
-    from render.cli.benchmarks import json_or_text
-    from render.evaluation.ask import ask as ask_model
-    from render.export.protocol import ExportOptions
-    from render.store.episode_store import condition
+    from diorama.render.chat import ChatSettings, open_models
+    from diorama.render.cli.benchmarks import json_or_text
+    from diorama.render.evaluation.ask import ask as ask_model
+    from diorama.render.export.protocol import ExportOptions
+    from diorama.render.store.episode_store import condition
 
     reader = opt.open_reader(store, at, splits)
     options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
@@ -126,13 +126,13 @@ def score(
     """
     from itertools import chain
 
-    from render.evaluation.chart import chart
-    from render.evaluation.predictions import read_predictions
-    from render.evaluation.score import match, read_entries, rows, table
-    from render.evaluation.store_items import no_items
-    from render.export.protocol import ExportOptions
-    from render.store.episode_store import condition
-    from scene_specs.language.answer_rule import VERSION
+    from diorama.render.evaluation.chart import chart
+    from diorama.render.evaluation.predictions import read_predictions
+    from diorama.render.evaluation.score import match, read_entries, rows, table
+    from diorama.render.evaluation.store_items import no_items
+    from diorama.render.export.protocol import ExportOptions
+    from diorama.render.store.episode_store import condition
+    from diorama.scene_specs.language.answer_rule import VERSION
 
     reader = opt.open_reader(store, at, splits)
     options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)

@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand, log
-from render.cli.output import total_bar
-from scene_specs.language.tables import counted
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand, log
+from diorama.render.cli.output import total_bar
+from diorama.scene_specs.language.tables import counted
 
 
 def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     """Print a line per format, with what it writes, and exit. Imports no format."""
     if not value or ctx.resilient_parsing:
         return
-    from scene_specs.language.registry import plugins
+    from diorama.scene_specs.language.registry import plugins
 
     for name, registered in plugins("exports").items():
         click.echo(f"{name:13} {registered.summary().removeprefix(f'`--format {name}`: ')}".rstrip())
@@ -28,7 +28,7 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     """Write about.toml and exit. Raises click.UsageError if it exists."""
     if not value or ctx.resilient_parsing:
         return
-    from render.export.about import TEMPLATE
+    from diorama.render.export.about import TEMPLATE
 
     try:
         with Path("about.toml").open("x", encoding="utf-8") as file:
@@ -100,14 +100,14 @@ def main(
       render-export scenes.lance --out data
       render-export scenes.lance --format webdataset --out shards --split train
     """
-    from render.export import reads_files
+    from diorama.render.export import reads_files
 
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
     if source is None and reads_files(name):
         raise click.UsageError(f"--format {name} reads a file: name it")
-    from render.export.protocol import ExportOptions
-    from render.export.run_export import run_export
+    from diorama.render.export.protocol import ExportOptions
+    from diorama.render.export.run_export import run_export
 
     source = source or opt.default_store()
     with total_bar("episodes") as on_progress:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from render.model.device_names import DEVICE_NAMES
+from diorama.render.model.device_names import DEVICE_NAMES
 
 if TYPE_CHECKING:
-    from render.store.lance.reader import LanceReader
+    from diorama.render.store.lance.reader import LanceReader
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -92,7 +92,7 @@ def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) 
     """Parse `WIDTHxHEIGHT` as (width, height) in pixels, each from LEAST_SIDE to MOST_SIDE. Raises BadParameter."""
     if value is None:
         return None
-    from scene_specs.language.scene import LEAST_SIDE, MOST_SIDE
+    from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE
 
     width, _, height = value.lower().partition("x")
     if not (value.isascii() and width.isdigit() and height.isdigit()):
@@ -129,8 +129,8 @@ def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> 
 
     Raises StoreError, and UsageError for a split that no episode has.
     """
-    from render.store import open_at, open_store
-    from render.store.episode_store import check_splits
+    from diorama.render.store import open_at, open_store
+    from diorama.render.store.episode_store import check_splits
 
     store = open_store(url) if at is None else open_at(url, at)
     check_splits(store, splits)

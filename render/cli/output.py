@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
-from render.cli.command import log
-from scene_specs.language.writing import atomic_writer
+from diorama.render.cli.command import log
+from diorama.scene_specs.language.writing import atomic_writer
 
 _Data = TypeVar("_Data")
 

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import options as opt
-from render.cli import verification
-from render.cli.command import DioramaCommand, log
-from render.cli.output import progress
-from render.model.errors import UsageError
-from scene_specs.language.writing import atomic_writer, is_stream
-from scene_specs.questions.view import MIN_PIXELS
+from diorama.render.cli import options as opt
+from diorama.render.cli import verification
+from diorama.render.cli.command import DioramaCommand, log
+from diorama.render.cli.output import progress
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.writing import atomic_writer, is_stream
+from diorama.scene_specs.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
-    from render.model.record import EpisodeRecord
-    from scene_specs.questions.generate import Questioner
-    from scene_specs.questions.grammar import Grammar
-    from scene_specs.questions.view import ImageView
+    from diorama.render.model.record import EpisodeRecord
+    from diorama.scene_specs.questions.generate import Questioner
+    from diorama.scene_specs.questions.grammar import Grammar
+    from diorama.scene_specs.questions.view import ImageView
 
 
 # Option -> kinds that it has no effect on.
@@ -79,10 +79,10 @@ def questions(
       render-specs questions scenes.lance --per-image 5 --out questions.jsonl
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
-    from render.geometry.asset_roots import searching
-    from scene_specs.questions.balance import Guesser
-    from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
-    from scene_specs.questions.grammar import default_grammar, read_grammar
+    from diorama.render.geometry.asset_roots import searching
+    from diorama.scene_specs.questions.balance import Guesser
+    from diorama.scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
+    from diorama.scene_specs.questions.grammar import default_grammar, read_grammar
 
     if format == "clevr" and kind != "questions":
         raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
@@ -115,7 +115,7 @@ def questions(
 def _views(
     sources: tuple[str, ...], splits: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tuple[Path, ...]
 ) -> Iterator[ImageView]:
-    from render.annotations.image_views import store_views
+    from diorama.render.annotations.image_views import store_views
 
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
     if any(is_store) and len(sources) > 1:
@@ -131,10 +131,10 @@ def _views(
 
 
 def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Path, ...]) -> Iterator[EpisodeRecord]:
-    from render.compiler.render_key import render_key_of
-    from render.episode.make_record import make_record
-    from render.model.profiles import episode_settings
-    from render.renderers.fake import FakeRenderer
+    from diorama.render.compiler.render_key import render_key_of
+    from diorama.render.episode.make_record import make_record
+    from diorama.render.model.profiles import episode_settings
+    from diorama.render.renderers.fake import FakeRenderer
 
     renderer = FakeRenderer()
     with verification.episodes_of(files, None) as episodes:
@@ -170,9 +170,9 @@ def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
 def _described(
     kind: str, views: Iterable[ImageView], words: Grammar, seed: int, min_pixels: int
 ) -> Iterator[dict[str, Any]]:
-    from scene_specs.questions.captions import captions, scene_graph
-    from scene_specs.questions.expressions import expressions
-    from scene_specs.questions.generate import clevr_numbers
+    from diorama.scene_specs.questions.captions import captions, scene_graph
+    from diorama.scene_specs.questions.expressions import expressions
+    from diorama.scene_specs.questions.generate import clevr_numbers
 
     if kind == "scenes":
         yield from (scene_graph(view, number) for view, number in clevr_numbers(views))
@@ -186,7 +186,7 @@ def _described(
 
 def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:
     """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
-    from scene_specs.questions.generate import clevr_numbers, clevr_question
+    from diorama.scene_specs.questions.generate import clevr_numbers, clevr_question
 
     split: str | None = None
     written = 0

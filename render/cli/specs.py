@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import benchmarks, verification
-from render.cli import options as opt
-from render.cli.command import DioramaGroup, log
-from render.cli.output import print_json, write_lines, write_text
-from render.cli.questions import questions
-from render.model.errors import CompileError, ContrastError, SpecError, UsageError
-from scene_specs.language.errors import read_each, spec_error
-from scene_specs.language.tables import counted
-from scene_specs.language.writing import atomic_writer
+from diorama.render.cli import benchmarks, verification
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaGroup, log
+from diorama.render.cli.output import print_json, write_lines, write_text
+from diorama.render.cli.questions import questions
+from diorama.render.model.errors import CompileError, ContrastError, SpecError, UsageError
+from diorama.scene_specs.language.errors import read_each, spec_error
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.writing import atomic_writer
 
 if TYPE_CHECKING:
-    from scene_specs.language.spec import EpisodeSpec
+    from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 class _SpecsGroup(DioramaGroup):
@@ -77,7 +77,7 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
       render-specs report mewl specs.jsonl
       render-specs report malevic specs.jsonl --json --out report.json
     """
-    from scene_specs.language.benchmark import Report, benchmark
+    from diorama.scene_specs.language.benchmark import Report, benchmark
 
     found = benchmark(name)
     reports = [command for command in found.commands.values() if issubclass(command, Report)]
@@ -95,7 +95,7 @@ def schema(out: Path | None) -> None:
       render-specs schema
       render-specs schema --out spec.schema.json
     """
-    from scene_specs.language.schema import schema_text
+    from diorama.scene_specs.language.schema import schema_text
 
     write_text(out, schema_text())
 
@@ -128,7 +128,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
       render-specs check specs.jsonl
       render-specs check --prove --store scenes.lance
     """
-    from scene_specs.reading.source import SpecSource
+    from diorama.scene_specs.reading.source import SpecSource
 
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
@@ -185,8 +185,8 @@ def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
 
 
 def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
-    from render.compiler import compile_episode
-    from render.model.profiles import episode_settings
+    from diorama.render.compiler import compile_episode
+    from diorama.render.model.profiles import episode_settings
 
     return compile_episode(episode, episode_settings(episode, profile, size), asset_roots).to_json()
 
@@ -234,8 +234,8 @@ def contrast(
       render-specs contrast specs.jsonl --change color --out pairs.jsonl
       render-specs contrast --store scenes.lance --change count --chain 4
     """
-    from render.episode.contrast import ContrastOptions, contrast_scenes
-    from render.model.profiles import episode_settings
+    from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
+    from diorama.render.model.profiles import episode_settings
 
     if bool(files) == (store is not None):
         raise click.UsageError("give FILES, or --store STORE")
@@ -311,7 +311,7 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
       render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
     """
-    from scene_specs.language.benchmark import benchmark
+    from diorama.scene_specs.language.benchmark import benchmark
 
     reader = benchmark(origin).function("importing:import_published")
     given = {name: value for name, value in others.items() if value is not None}

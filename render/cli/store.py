@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import options as opt
-from render.cli import store_maintenance, store_stats
-from render.cli.command import DioramaGroup, log
-from render.cli.output import print_json, progress_bar
-from render.model.errors import Diagnostic, SpecError, StoreError, UsageError
-from scene_specs.language.tables import counted, text_table
+from diorama.render.cli import options as opt
+from diorama.render.cli import store_maintenance, store_stats
+from diorama.render.cli.command import DioramaGroup, log
+from diorama.render.cli.output import print_json, progress_bar
+from diorama.render.model.errors import Diagnostic, SpecError, StoreError, UsageError
+from diorama.scene_specs.language.tables import counted, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from render.model.record import EpisodeRecord
-    from render.store.lance.reader import LanceReader
-    from render.store.lance.verify import Verdict
+    from diorama.render.model.record import EpisodeRecord
+    from diorama.render.store.lance.reader import LanceReader
+    from diorama.render.store.lance.verify import Verdict
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")
@@ -55,7 +55,7 @@ def create(url: str) -> None:
       render-store create scenes.lance
       render-store create s3://bucket/scenes.lance
     """
-    from render.store import create_store
+    from diorama.render.store import create_store
 
     create_store(url).close()
     click.echo(f"created {url}")
@@ -85,11 +85,11 @@ def ls(
       render-store ls scenes.lance --where "split = 'train'"
       render-store ls scenes.lance --sort visible_fraction --limit 10
     """
-    from render.store.episode_store import ID_BATCH_ROWS, ids_filter
+    from diorama.render.store.episode_store import ID_BATCH_ROWS, ids_filter
 
     store = opt.open_reader(url, at)
     if sort is not None:
-        from render.store.analysis.extremes import extremes
+        from diorama.render.store.analysis.extremes import extremes
 
         found = extremes(store, sort, where, limit, reverse)
         rows = []
@@ -147,8 +147,8 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
-    from render.store.analysis.stats import tally
-    from render.store.columns import SCHEMA_VERSION
+    from diorama.render.store.analysis.stats import tally
+    from diorama.render.store.columns import SCHEMA_VERSION
 
     versions = store.versions()
     size = store.bytes_on_disk()
@@ -212,9 +212,9 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
       render-store get scenes.lance clevr/train/000000 --out images
       render-store get scenes.lance clevr/train/000000 --at 3 --out earlier
     """
-    from render.export.formats.folder import export
-    from render.export.protocol import ExportOptions
-    from render.store.episode_store import ids_filter, unknown_id
+    from diorama.render.export.formats.folder import export
+    from diorama.render.export.protocol import ExportOptions
+    from diorama.render.store.episode_store import ids_filter, unknown_id
 
     store = opt.open_reader(url, at)
     for episode in episodes:
@@ -256,9 +256,9 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
       render-store verify scenes.lance
       render-store verify scenes.lance --repair --specs-out damaged.jsonl
     """
-    from render.episode.output_files import check_writable
-    from render.store.lance.verify import verify as verify_store
-    from render.store.lance.verify import write_specs
+    from diorama.render.episode.output_files import check_writable
+    from diorama.render.store.lance.verify import verify as verify_store
+    from diorama.render.store.lance.verify import write_specs
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; omit --at")
@@ -278,8 +278,8 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         without_spec = [damage.episode_id or f"row {damage.row}" for damage in lost if damage.spec is None]
         _warn_of_lost_specs(without_spec, specs_out)
     if mend and verdict.damaged:
-        from render.store import open_store
-        from render.store.lance.verify import delete_damaged
+        from diorama.render.store import open_store
+        from diorama.render.store.lance.verify import delete_damaged
 
         log.info("deleted %s", counted(delete_damaged(open_store(url), verdict), "row"))
     if not verdict.intact:

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand, log
-from render.cli.output import print_json, progress_bar
-from render.model.errors import StoreError, UsageError
-from scene_specs.language.tables import counted, text_table
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand, log
+from diorama.render.cli.output import print_json, progress_bar
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.scene_specs.language.tables import counted, text_table
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
@@ -37,7 +37,7 @@ def compact(url: str, drop_older_than: float | None) -> None:
       render-store compact scenes.lance
       render-store compact scenes.lance --drop-older-than 7
     """
-    from render.store import open_store
+    from diorama.render.store import open_store
 
     store = open_store(url)
     before = len(store.fragments())
@@ -65,7 +65,7 @@ def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: 
       render-store tag scenes.lance paper
       render-store tag scenes.lance paper --delete
     """
-    from render.store import open_store
+    from diorama.render.store import open_store
 
     store = open_store(url)
     if name is None:
@@ -161,10 +161,10 @@ def copy(
       render-store copy parts/*.lance scenes.lance --complete specs.jsonl
       render-store copy scenes.lance val.lance --split val --differing newest
     """
-    from render.store import copying, open_or_create, peek
-    from render.store.episode_store import condition as combine
-    from render.store.episode_store import unknown_id
-    from scene_specs.reading.source import SpecSource
+    from diorama.render.store import copying, open_or_create, peek
+    from diorama.render.store.episode_store import condition as combine
+    from diorama.render.store.episode_store import unknown_id
+    from diorama.scene_specs.reading.source import SpecSource
 
     condition = combine(**filters)
     opened = [opt.open_reader(source, at, filters["splits"]) for source in sources]
@@ -200,8 +200,8 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
       render-store delete scenes.lance clevr/train/000000
       render-store delete scenes.lance clevr/val/000000 clevr/val/000001
     """
-    from render.store import open_store
-    from render.store.episode_store import unknown_id
+    from diorama.render.store import open_store
+    from diorama.render.store.episode_store import unknown_id
 
     store = open_store(url)
     for episode in episodes:
@@ -222,8 +222,8 @@ def migrate(url: str) -> None:
       render-store migrate scenes.lance
       render-store migrate s3://bucket/scenes.lance
     """
-    from render.store.columns import SCHEMA_VERSION
-    from render.store.lance.migrate import migrate as migrate_store
+    from diorama.render.store.columns import SCHEMA_VERSION
+    from diorama.render.store.lance.migrate import migrate as migrate_store
 
     before = migrate_store(url)
     click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
@@ -242,7 +242,7 @@ def repair(url: str) -> None:
       render-store repair scenes.lance
       render-store repair /data/scenes.lance -v
     """
-    from render.store.lance.durability import roll_back
+    from diorama.render.store.lance.durability import roll_back
 
     aside = roll_back(url)
     click.echo(f"set aside version {', '.join(map(str, aside))}" if aside else "the newest version is complete")
@@ -274,9 +274,9 @@ def contrast(
       render-store contrast pairs.lance
       render-store contrast pairs.lance --min-pixels 50 --delete
     """
-    from render.episode.pairs import check_pairs
-    from render.store import open_store
-    from scene_specs.language.scene import pair_of_id
+    from diorama.render.episode.pairs import check_pairs
+    from diorama.render.store import open_store
+    from diorama.scene_specs.language.scene import pair_of_id
 
     store = open_store(url)
     with progress_bar(store.count(None), "episodes") as advance:

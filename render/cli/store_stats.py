@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from render.cli import options as opt
-from render.cli.command import DioramaCommand
-from render.cli.output import print_json, progress_bar
-from render.model.errors import UsageError
-from scene_specs.language.tables import text_table
+from diorama.render.cli import options as opt
+from diorama.render.cli.command import DioramaCommand
+from diorama.render.cli.output import print_json, progress_bar
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from render.store.analysis.stats import Distribution, Key, Stats
-    from render.store.analysis.store_diff import EpisodeDiff, StoreDiff
+    from diorama.render.store.analysis.stats import Distribution, Key, Stats
+    from diorama.render.store.analysis.store_diff import EpisodeDiff, StoreDiff
 
 _BAR_WIDTH = 28
 _MAX_LINES = 4
@@ -48,10 +48,10 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
     """
     if out is not None and out.suffix.lower() not in (".png", ".svg"):
         raise UsageError(f"--out {out}: name a .png or .svg file")
-    from render.store.analysis.stats import gather
+    from diorama.render.store.analysis.stats import gather
 
     if out is not None:
-        from render.episode.output_files import check_writable
+        from diorama.render.episode.output_files import check_writable
 
         check_writable(out)
     store = opt.open_reader(url, at)
@@ -68,8 +68,8 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
 
 def _draw(found: Stats, url: str, where: str | None, out: Path) -> None:
-    from render.episode.output_files import Files
-    from render.gallery.charts import save_charts
+    from diorama.render.episode.output_files import Files
+    from diorama.render.gallery.charts import save_charts
 
     title = Path(url).name + (f" where {where}" if where else "")
     svg = out.suffix.lower() == ".svg"
@@ -89,7 +89,7 @@ def _lines(found: Stats) -> Iterator[str]:
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
     """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
-    from render.gallery.charts import bars
+    from diorama.render.gallery.charts import bars
 
     rows = bars(item)
     counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]
@@ -148,7 +148,7 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
       render-store diff old.lance new.lance
       render-store diff scenes.lance --at 11 --json
     """
-    from render.store.analysis.store_diff import diff as compare
+    from diorama.render.store.analysis.store_diff import diff as compare
 
     if other is None and at is None:
         raise UsageError("name two stores, or a store and --at VERSION")

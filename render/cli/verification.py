@@ -9,19 +9,19 @@ from functools import cache
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
-from render.model.errors import AssetError, Diagnostic, SpecError, UsageError
-from scene_specs.language.errors import located
+from diorama.render.model.errors import AssetError, Diagnostic, SpecError, UsageError
+from diorama.scene_specs.language.errors import located
 
 if TYPE_CHECKING:
     import pathlib
 
-    from render.model.record import EpisodeRecord
-    from scene_specs.language.benchmark import Verifier
-    from scene_specs.language.diagnostics import PathDiagnostic
-    from scene_specs.language.scene import Scene
-    from scene_specs.language.spec import EpisodeSpec
-    from scene_specs.language.strict_json import Path
-    from scene_specs.reading.source import Item, SpecSource
+    from diorama.render.model.record import EpisodeRecord
+    from diorama.scene_specs.language.benchmark import Verifier
+    from diorama.scene_specs.language.diagnostics import PathDiagnostic
+    from diorama.scene_specs.language.scene import Scene
+    from diorama.scene_specs.language.spec import EpisodeSpec
+    from diorama.scene_specs.language.strict_json import Path
+    from diorama.scene_specs.reading.source import Item, SpecSource
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Verification:
 
     def add(self, task: Any, location: Diagnostic, verify: Callable[[Verifier], str]) -> None:
         """Verify one episode. location: an empty diagnostic with its file, line and id."""
-        from scene_specs.language.benchmark import verifier_of
+        from diorama.scene_specs.language.benchmark import verifier_of
 
         verifier = verifier_of(task)
         try:
@@ -83,8 +83,8 @@ class MissingAssets:
 
     def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
         """Yield a diagnostic for each location that names a missing asset. Raises UsageError for wrong settings."""
-        from scene_specs.language.diagnostics import PathDiagnostic
-        from scene_specs.language.spec import EpisodeSpec
+        from diorama.scene_specs.language.diagnostics import PathDiagnostic
+        from diorama.scene_specs.language.spec import EpisodeSpec
 
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
             if problem := self._problem(name):
@@ -94,9 +94,9 @@ class MissingAssets:
                 yield PathDiagnostic(path, problem, hint)
 
     def _find_problem(self, name: str) -> str:
-        from render.geometry.asset_roots import find_asset
-        from render.geometry.shapenet import library
-        from scene_specs.language.model_names import parse_mesh
+        from diorama.render.geometry.asset_roots import find_asset
+        from diorama.render.geometry.shapenet import library
+        from diorama.scene_specs.language.model_names import parse_mesh
 
         try:
             if name.startswith("shapenet:"):
@@ -111,8 +111,8 @@ class MissingAssets:
 
 def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
     """Yield the location and name of every model and .blend file in a spec whose name has the right form."""
-    from scene_specs.checks.object_checks import random_shapes
-    from scene_specs.language.model_names import parse_mesh, parse_model
+    from diorama.scene_specs.checks.object_checks import random_shapes
+    from diorama.scene_specs.language.model_names import parse_mesh, parse_model
 
     for number, frame in enumerate(spec.frames):
         made: list[tuple[Path, Any]] = [(("objects", k), item) for k, item in enumerate(frame.objects)]
@@ -134,7 +134,7 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[Path, str]]:
 @contextmanager
 def open_checked(files: tuple[str, ...]) -> Iterator[SpecSource]:
     """Open spec files after a check of all of them. Raises SpecError with every diagnostic."""
-    from scene_specs.reading.source import SpecSource
+    from diorama.scene_specs.reading.source import SpecSource
 
     with SpecSource(files) as source:
         diagnostics, _ = source.check()
@@ -150,7 +150,7 @@ def episodes_of(files: tuple[str, ...], store: str | None) -> Iterator[Iterator[
         with open_checked(files) as source:
             yield (item.episode for item in source)
     else:
-        from render.episode.find import source_of
+        from diorama.render.episode.find import source_of
 
         stored = StoreEpisodes(store)
         yield map(source_of, stored.read(stored.ids()))
@@ -180,7 +180,7 @@ class StoreEpisodes:
     """The episodes of a store, as commands of benchmarks read them."""
 
     def __init__(self, store: str) -> None:
-        from render.store import open_store
+        from diorama.render.store import open_store
 
         self._path, self._store = store, open_store(store)
         self.damaged: list[str] = []
@@ -201,7 +201,7 @@ class StoreEpisodes:
 
     def valid(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
         """The episodes with these ids that are not damaged; `damaged` gets a line for each of the others."""
-        from render.export.protocol import ExportReport, iter_valid_records
+        from diorama.render.export.protocol import ExportReport, iter_valid_records
 
         return iter_valid_records(self._store, ids, ExportReport(damaged=self.damaged), lambda _: None)
 

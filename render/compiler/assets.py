@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from render.geometry.asset_roots import find_asset
-from render.geometry.meshes import load_mesh
-from render.geometry.shapenet import load_model
-from render.model.errors import AssetError
-from scene_specs.language.model_names import is_model
-from scene_specs.language.scene import Scene
-from scene_specs.language.stage import Stage, stage_digest
+from diorama.render.geometry.asset_roots import find_asset
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.geometry.shapenet import load_model
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.stage import Stage, stage_digest
 
 _stage_digest = lru_cache(maxsize=64)(stage_digest)
 

@@ -11,21 +11,21 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.rng import Keys
-from render.geometry.camera import Camera
-from render.geometry.orbit import seen_from
-from render.geometry.outlines import corners_of, outline_of
-from render.geometry.rotation import Vec, rounded, rounded3
-from render.geometry.shapenet import canonical, load_model
-from render.geometry.solid import Stand, stand_of
-from scene_specs.language.materials import changed_parameters
-from scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
-from scene_specs.language.outlines import POLYGON, signed_area
-from scene_specs.language.scene import SceneMaterial
-from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
-from scene_specs.language.stage import Stage, StageDefaults, StagePlace
-from scene_specs.language.tables import counted
-from scene_specs.language.vocabulary import linear_of_srgb
+from diorama.render.compiler.rng import Keys
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.orbit import seen_from
+from diorama.render.geometry.outlines import corners_of, outline_of
+from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.render.geometry.shapenet import canonical, load_model
+from diorama.render.geometry.solid import Stand, stand_of
+from diorama.scene_specs.language.materials import changed_parameters
+from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
+from diorama.scene_specs.language.outlines import POLYGON, signed_area
+from diorama.scene_specs.language.scene import SceneMaterial
+from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
+from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
 T = TypeVar("T")
 Fail = Callable[[str], Exception]

@@ -8,15 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from render.compiler.attributes import Fail, Item
-from render.compiler.rng import Keys
-from render.geometry.camera import Camera
-from render.geometry.orbit import direction, distance
-from render.geometry.rotation import Vec, rounded, rounded3
-from scene_specs.language.diagnostics import form_diagnostics, path_text
-from scene_specs.language.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
-from scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
-from scene_specs.language.stage import Stage, StageLight
+from diorama.render.compiler.attributes import Fail, Item
+from diorama.render.compiler.rng import Keys
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.orbit import direction, distance
+from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text
+from diorama.scene_specs.language.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
+from diorama.scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
+from diorama.scene_specs.language.stage import Stage, StageLight
 
 # Share of the shorter image side that the objects fill, unless the spec or the stage specifies it.
 _FRAMING = 0.9

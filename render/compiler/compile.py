@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from render.compiler.assets import scene_assets
-from render.compiler.attributes import Item, draw_items
-from render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
-from render.compiler.constraints import rules_of
-from render.compiler.content import content_seed
-from render.compiler.layout import Layout, lay_out
-from render.compiler.rng import Keys
-from render.geometry.asset_roots import in_asset_roots
-from render.geometry.camera import Camera
-from render.geometry.outlines import outline_of
-from render.model.errors import CompileError
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
-from scene_specs.language.spec import EpisodeSpec, FrameSpec
-from scene_specs.language.stage import Stage, stage_of
+from diorama.render.compiler.assets import scene_assets
+from diorama.render.compiler.attributes import Item, draw_items
+from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
+from diorama.render.compiler.constraints import rules_of
+from diorama.render.compiler.content import content_seed
+from diorama.render.compiler.layout import Layout, lay_out
+from diorama.render.compiler.rng import Keys
+from diorama.render.geometry.asset_roots import in_asset_roots
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.outlines import outline_of
+from diorama.render.model.errors import CompileError
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.language.stage import Stage, stage_of
 
 
 def _object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:

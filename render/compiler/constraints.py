@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.attributes import Fail, Item
-from render.geometry.shapenet.repair import convex_hull
-from scene_specs.language.spec import ConstraintSpec, FrameSpec
-from scene_specs.language.stage import StagePlacement
+from diorama.render.compiler.attributes import Fail, Item
+from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
+from diorama.scene_specs.language.stage import StagePlacement
 
 Floats = NDArray[np.float64]
 Outline = Sequence[tuple[float, float]]

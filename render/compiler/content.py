@@ -10,8 +10,8 @@ import hashlib
 import json
 from typing import Any
 
-from scene_specs.language.model_names import is_model
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 _METADATA = {"name", "utterance", "truth", "pointer", "fixation"}
 

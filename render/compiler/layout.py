@@ -9,18 +9,18 @@ from typing import Protocol
 
 import numpy as np
 
-from render.compiler.attributes import Item
-from render.compiler.constraints import Rules
-from render.compiler.placement import Floats, Ground2, Search
-from render.compiler.pointer import Placer, placer_of, quadrants
-from render.compiler.rng import Keys
-from render.compiler.visibility import VisibilityCounter, is_in_frame
-from render.geometry.camera import Camera
-from render.geometry.ground import is_between
-from render.geometry.rotation import Vec
-from scene_specs.language.spec import FrameSpec
-from scene_specs.language.stage import Stage
-from scene_specs.language.tables import counted
+from diorama.render.compiler.attributes import Item
+from diorama.render.compiler.constraints import Rules
+from diorama.render.compiler.placement import Floats, Ground2, Search
+from diorama.render.compiler.pointer import Placer, placer_of, quadrants
+from diorama.render.compiler.rng import Keys
+from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.ground import is_between
+from diorama.render.geometry.rotation import Vec
+from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.tables import counted
 
 # Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)

@@ -16,9 +16,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.attributes import Item
-from render.compiler.constraints import Rules
-from render.compiler.visibility import VisibilityCounter, frame_planes
+from diorama.render.compiler.attributes import Item
+from diorama.render.compiler.constraints import Rules
+from diorama.render.compiler.visibility import VisibilityCounter, frame_planes
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

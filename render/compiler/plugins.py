@@ -9,8 +9,8 @@ from functools import lru_cache
 from importlib import util
 from pathlib import Path
 
-from render.model.errors import UsageError
-from scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
 
 _CODE_SUFFIXES = (".py", ".so", ".pyd")
 

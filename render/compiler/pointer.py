@@ -10,18 +10,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from render.compiler.attributes import Fail, Item, material_of
-from render.compiler.constraints import Rules
-from render.compiler.placement import Floats, Ground2
-from render.compiler.rng import Keys
-from render.compiler.visibility import VisibilityCounter, is_in_frame
-from render.geometry.pointing import pointing_ray
-from render.geometry.raster import Pose, compose, rasterize
-from render.geometry.rotation import Vec, rounded, rounded3
-from render.geometry.solid import solid
-from scene_specs.language.spec import FrameSpec, PointerSpec
-from scene_specs.language.stage import Stage, StagePointer
-from scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
+from diorama.render.compiler.attributes import Fail, Item, material_of
+from diorama.render.compiler.constraints import Rules
+from diorama.render.compiler.placement import Floats, Ground2
+from diorama.render.compiler.rng import Keys
+from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
+from diorama.render.geometry.pointing import pointing_ray
+from diorama.render.geometry.raster import Pose, compose, rasterize
+from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.render.geometry.solid import solid
+from diorama.scene_specs.language.spec import FrameSpec, PointerSpec
+from diorama.scene_specs.language.stage import Stage, StagePointer
+from diorama.scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
 
 Span = tuple[float, float]
 NAME = "pointer"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from render.compiler.assets import scene_assets
-from render.compiler.cameras import fits
-from render.compiler.plugins import plugin_assets
-from render.compiler.pointer import MESHES
-from render.geometry.asset_roots import in_asset_roots
-from render.model.blender_series import key_suffix
-from render.model.record import RenderKey
-from scene_specs.language.model_names import is_model
-from scene_specs.language.outlines import FLAT_SHAPES
-from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec, RandomObjectsSpec
-from scene_specs.language.stage import Stage, stage_of
+from diorama.render.compiler.assets import scene_assets
+from diorama.render.compiler.cameras import fits
+from diorama.render.compiler.plugins import plugin_assets
+from diorama.render.compiler.pointer import MESHES
+from diorama.render.geometry.asset_roots import in_asset_roots
+from diorama.render.model.blender_series import key_suffix
+from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.outlines import FLAT_SHAPES
+from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec, RandomObjectsSpec
+from diorama.scene_specs.language.stage import Stage, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.attributes import Item
-from render.geometry.camera import Camera
-from render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterize
-from render.geometry.rotation import Vec
-from render.geometry.solid import solid
-from scene_specs.language.stage import StageGround
+from diorama.render.compiler.attributes import Item
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterize
+from diorama.render.geometry.rotation import Vec
+from diorama.render.geometry.solid import solid
+from diorama.scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 

@@ -11,18 +11,18 @@ import pickle
 import zlib
 from collections import OrderedDict
 
-from render.compiler.content import picture_key
-from render.geometry.marks import with_fixation
-from render.model.passes import Passes, Renderer
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
-from scene_specs.language.stage import load_stage
+from diorama.render.compiler.content import picture_key
+from diorama.render.geometry.marks import with_fixation
+from diorama.render.model.passes import Passes, Renderer
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.stage import load_stage
 
 # Compressed bytes; an image of iWISDM's size takes about 60 KB.
 MOST_BYTES = 256 << 20
 
 
 class CachingRenderer:
-    """Caches another renderer (see render.model.passes.Renderer). hits, misses: images reused and rendered."""
+    """Caches another renderer (see diorama.render.model.passes.Renderer). hits, misses: images reused and rendered."""
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:
         self._inner, self._most = renderer, most_bytes

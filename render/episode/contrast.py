@@ -17,20 +17,20 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from render.annotations.image_views import extent_of
-from render.compiler import compile_episode
-from render.episode.pin_layout import pin_layout
-from render.geometry.glass import glass_share
-from render.model.errors import CompileError, ContrastError, SpecError
-from render.model.json_diff import differences
-from scene_specs.language.benchmark import benchmark, benchmark_of, verifier_of
-from scene_specs.language.contrast import Edit, edits
-from scene_specs.language.rng import generator
-from scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
-from scene_specs.language.spec import EpisodeId, EpisodeSpec
-from scene_specs.language.stage import load_stage
-from scene_specs.questions.view import CONTACT, vertical
-from scene_specs.reading.source import parse_episode
+from diorama.render.annotations.image_views import extent_of
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.pin_layout import pin_layout
+from diorama.render.geometry.glass import glass_share
+from diorama.render.model.errors import CompileError, ContrastError, SpecError
+from diorama.render.model.json_diff import differences
+from diorama.scene_specs.language.benchmark import benchmark, benchmark_of, verifier_of
+from diorama.scene_specs.language.contrast import Edit, edits
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
+from diorama.scene_specs.language.spec import EpisodeId, EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.questions.view import CONTACT, vertical
+from diorama.scene_specs.reading.source import parse_episode
 
 Answers = Literal["flip", "stay", "any"]
 # Edits to try per Scene.

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from render.compiler import compile_episode
-from render.episode.json_edit import REMOVED, Step, changed, hinted, parse_assignment, parse_path
-from render.episode.pin_layout import pin_layout
-from render.episode.request import EpisodeRequest
-from render.geometry.rotation import rounded3
-from render.model.errors import SpecError, UsageError
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import Stage, load_stage
-from scene_specs.language.vocabulary import linear_of_srgb
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.json_edit import REMOVED, Step, changed, hinted, parse_assignment, parse_path
+from diorama.render.episode.pin_layout import pin_layout
+from diorama.render.episode.request import EpisodeRequest
+from diorama.render.geometry.rotation import rounded3
+from diorama.render.model.errors import SpecError, UsageError
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import Stage, load_stage
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.reading.source import parse_episode
 
 Assignment = tuple[Sequence[Step], Any]
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from render.model.errors import UsageError
-from scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
 
 Step = int | str
 

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import numpy as np
 
-from render import __version__
-from render.annotations import annotate
-from render.annotations.encode import encode_extra, encode_png
-from render.compiler import compile_episode
-from render.compiler.assets import check_assets
-from render.geometry.asset_roots import in_asset_roots
-from render.geometry.shapenet import load_model
-from render.model.errors import RenderError
-from render.model.passes import Passes, Renderer
-from render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
-from render.passes import rendered_rows
-from scene_specs.language.model_names import is_model
-from scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render import __version__
+from diorama.render.annotations import annotate
+from diorama.render.annotations.encode import encode_extra, encode_png
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.assets import check_assets
+from diorama.render.geometry.asset_roots import in_asset_roots
+from diorama.render.geometry.shapenet import load_model
+from diorama.render.model.errors import RenderError
+from diorama.render.model.passes import Passes, Renderer
+from diorama.render.model.record import EpisodeRecord, ImageRecord, Provenance, RenderKey
+from diorama.render.passes import rendered_rows
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 Episode = EpisodeSpec | Scene
 

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.annotations.compare import Comparison, ImageComparison, compare_records
-from render.gallery.comparison_strip import comparison_strip, difference_picture
-from render.gallery.overlay import overlay
-from render.model.errors import UsageError
-from render.model.passes import Passes
-from render.model.record import EpisodeRecord, ImageRecord
-from scene_specs.language.atomic import atomic_path
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations.compare import Comparison, ImageComparison, compare_records
+from diorama.render.gallery.comparison_strip import comparison_strip, difference_picture
+from diorama.render.gallery.overlay import overlay
+from diorama.render.model.errors import UsageError
+from diorama.render.model.passes import Passes
+from diorama.render.model.record import EpisodeRecord, ImageRecord
+from diorama.scene_specs.language.atomic import atomic_path
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 class BlendSaver:

@@ -19,19 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from render.episode.find import find, only_frames, only_images
-from render.episode.request import EpisodeRequest
-from render.episode.rerender import render_request
-from render.export.protocol import ExportReport, iter_valid_records
-from render.geometry.asset_roots import in_asset_roots
-from render.geometry.camera import Camera
-from render.geometry.rotation import euler_matrix
-from render.geometry.solid import world_vertices
-from render.model.errors import UsageError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader, OnProgress
-from scene_specs.language.rendered import mask_of
-from scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
+from diorama.render.episode.find import find, only_frames, only_images
+from diorama.render.episode.request import EpisodeRequest
+from diorama.render.episode.rerender import render_request
+from diorama.render.export.protocol import ExportReport, iter_valid_records
+from diorama.render.geometry.asset_roots import in_asset_roots
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.rotation import euler_matrix
+from diorama.render.geometry.solid import world_vertices
+from diorama.render.model.errors import UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader, OnProgress
+from diorama.scene_specs.language.rendered import mask_of
+from diorama.scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
 
 # Share of the pixels of twins that count as unchanged.
 NOISE = 0.99

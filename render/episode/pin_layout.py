@@ -9,14 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from render.compiler import compile_episode
-from render.model.errors import DioramaError, UsageError
-from render.model.json_diff import differences, preview_json
-from scene_specs.language.model_names import is_model
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from scene_specs.language.spec import AreaSpec, CameraSpec, EpisodeSpec, FrameSpec, LightSpec, ObjectSpec, object_name
-from scene_specs.language.stage import load_stage
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import DioramaError, UsageError
+from diorama.render.model.json_diff import differences, preview_json
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
+from diorama.scene_specs.language.spec import (
+    AreaSpec,
+    CameraSpec,
+    EpisodeSpec,
+    FrameSpec,
+    LightSpec,
+    ObjectSpec,
+    object_name,
+)
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.reading.source import parse_episode
 
 # Constraints on the complete layout. With every location specified the compiler may apply them more strictly than in
 # its search (beside a pointer, the axis margin holds along `right` only).

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from render.model.errors import ConflictError
-from render.model.record import EpisodeRecord
-from render.store import open_store
+from diorama.render.model.errors import ConflictError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store import open_store
 
 
 @dataclass(frozen=True)

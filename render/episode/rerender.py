@@ -7,21 +7,21 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from render.annotations.compare import Comparison, circumstances, scene_changes
-from render.compiler.render_key import render_key_of
-from render.episode.find import ResolvedRequest, find, only_frames, only_images, other_series
-from render.episode.make_record import make_record
-from render.episode.output_files import BlendSaver, Files, check_writable
-from render.episode.replace import Replaced, replace_stored
-from render.episode.request import EpisodeRequest
-from render.episode.time_limit import run_within
-from render.gallery.sheet import sheet
-from render.gallery.top_view import top_view
-from render.model.record import EpisodeRecord, RenderKey
-from render.renderers import make_renderer
-from render.run.limits import KERNEL_SECONDS, timeout_of
-from scene_specs.language.scene import Scene
-from scene_specs.language.tables import counted
+from diorama.render.annotations.compare import Comparison, circumstances, scene_changes
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.find import ResolvedRequest, find, only_frames, only_images, other_series
+from diorama.render.episode.make_record import make_record
+from diorama.render.episode.output_files import BlendSaver, Files, check_writable
+from diorama.render.episode.replace import Replaced, replace_stored
+from diorama.render.episode.request import EpisodeRequest
+from diorama.render.episode.time_limit import run_within
+from diorama.render.gallery.sheet import sheet
+from diorama.render.gallery.top_view import top_view
+from diorama.render.model.record import EpisodeRecord, RenderKey
+from diorama.render.renderers import make_renderer
+from diorama.render.run.limits import KERNEL_SECONDS, timeout_of
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.tables import counted
 
 __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
 
@@ -32,7 +32,7 @@ class EpisodeResult:
 
     comparison: None without a stored record to compare with. edited: fields of the Scene that differ from the stored
     one. changed: versions, device, settings and assets that differ. replaced: None where the store is unchanged.
-    other_series: see render.episode.find.other_series.
+    other_series: see diorama.render.episode.find.other_series.
     """
 
     episode: str

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from render.model.errors import DioramaError, RenderError
+from diorama.render.model.errors import DioramaError, RenderError
 
 _Result = TypeVar("_Result")
 # The system's timer takes no more than the seconds that fit into a C long.
@@ -33,7 +33,7 @@ def run_within(seconds: float, what: str, function: Callable[..., _Result], *arg
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    levels = {name: logging.getLogger(name).level for name in ("", "diorama", "render", "scene_specs")}
+    levels = {name: logging.getLogger(name).level for name in ("", "diorama")}
     sent = (sender, seconds, levels, function, arguments)
     child = context.Process(target=_send_result, args=sent, daemon=True)
     paths = list(sys.path)

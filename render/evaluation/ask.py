@@ -8,15 +8,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from render.chat import Message, Models, Picture
-from render.evaluation.store_items import iter_items, no_items
-from render.export.protocol import ExportOptions
-from render.model.errors import UsageError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.appending import GrowingFile, open_growing
-from scene_specs.language.chat import in_parallel
-from scene_specs.language.items import Item
+from diorama.render.chat import Message, Models, Picture
+from diorama.render.evaluation.store_items import iter_items, no_items
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.model.errors import UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.appending import GrowingFile, open_growing
+from diorama.scene_specs.language.chat import in_parallel
+from diorama.scene_specs.language.items import Item
 
 # Items in memory at once, with their images; more if more are asked at a time.
 _CHUNK = 64

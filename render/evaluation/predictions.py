@@ -17,8 +17,8 @@ from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import spec_error
 
 # A longer line, or a sample of more bytes, is not a reply.
 _MOST_BYTES = 64 << 20

@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from render.evaluation.predictions import Prediction
-from render.evaluation.store_items import iter_items
-from render.export.protocol import ExportOptions
-from render.model.errors import UsageError
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.answer_rule import answer_of
-from scene_specs.language.diagnostics import did_you_mean
-from scene_specs.language.items import Item
-from scene_specs.language.tables import counted, markdown_table
+from diorama.render.evaluation.predictions import Prediction
+from diorama.render.evaluation.store_items import iter_items
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.model.errors import UsageError
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.answer_rule import answer_of
+from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.items import Item
+from diorama.scene_specs.language.tables import counted, markdown_table
 
 _MOST_HINTED = 100_000
 _95 = 1.959964

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
-from render.annotations.image_views import store_views
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, listed
-from render.model.errors import StoreError, UsageError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.items import Item, item_id, items_of
-from scene_specs.language.tables import counted
-from scene_specs.questions.generate import Questioner
-from scene_specs.questions.grammar import default_grammar
-from scene_specs.questions.question_items import items
+from diorama.render.annotations.image_views import store_views
+from diorama.render.export.protocol import ExportOptions, ExportReport, chosen_ids, iter_valid_records, listed
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.items import Item, item_id, items_of
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.questions.generate import Questioner
+from diorama.scene_specs.questions.grammar import default_grammar
+from diorama.scene_specs.questions.question_items import items
 
 _log = logging.getLogger(__name__)
 

@@ -1,10 +1,10 @@
 """Export formats, by name; each file of `formats` is one.
 
-A format is a module with a function `export` (render.export.protocol.Exporter), and optionally
+A format is a module with a function `export` (diorama.render.export.protocol.Exporter), and optionally
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
-    croissant(out)       for `--about`: the files and record sets of an export (render.export.croissant), and
+    croissant(out)       for `--about`: the files and record sets of an export (diorama.render.export.croissant), and
                          split -> pattern of its files, for the viewer of the Hugging Face hub
 
 A package may register the function alone, which then takes `--shard-size`.
@@ -16,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from scene_specs.language.errors import UsageError
-from scene_specs.language.registry import plugin
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.registry import plugin
 
 if TYPE_CHECKING:
-    from render.export.protocol import Exporter
+    from diorama.render.export.protocol import Exporter
 
 
 def exporter(name: str) -> Exporter:

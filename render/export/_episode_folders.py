@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from render.export._image_files import ID
-from render.export.atomic_output import FileConflictError, below, output_lock, put_file, put_folder
-from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, write_records
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
+from diorama.render.export._image_files import ID
+from diorama.render.export.atomic_output import FileConflictError, below, output_lock, put_file, put_folder
+from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, write_records
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader
 
 # Relative path of a file -> content.
 Files = Mapping[str, bytes]
@@ -29,14 +29,14 @@ def export_folders(
     merge: Callable[[Path, Path], None] | None = None,
     files_beside: Callable[[EpisodeRecord], Files] = lambda record: {},
 ) -> ExportReport:  # fmt: skip
-    """Write each episode to its folder below `out`; see render.export.protocol.Exporter.
+    """Write each episode to its folder below `out`; see diorama.render.export.protocol.Exporter.
 
     marked: the JSON file of a folder that holds the identity of the stored episode. folder_of: episode id -> relative
     path; raises ValueError for an id of another benchmark. files_of: all files of an episode, given its identity;
     raises SpecError or ValueError for an episode that the format can't hold. identity_in: finds the identity in the
-    data of the marked file. merge: moves a new folder to an existing one (render.export.atomic_output.put_folder), for
-    formats in which a folder may hold the folders of other episodes. files_beside: an episode's files outside its
-    folder, relative to `out`; written before the folder.
+    data of the marked file. merge: moves a new folder to an existing one
+    (diorama.render.export.atomic_output.put_folder), for formats in which a folder may hold the folders of other
+    episodes. files_beside: an episode's files outside its folder, relative to `out`; written before the folder.
     """
     report = ExportReport()
     owners: dict[Path, str] = {}

@@ -12,14 +12,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from render.export.atomic_output import below, compact_json, output_lock, put_file, remove_leftovers
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids, write_records
-from render.model.errors import StoreError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.atomic import atomic_path
+from diorama.render.export.atomic_output import below, compact_json, output_lock, put_file, remove_leftovers
+from diorama.render.export.protocol import ExportOptions, ExportReport, chosen_ids, write_records
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.atomic import atomic_path
 
-# The patterns of scene_specs.language.spec. A store may have another origin, and these names become paths.
+# The patterns of diorama.scene_specs.language.spec. A store may have another origin, and these names become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
@@ -105,7 +105,7 @@ class ImageExport:
     def export(
         cls, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
     ) -> ExportReport:
-        """Write images and lists; see render.export.protocol.Exporter. Memory: a chunk of episodes."""
+        """Write images and lists; see diorama.render.export.protocol.Exporter. Memory: a chunk of episodes."""
         return cls(store, out, options)._run(progress)
 
     def write(self, record: EpisodeRecord) -> bool:

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from render.export._image_files import split_of
-from render.export.atomic_output import below, output_lock, remove_leftovers
-from render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, iter_valid_records
-from render.model.errors import StoreError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.atomic import atomic_path, write_atomic
+from diorama.render.export._image_files import split_of
+from diorama.render.export.atomic_output import below, output_lock, remove_leftovers
+from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, iter_valid_records
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.atomic import atomic_path, write_atomic
 
 _log = logging.getLogger(__name__)
 MANIFEST = ".diorama-export.json"
@@ -109,7 +109,10 @@ def hub_split(split: str) -> str:
 def export_shards(
     store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None], format_: ShardFormat
 ) -> ExportReport:
-    """Write missing files; see render.export.protocol.Exporter. Memory: a chunk of episodes and what `write` holds."""
+    """Write missing files.
+
+    See diorama.render.export.protocol.Exporter. Memory: a chunk of episodes and what `write` holds.
+    """
     report = ExportReport()
     with output_lock(out):
         remove_leftovers(out)

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import UsageError
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.foreign import refuse_links
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.foreign import refuse_links
 
 
 class FileConflictError(Exception):
@@ -104,7 +104,7 @@ def indented_json(value: Any) -> bytes:
 
 
 def remove_leftovers(out: Path) -> None:
-    """Delete the temporary files (scene_specs.language.atomic) that a killed export left below `out`.
+    """Delete the temporary files (diorama.scene_specs.language.atomic) that a killed export left below `out`.
 
     Call it only inside `output_lock`.
     """

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from render import __version__
-from render.export.about import About
-from render.export.dataset_facts import OWN, Facts
+from diorama.render import __version__
+from diorama.render.export.about import About
+from diorama.render.export.dataset_facts import OWN, Facts
 
 Node = dict[str, Any]
 # As in the specification of Croissant 1.1.

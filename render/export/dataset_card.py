@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from render import __version__
-from render.export.about import COMMON_LICENSES, About
-from render.export.croissant import license_url
-from render.export.dataset_facts import OWN, Facts
-from render.model.errors import ConflictError
-from scene_specs.language.tables import counted, markdown_table
+from diorama.render import __version__
+from diorama.render.export.about import COMMON_LICENSES, About
+from diorama.render.export.croissant import license_url
+from diorama.render.export.dataset_facts import OWN, Facts
+from diorama.render.model.errors import ConflictError
+from diorama.scene_specs.language.tables import counted, markdown_table
 
 # The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from render.compiler.assets import blend_digest, resolve_blend
-from render.evaluation.score import read_entries, rows
-from render.export.about import About
-from render.export.protocol import ExportOptions, chosen_ids
-from render.geometry.asset_roots import package_assets
-from render.geometry.shapenet import Library, load_model
-from render.model.errors import AssetError
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.benchmark import benchmark, benchmark_of
-from scene_specs.language.model_names import PREFIX, is_model
+from diorama.render.compiler.assets import blend_digest, resolve_blend
+from diorama.render.evaluation.score import read_entries, rows
+from diorama.render.export.about import About
+from diorama.render.export.protocol import ExportOptions, chosen_ids
+from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.geometry.shapenet import Library, load_model
+from diorama.render.model.errors import AssetError
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
+from diorama.scene_specs.language.model_names import PREFIX, is_model
 
 _COLUMNS = ("episode_id", "split", "width", "height", "image_names", "job", "provenance", "job_hash", "sha256")
 OWN = "MIT (comes with Diorama)"
@@ -35,7 +35,8 @@ UNKNOWN = "not stated: add it to [asset_licenses] in about.toml"
 class Facts:
     """Counters are by value. assets: name -> hash. sources: published data that episodes are derived from.
 
-    guessers: rows of render.evaluation.score.rows for tasks, without accuracy. digest: SHA-256 over ids and identities.
+    guessers: rows of diorama.render.evaluation.score.rows for tasks, without accuracy. digest: SHA-256 over ids and
+    identities.
     """
 
     episodes: int = 0

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from render.export.atomic_output import FileConflictError
-from render.model.errors import ConflictError, DioramaError, SpecError, StoreError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader, read_each
-from scene_specs.language.benchmark import benchmark_of
-from scene_specs.language.errors import INCOMPLETE, incomplete
-from scene_specs.language.scene import pair_of_id
-from scene_specs.language.tables import counted
+from diorama.render.export.atomic_output import FileConflictError
+from diorama.render.model.errors import ConflictError, DioramaError, SpecError, StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader, read_each
+from diorama.scene_specs.language.benchmark import benchmark_of
+from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
+from diorama.scene_specs.language.scene import pair_of_id
+from diorama.scene_specs.language.tables import counted
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from render.model.errors import StoreError, UsageError
-from render.model.record import EpisodeRecord
-from render.store.columns import RECORD_COLUMNS
-from render.store.episode_store import KEY
-from render.store.rows import record_of
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.columns import RECORD_COLUMNS
+from diorama.render.store.episode_store import KEY
+from diorama.render.store.rows import record_of
 
 
 def exported_record(folder: Path, episode_id: str) -> EpisodeRecord:

@@ -7,14 +7,14 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from render.export import described_by, exporter, reads_files, takes_shard_size
-from render.export.about import read_about
-from render.export.dataset_card import is_published
-from render.export.protocol import ExportOptions, ExportReport
-from render.export.publish import check_folder, publish
-from render.model.errors import UsageError
-from render.store import open_at, open_store
-from render.store.episode_store import check_splits, condition
+from diorama.render.export import described_by, exporter, reads_files, takes_shard_size
+from diorama.render.export.about import read_about
+from diorama.render.export.dataset_card import is_published
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.export.publish import check_folder, publish
+from diorama.render.model.errors import UsageError
+from diorama.render.store import open_at, open_store
+from diorama.render.store.episode_store import check_splits, condition
 
 
 def run_export(

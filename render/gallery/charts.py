@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from render.gallery.canvas import FAINT, INK, Bitmap, Canvas, Point, Svg
-from render.gallery.typography import fitting, font
-from render.store.analysis.stats import Distribution, Key, Stats
-from scene_specs.language.tables import counted
+from diorama.render.gallery.canvas import FAINT, INK, Bitmap, Canvas, Point, Svg
+from diorama.render.gallery.typography import fitting, font
+from diorama.render.store.analysis.stats import Distribution, Key, Stats
+from diorama.scene_specs.language.tables import counted
 
 _GRID = "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
-from render.gallery.image_language import language_of
-from render.gallery.overlay import color_of
-from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from scene_specs.language.tables import counted
+from diorama.render.gallery.image_language import language_of
+from diorama.render.gallery.overlay import color_of
+from diorama.render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.tables import counted
 
 _MAX_NAMED = 8
 # Captions name the visible fraction of objects below this one.
@@ -21,7 +21,7 @@ _HALF = 0.5
 # Characters. A browser reads the index of 40,000 episodes at once.
 _MAX_TEXT = 2000
 _UNNAMED_COLOR = "other"
-# Part of a line of render.store.row_checks -> the check that failed.
+# Part of a line of diorama.render.store.row_checks -> the check that failed.
 _CHECKS = (
     (": object ", "boxes and masks"),
     ("SHA-256", "stored bytes"),
@@ -35,7 +35,7 @@ _CHECKS = (
 
 
 def check_of(problem: str) -> str:
-    """The short name of the check that reported a problem (render.store.row_checks.problems_of)."""
+    """The short name of the check that reported a problem (diorama.render.store.row_checks.problems_of)."""
     return next((name for mark, name in _CHECKS if mark in problem), "images")
 
 

@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from render.export.atomic_output import put_folder
-from render.gallery.episode_facts import damaged_search_row, page_data, search_row
-from render.gallery.gallery_files import folder_of, key_of, script_call
-from render.gallery.thumbnail import thumbnail
-from render.model.errors import StoreError
-from render.store.columns import episode_schema
-from render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
-from render.store.processes import map_in_processes
-from render.store.row_checks import invalid_answer, problems_in, problems_of
-from render.store.rows import finite_json, record_of
+from diorama.render.export.atomic_output import put_folder
+from diorama.render.gallery.episode_facts import damaged_search_row, page_data, search_row
+from diorama.render.gallery.gallery_files import folder_of, key_of, script_call
+from diorama.render.gallery.thumbnail import thumbnail
+from diorama.render.model.errors import StoreError
+from diorama.render.store.columns import episode_schema
+from diorama.render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
+from diorama.render.store.processes import map_in_processes
+from diorama.render.store.row_checks import invalid_answer, problems_in, problems_of
+from diorama.render.store.rows import finite_json, record_of
 
 log = logging.getLogger(__name__)
 

@@ -23,9 +23,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from render.export.atomic_output import below
-from render.model.errors import UsageError
-from render.store.rows import finite_json
+from diorama.render.export.atomic_output import below
+from diorama.render.model.errors import UsageError
+from diorama.render.store.rows import finite_json
 
 FORMAT_VERSION = 1
 MARKER = "gallery.json"

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from render.annotations.image_views import store_views
-from render.model.record import EpisodeRecord
-from scene_specs.questions.expressions import expressions
-from scene_specs.questions.generate import DisagreementError, Question, Questioner
-from scene_specs.questions.grammar import default_grammar
+from diorama.render.annotations.image_views import store_views
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.questions.expressions import expressions
+from diorama.scene_specs.questions.generate import DisagreementError, Question, Questioner
+from diorama.scene_specs.questions.grammar import default_grammar
 
 _QUESTIONS = 8
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from render.gallery.canvas import Svg
-from render.gallery.overlay import color_of
-from render.gallery.top_view import top_view
-from render.gallery.typography import printable
-from render.model.errors import DioramaError
-from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from scene_specs.language.scene import Scene
+from diorama.render.gallery.canvas import Svg
+from diorama.render.gallery.overlay import color_of
+from diorama.render.gallery.top_view import top_view
+from diorama.render.gallery.typography import printable
+from diorama.render.model.errors import DioramaError
+from diorama.render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.scene import Scene
 
 # An image takes 70 KB or more in the notebook's file.
 _MAX_IMAGES = 24

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 from pycocotools import mask as coco
 
-from render.gallery.typography import font
-from render.model.record import RLE, Box, FrameAnnotation
+from diorama.render.gallery.typography import font
+from diorama.render.model.record import RLE, Box, FrameAnnotation
 
 Color = tuple[int, int, int]
 

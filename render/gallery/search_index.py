@@ -16,17 +16,17 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from render import __version__
-from render.export.atomic_output import put_file, remove_folder
-from render.gallery.gallery_files import own_folders, script_call
-from scene_specs.language.vocabulary import COLORS
+from diorama.render import __version__
+from diorama.render.export.atomic_output import put_file, remove_folder
+from diorama.render.gallery.gallery_files import own_folders, script_call
+from diorama.scene_specs.language.vocabulary import COLORS
 
 _ROWS_PER_FILE = 4096
 # Columns with one word, with a set of words, and with plain values.
 WORDS = ("benchmark", "task", "split", "profile", "stage")
 SETS = ("shape", "color", "material", "checks")
 VALUES = ("id", "key", "images", "objects", "visible", "seconds", "created")
-_SITE = resources.files("render.gallery") / "site"
+_SITE = resources.files("diorama.render.gallery") / "site"
 
 
 def _numbering() -> defaultdict[str, int]:
@@ -39,7 +39,7 @@ def _numbering() -> defaultdict[str, int]:
 def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
     """Write the page of a gallery and its index, then delete the previous index.
 
-    rows: JSON (render.gallery.episode_facts) in the order of the list. facts: of the gallery, for its heading.
+    rows: JSON (diorama.render.gallery.episode_facts) in the order of the list. facts: of the gallery, for its heading.
     """
     files = dict(_scripts(rows, facts))
     digest = hashlib.sha256()

@@ -6,9 +6,9 @@ import math
 
 from PIL import Image
 
-from render.gallery.overlay import overlay
-from render.gallery.tile_grid import Tile, tile_grid
-from render.model.record import EpisodeRecord, ImageRecord
+from diorama.render.gallery.overlay import overlay
+from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.model.record import EpisodeRecord, ImageRecord
 
 # (count, width): up to `count` images are shown `width` pixels wide. No number of images makes a side longer than about
 # 8,000 pixels.

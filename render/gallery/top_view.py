@@ -13,15 +13,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from render.gallery import top_view_marks as marks
-from render.gallery.canvas import FAINT, INK, Point, Svg
-from render.gallery.top_view_marks import Map, seen_at, seen_ground
-from render.geometry.camera import Camera, Vec, dot
-from render.geometry.shapenet.repair import convex_hull
-from render.geometry.solid import world_vertices
-from render.model.errors import AssetError
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from scene_specs.language.stage import Stage, load_stage
+from diorama.render.gallery import top_view_marks as marks
+from diorama.render.gallery.canvas import FAINT, INK, Point, Svg
+from diorama.render.gallery.top_view_marks import Map, seen_at, seen_ground
+from diorama.render.geometry.camera import Camera, Vec, dot
+from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.render.geometry.solid import world_vertices
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.language.stage import Stage, load_stage
 
 Outline = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from render.gallery.canvas import FAINT, INK, Point, Svg
-from render.geometry.camera import Camera, Vec, dot
-from render.geometry.display import display
-from render.geometry.pointing import pointing_ray
-from render.geometry.rotation import transform
-from scene_specs.language.scene import SceneFrame, SceneObject
-from scene_specs.language.stage import Stage
+from diorama.render.gallery.canvas import FAINT, INK, Point, Svg
+from diorama.render.geometry.camera import Camera, Vec, dot
+from diorama.render.geometry.display import display
+from diorama.render.geometry.pointing import pointing_ray
+from diorama.render.geometry.rotation import transform
+from diorama.scene_specs.language.scene import SceneFrame, SceneObject
+from diorama.scene_specs.language.stage import Stage
 
 _CAMERA, _POINTING, _LIGHT = "#2563a8", "#c2410c", "#f5c542"
 _REACH = 60.0

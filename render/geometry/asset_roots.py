@@ -17,8 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from render.model.errors import AssetError
-from scene_specs.language.diagnostics import did_you_mean
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.diagnostics import did_you_mean
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,7 +53,7 @@ def in_asset_roots(function: Callable[P, R]) -> Callable[P, R]:
 @lru_cache(maxsize=1)
 def package_assets() -> Path:
     """The folder of the built-in assets."""
-    return Path(str(resources.files("assets"))).resolve()
+    return Path(str(resources.files("diorama.assets"))).resolve()
 
 
 def all_roots(asset_roots: Sequence[Path] = ()) -> list[Path]:

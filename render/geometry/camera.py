@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.language.scene import SceneCamera
+from diorama.scene_specs.language.scene import SceneCamera
 
 Vec = tuple[float, float, float]
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from render.geometry.camera import Camera
-from render.geometry.raster import compose, object_layer
-from scene_specs.language.materials import scatters, transmits
-from scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
-from scene_specs.language.spec import EpisodeSpec, MaterialSpec
-from scene_specs.language.stage import load_stage
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.raster import compose, object_layer
+from diorama.scene_specs.language.materials import scatters, transmits
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec, MaterialSpec
+from diorama.scene_specs.language.stage import load_stage
 
 # The samples grow from the first share of the image on, and are `glass_samples` from the second one on.
 SHARES = (0.1, 0.2)

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.rotation import Vec
-from scene_specs.language.stage import StageGround
+from diorama.render.geometry.rotation import Vec
+from diorama.scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 # Points of a ray where `is_between` compares it with the ground.

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.asset_roots import package_assets
-from render.model.errors import AssetError
-from scene_specs.language.diagnostics import did_you_mean
-from scene_specs.language.registry import plugins
+from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.registry import plugins
 
 
 @dataclass(frozen=True)

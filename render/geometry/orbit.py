@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from render.geometry.camera import Camera, Vec, cross
-from render.geometry.rotation import matrix_euler, multiply, transpose
+from diorama.render.geometry.camera import Camera, Vec, cross
+from diorama.render.geometry.rotation import matrix_euler, multiply, transpose
 
 
 def direction(yaw_deg: float, elevation_deg: float) -> Vec:

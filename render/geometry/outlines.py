@@ -12,10 +12,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.meshes import Mesh
-from render.model.errors import AssetError
-from scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
-from scene_specs.language.spec import OutlineSpec
+from diorama.render.geometry.meshes import Mesh
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
+from diorama.scene_specs.language.spec import OutlineSpec
 
 Floats = NDArray[np.float64]
 

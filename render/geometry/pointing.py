@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from render.geometry.meshes import load_mesh
-from render.geometry.rotation import Vec, transform
-from render.model.errors import AssetError
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.geometry.rotation import Vec, transform
+from diorama.render.model.errors import AssetError
 
 
 def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> tuple[Vec, Vec]:

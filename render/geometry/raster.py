@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.camera import Camera, Vec
-from render.geometry.fill import Corners, fill
-from render.geometry.ground import height, height_at, on_sheet
-from render.geometry.rotation import rotation_matrix
-from render.geometry.solid import Solid, solid
-from scene_specs.language.scene import SceneObject
-from scene_specs.language.stage import StageGround
+from diorama.render.geometry.camera import Camera, Vec
+from diorama.render.geometry.fill import Corners, fill
+from diorama.render.geometry.ground import height, height_at, on_sheet
+from diorama.render.geometry.rotation import rotation_matrix
+from diorama.render.geometry.solid import Solid, solid
+from diorama.scene_specs.language.scene import SceneObject
+from diorama.scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.glass import samples_of
-from render.geometry.raster import mask_box
-from scene_specs.language.scene import SceneFrame, SceneView, Settings
+from diorama.render.geometry.glass import samples_of
+from diorama.render.geometry.raster import mask_box
+from diorama.scene_specs.language.scene import SceneFrame, SceneView, Settings
 
 Layers = dict[str, NDArray[np.float32]]
 Boxes = NDArray[np.int64]

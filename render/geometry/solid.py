@@ -9,14 +9,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.meshes import Mesh, load_mesh
-from render.geometry.outlines import corners_of, outline_mesh, outline_of
-from render.geometry.rotation import transform
-from render.geometry.shapenet import Model, load_model
-from render.geometry.shapenet.repair import convex_hull
-from scene_specs.language.model_names import is_model
-from scene_specs.language.scene import SceneObject
-from scene_specs.language.spec import OutlineSpec
+from diorama.render.geometry.meshes import Mesh, load_mesh
+from diorama.render.geometry.outlines import corners_of, outline_mesh, outline_of
+from diorama.render.geometry.rotation import transform
+from diorama.render.geometry.shapenet import Model, load_model
+from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.scene import SceneObject
+from diorama.scene_specs.language.spec import OutlineSpec
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

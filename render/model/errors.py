@@ -12,7 +12,7 @@
     │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
     │   └── GpuError          1  a GPU failed; the process can't render on it any more
     │       └── GpuMemoryError 1 a GPU ran out of memory
-    ├── ChatError             1  a chat model gave no usable reply; its own errors are in `render.chat.asking`
+    ├── ChatError             1  a chat model gave no usable reply; its own errors are in `diorama.render.chat.asking`
     └── StoreError            4  the dataset store cannot be read or written
 
 The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1; with 75
@@ -21,8 +21,8 @@ if its time was over before all were done.
 
 from __future__ import annotations
 
-from scene_specs.language.errors import Diagnostic, DioramaError, SpecError, UsageError
-from scene_specs.language.tables import counted
+from diorama.scene_specs.language.errors import Diagnostic, DioramaError, SpecError, UsageError
+from diorama.scene_specs.language.tables import counted
 
 # fmt: off
 __all__ = [

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from scene_specs.language import diagnostics
+from diorama.scene_specs.language import diagnostics
 
 # Stands for a value that one side lacks; null is a value.
 MISSING: Final = object()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 # Optional passes with a field of their own.
 _FIELDS = ("depth", "normal", "coverage")

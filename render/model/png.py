@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 from PIL.PngImagePlugin import PngImageFile
 
-from scene_specs.language.pictures import DAMAGED
-from scene_specs.language.scene import MOST_SIDE
+from diorama.scene_specs.language.pictures import DAMAGED
+from diorama.scene_specs.language.scene import MOST_SIDE
 
 
 def open_png(data: bytes) -> Image.Image:

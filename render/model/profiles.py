@@ -7,11 +7,11 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from render.model.errors import UsageError
-from scene_specs.language.diagnostics import did_you_mean
-from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_of
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import stage_of
 
 DEFAULT_PROFILE = "standard"
 
@@ -19,7 +19,9 @@ DEFAULT_PROFILE = "standard"
 @lru_cache(maxsize=1)
 def profiles() -> dict[str, dict[str, Any]]:
     """Return profile name -> the fields of Settings that the profile sets."""
-    found: dict[str, dict[str, Any]] = json.loads((resources.files("render.model") / "profiles.json").read_text())
+    found: dict[str, dict[str, Any]] = json.loads(
+        (resources.files("diorama.render.model") / "profiles.json").read_text()
+    )
     return found
 
 

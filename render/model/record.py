@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from render.model.png import decode_png
-from scene_specs.language.notebook import html_of
-from scene_specs.language.scene import Scene
+from diorama.render.model.png import decode_png
+from diorama.scene_specs.language.notebook import html_of
+from diorama.scene_specs.language.scene import Scene
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]

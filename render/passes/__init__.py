@@ -13,15 +13,15 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.camera import Camera
-from scene_specs.language.registry import plugin, plugins
-from scene_specs.language.scene import SceneFrame
+from diorama.render.geometry.camera import Camera
+from diorama.scene_specs.language.registry import plugin, plugins
+from diorama.scene_specs.language.scene import SceneFrame
 
 Floats = NDArray[np.float32]
 
 
 class CyclesImage(Protocol):
-    """What a row reads from a render; see render.renderers.cycles.exr_passes.Exr."""
+    """What a row reads from a render; see diorama.render.renderers.cycles.exr_passes.Exr."""
 
     def stack(self, layer: str, letters: str) -> Floats:
         """The channels of a layer as (H, W, len(letters))."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from render.passes import CyclesImage, Floats, PassRow, SoftwareView
-from scene_specs.language.model_names import UNLIT
-from scene_specs.language.scene import SceneFrame
+from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView
+from diorama.scene_specs.language.model_names import UNLIT
+from diorama.scene_specs.language.scene import SceneFrame
 
 _NOT_DIFFUSE = ("glass", "metal", "emission", UNLIT)
 

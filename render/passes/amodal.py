@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from render.passes import PassRow
+from diorama.render.passes import PassRow
 
 PASS = PassRow(
     shape=("N", "H", "W"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from render.passes import CyclesImage, Floats, PassRow, SoftwareView
-from scene_specs.language.scene import SceneFrame
+from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView
+from diorama.scene_specs.language.scene import SceneFrame
 
 
 def read(image: CyclesImage, frame: SceneFrame) -> Floats:

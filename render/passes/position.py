@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from render.passes import CyclesImage, Floats, PassRow, SoftwareView, depth
-from scene_specs.language.scene import SceneFrame
+from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView, depth
+from diorama.scene_specs.language.scene import SceneFrame
 
 
 def read(image: CyclesImage, frame: SceneFrame) -> Floats:

@@ -14,21 +14,22 @@ from pathlib import Path
 
 import numpy as np
 
-from render.geometry.camera import Camera
-from render.geometry.display import display
-from render.geometry.marks import with_fixation
-from render.geometry.raster import compose, object_layer
-from render.model.errors import RenderError, UsageError
-from render.model.passes import Passes
-from render.passes import SoftwareView, rendered_rows
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
-from scene_specs.language.stage import load_stage
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.display import display
+from diorama.render.geometry.marks import with_fixation
+from diorama.render.geometry.raster import compose, object_layer
+from diorama.render.model.errors import RenderError, UsageError
+from diorama.render.model.passes import Passes
+from diorama.render.passes import SoftwareView, rendered_rows
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.stage import load_stage
 
 _GRAY = 128
 
 
 class FakeRenderer:
-    """Paints the silhouette of each object in its own flat color over gray. Implements `render.model.passes.Renderer`.
+    """Paints the silhouette of each object in its own flat color over gray. Implements
+    `diorama.render.model.passes.Renderer`.
 
     seconds: minimum time per image. device: the device that it reports. grow: bytes that it leaks per image. fail_on,
     crash_on, hang_on: ids of episodes that raise RenderError, end the process by SIGSEGV, or never return. To use them

@@ -12,29 +12,37 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 
-from render.compiler import compile_episode
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import Episode
-from render.model.errors import AssetError, CompileError, DeviceError, Diagnostic, DioramaError, SpecError, UsageError
-from render.model.profiles import episode_settings
-from render.run.commit import conflict_failure
-from render.run.deadline import Deadline, job_end
-from render.run.estimate import Work, predict, remember
-from render.run.events import EventLog
-from render.run.gpus import OTHER_KINDS, find_cards
-from render.run.interrupt import Interrupts
-from render.run.local_ray import node_here, ray_nodes
-from render.run.loop import RenderLoop
-from render.run.options import RunOptions
-from render.run.pool import RayLostError
-from render.run.status import Progress
-from render.run.summary import Summary
-from render.run.worker import Card, Failure, Task
-from render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
-from render.store import open_or_create, peek
-from render.store.episode_store import EpisodeStore
-from render.store.resume import Decision, Planner
-from scene_specs.reading.source import SpecSource
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import Episode
+from diorama.render.model.errors import (
+    AssetError,
+    CompileError,
+    DeviceError,
+    Diagnostic,
+    DioramaError,
+    SpecError,
+    UsageError,
+)
+from diorama.render.model.profiles import episode_settings
+from diorama.render.run.commit import conflict_failure
+from diorama.render.run.deadline import Deadline, job_end
+from diorama.render.run.estimate import Work, predict, remember
+from diorama.render.run.events import EventLog
+from diorama.render.run.gpus import OTHER_KINDS, find_cards
+from diorama.render.run.interrupt import Interrupts
+from diorama.render.run.local_ray import node_here, ray_nodes
+from diorama.render.run.loop import RenderLoop
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import RayLostError
+from diorama.render.run.status import Progress
+from diorama.render.run.summary import Summary
+from diorama.render.run.worker import Card, Failure, Task
+from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
+from diorama.render.store import open_or_create, peek
+from diorama.render.store.episode_store import EpisodeStore
+from diorama.render.store.resume import Decision, Planner
+from diorama.scene_specs.reading.source import SpecSource
 
 log = logging.getLogger(__name__)
 
@@ -174,7 +182,10 @@ class Batch:
         self.summary.todo = len(self._kinds) - self.summary.skipped - self.summary.kept
 
     def _predict(self) -> dict[str, float | bool]:
-        """Predict what the run that `plan` prepared takes (render.run.estimate); {} if its devices are not here."""
+        """Predict what the run that `plan` prepared takes (diorama.render.run.estimate).
+
+        {} if its devices are not here.
+        """
         if self.options.address is not None:
             return {}
         node = node_here(find_cards(device=self.options.device).count)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 
-from render.model.errors import GpuError, GpuMemoryError
-from render.run.pool import Pool, Slot
-from render.run.worker import Card, Task
+from diorama.render.model.errors import GpuError, GpuMemoryError
+from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.worker import Card, Task
 
 # A GPU leaves the run if this many different episodes failed on it and none succeeded in between. The last GPU leaves
 # later if it has rendered before: a few episodes in a row may be at fault themselves, and nothing would render them.

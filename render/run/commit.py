@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from render.model.errors import ConflictError, StoreError
-from render.run.worker import Done, Failure
-from render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
-from render.store.resume import put_first
-from render.store.rows import decode, job_of_row
+from diorama.render.model.errors import ConflictError, StoreError
+from diorama.render.run.worker import Done, Failure
+from diorama.render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
+from diorama.render.store.resume import put_first
+from diorama.render.store.rows import decode, job_of_row
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Committer:
 
         A Failure stands for an episode that another run has stored, made from something else.
         force: start a commit even if none is due. Raises StoreError if the store failed for longer than `patience`,
-        ConflictError as render.store.resume.put_first.
+        ConflictError as diorama.render.store.resume.put_first.
         """
         finished = self._finished(0.0)
         due = len(self._pending) >= self._every or time.monotonic() - self._since > _COMMIT_SECONDS

@@ -16,11 +16,11 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
-from render.model.blender_series import PYTHONS, require_module
-from render.model.errors import DioramaError, UsageError
-from render.run.allotment import core_limits, memory_here, memory_limits
-from render.run.limits import workers_that_fit
-from scene_specs.language.tables import counted
+from diorama.render.model.blender_series import PYTHONS, require_module
+from diorama.render.model.errors import DioramaError, UsageError
+from diorama.render.run.allotment import core_limits, memory_here, memory_limits
+from diorama.render.run.limits import workers_that_fit
+from diorama.scene_specs.language.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {
@@ -35,7 +35,6 @@ LIBRARIES = {
 _PROBE_SECONDS = 60.0
 # The first use of a GPU for which the wheel has no kernels compiles them, which takes minutes without output.
 _WARM_SECONDS = 1800.0
-_PACKAGES = ("diorama", "render", "scene_specs", "assets")
 _LEAST_FREE = 2 * 2**30
 _IN_MEMORY = ("tmpfs", "ramfs")
 
@@ -65,11 +64,11 @@ def check_python() -> Check:
 def check_packages() -> Check:
     """Check that no other distribution installs files into our packages, where they would run as ours."""
     owners = packages_distributions()
-    foreign = sorted({name for ours in _PACKAGES for name in owners.get(ours, ()) if name != "diorama"})
+    foreign = sorted({*owners.get("diorama", ())} - {"diorama-render"})
     if foreign:
-        found = f"{', '.join(foreign)}: has files in Diorama's packages, which run as if they were ours"
+        found = f"{', '.join(foreign)}: installs files into the package `diorama`, which run as Diorama's own"
         return Check("packages", False, found, f"pip uninstall {' '.join(foreign)}, then reinstall Diorama")
-    return Check("packages", True, "no other distribution has files in Diorama's packages")
+    return Check("packages", True, "no other distribution installs files into the package `diorama`")
 
 
 def check_limits() -> list[Check]:
@@ -101,7 +100,7 @@ def run_probe(device: str, limit: float = _PROBE_SECONDS, size: int = 8, card: s
     size: of the image in pixels, 0 for none. card: the only NVIDIA GPU that it may use, "" for all.
     """
     # -P: a module in the working directory, which may hold others' files, must not take the place of a library.
-    command = [sys.executable, "-P", "-m", "render.renderers.cycles.probe", device, str(size)]
+    command = [sys.executable, "-P", "-m", "diorama.render.renderers.cycles.probe", device, str(size)]
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": card} if card else None
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=env)
@@ -143,7 +142,7 @@ def check_ray() -> Check:
         return Check("ray", False, str(error))
     import ray
 
-    from render.run.local_ray import ray_nodes
+    from diorama.render.run.local_ray import ray_nodes
 
     start = time.perf_counter()
     try:
@@ -160,7 +159,7 @@ def check_disk(store: str, thorough: bool = False) -> Check:
     """Check the free space where the store is, and the file system. thorough: with commits of several processes."""
     if "://" in store:
         return Check("disk", True, f"{store} is remote; not checked")
-    from render.store.lance.file_system import check_file_system, kind_of
+    from diorama.render.store.lance.file_system import check_file_system, kind_of
 
     # Path.resolve raises for a link to itself.
     folder = Path(os.path.realpath(store)).parent
@@ -188,7 +187,7 @@ def check_disk(store: str, thorough: bool = False) -> Check:
 
 def check_store(store: str) -> Check:
     """Check that the store opens, if it exists."""
-    from render.store import peek
+    from diorama.render.store import peek
 
     try:
         opened = peek(store)
@@ -201,8 +200,8 @@ def check_store(store: str) -> Check:
 
 def check_assets() -> Check:
     """Check that meshes and stages load."""
-    from render.geometry.meshes import load_mesh, mesh_paths
-    from scene_specs.language.stage import load_stage, stage_paths
+    from diorama.render.geometry.meshes import load_mesh, mesh_paths
+    from diorama.scene_specs.language.stage import load_stage, stage_paths
 
     try:
         meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in stage_paths()]
@@ -213,7 +212,7 @@ def check_assets() -> Check:
 
 def check_plugins() -> Check:
     """Check that no two packages provide one name, and list what packages other than Diorama provide."""
-    from scene_specs.language.registry import NOUNS, plugins
+    from diorama.scene_specs.language.registry import NOUNS, plugins
 
     try:
         found = [found for noun in NOUNS for found in plugins(noun).values()]

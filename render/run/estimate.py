@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
-from render.geometry.glass import expected_number, samples_at
-from render.geometry.sampling_plan import object_samples_at
-from render.geometry.shapenet.loading import cache_folder
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.foreign import read_foreign
-from scene_specs.language.materials import scatters, transmits
-from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
+from diorama.render.geometry.glass import expected_number, samples_at
+from diorama.render.geometry.sampling_plan import object_samples_at
+from diorama.render.geometry.shapenet.loading import cache_folder
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.materials import scatters, transmits
+from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
 
 # Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from render.model.errors import UsageError
+from diorama.render.model.errors import UsageError
 
 
 class EventLog:

@@ -7,7 +7,7 @@ import signal
 import threading
 from types import FrameType
 
-from render.run.deadline import Deadline
+from diorama.render.run.deadline import Deadline
 
 log = logging.getLogger(__name__)
 

@@ -26,12 +26,12 @@ from ray._private.node import Node as RayNode
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
-from render.model.errors import DeviceError, RenderError
-from render.model.scratch import SCRATCH, scratch_folder
-from render.run.allotment import cores_here, memory_here, memory_limits
-from render.run.limits import object_store_bytes, workers_that_fit
-from render.run.pool import first_line
-from render.run.worker_plan import Node
+from diorama.render.model.errors import DeviceError, RenderError
+from diorama.render.model.scratch import SCRATCH, scratch_folder
+from diorama.render.run.allotment import cores_here, memory_here, memory_limits
+from diorama.render.run.limits import object_store_bytes, workers_that_fit
+from diorama.render.run.pool import first_line
+from diorama.render.run.worker_plan import Node
 
 log = logging.getLogger(__name__)
 

@@ -11,23 +11,23 @@ from dataclasses import replace
 import ray
 from ray.exceptions import RayError
 
-from render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
-from render.run.card_faults import LOST_GPU, CardFaults
-from render.run.commit import Committer
-from render.run.deadline import Deadline
-from render.run.estimate import Work
-from render.run.events import EventLog
-from render.run.interrupt import Interrupts
-from render.run.limits import KERNEL_SECONDS, timeout_of
-from render.run.options import RunOptions
-from render.run.pool import Pool, Slot, how_lost
-from render.run.status import Progress
-from render.run.summary import Summary
-from render.run.tuner import Tuner, tune, tuner_for
-from render.run.worker import Card, Done, Failure, Task, Worker, pack
-from render.run.worker_plan import WorkerPlan
-from render.store.episode_store import EpisodeStore
-from scene_specs.language.tables import counted
+from diorama.render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
+from diorama.render.run.card_faults import LOST_GPU, CardFaults
+from diorama.render.run.commit import Committer
+from diorama.render.run.deadline import Deadline
+from diorama.render.run.estimate import Work
+from diorama.render.run.events import EventLog
+from diorama.render.run.interrupt import Interrupts
+from diorama.render.run.limits import KERNEL_SECONDS, timeout_of
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import Pool, Slot, how_lost
+from diorama.render.run.status import Progress
+from diorama.render.run.summary import Summary
+from diorama.render.run.tuner import Tuner, tune, tuner_for
+from diorama.render.run.worker import Card, Done, Failure, Task, Worker, pack
+from diorama.render.run.worker_plan import WorkerPlan
+from diorama.render.store.episode_store import EpisodeStore
+from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from render.model.device_names import DeviceName
-from render.model.errors import UsageError
-from render.store.resume import Policy
-from scene_specs.language.diagnostics import option_problems
+from diorama.render.model.device_names import DeviceName
+from diorama.render.model.errors import UsageError
+from diorama.render.store.resume import Policy
+from diorama.scene_specs.language.diagnostics import option_problems
 
 _Positive = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
@@ -27,7 +27,8 @@ class RunOptions:
     """workers: number of CPU processes, None for one per core. gpus: number of GPUs, None for what `device` implies.
 
     workers_per_gpu: processes that share a GPU; None measures and chooses. threads: per CPU worker, None to share the
-        cores evenly. An option for a kind of device that does not render is an error, see render.run.worker_plan.
+        cores evenly. An option for a kind of device that does not render is an error, see
+        diorama.render.run.worker_plan.
     worker_memory: bytes at which a worker is replaced, None for its share of the machine.
     address: of a Ray cluster, None for this machine. logical_gpus: number of GPUs that Ray assumes (tests).
     retries: further tries of an episode whose worker died or hung. max_failures: stop at this number, None never.
@@ -37,7 +38,7 @@ class RunOptions:
     store_wait: seconds to retry commits to a store that fails.
     resume: what to do with ids that are stored already but were made from something else.
     mix_series: write into a store that holds images of another series of Blender.
-    library: root, up and front of the model library, None for the built-in one; see render.geometry.shapenet.
+    library: root, up and front of the model library, None for the built-in one; see diorama.render.geometry.shapenet.
     skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
     renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
     profile, size: None for the default, or for a Scene's own; size is (width, height) in pixels. limit: maximum number

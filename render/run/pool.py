@@ -15,13 +15,13 @@ from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryEr
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from render.model.errors import AssetError, DeviceError, RenderError, UsageError
-from render.run.events import EventLog
-from render.run.options import RunOptions
-from render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
-from render.run.worker_plan import WorkerPlan
-from scene_specs.language.registry import PluginError
-from scene_specs.language.tables import counted
+from diorama.render.model.errors import AssetError, DeviceError, RenderError, UsageError
+from diorama.render.run.events import EventLog
+from diorama.render.run.options import RunOptions
+from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
+from diorama.render.run.worker_plan import WorkerPlan
+from diorama.scene_specs.language.registry import PluginError
+from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from render.run.estimate import Estimator
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.foreign import printable, read_foreign
-from scene_specs.language.tables import counted
+from diorama.render.run.estimate import Estimator
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.foreign import printable, read_foreign
+from diorama.scene_specs.language.tables import counted
 
 if TYPE_CHECKING:
-    from render.run.summary import Summary
+    from diorama.render.run.summary import Summary
 
 log = logging.getLogger(__name__)
 
@@ -116,9 +116,9 @@ class Progress:
     """Shows how far a run is on standard error: as a bar on a terminal, else as a line every 30 seconds and at the end.
 
     Shows nothing if messages of level INFO are off, as with --quiet; tqdm is imported only if a bar is drawn.
-    summary: of the run, with the number of episodes in `todo`. cost: of all episodes (render.run.estimate), None if all
-    cost 1. on_progress: called with the numbers of finished episodes and of all, instead of showing them. A dry run
-    keeps no status file.
+    summary: of the run, with the number of episodes in `todo`. cost: of all episodes (diorama.render.run.estimate),
+    None if all cost 1. on_progress: called with the numbers of finished episodes and of all, instead of showing them. A
+    dry run keeps no status file.
     """
 
     def __init__(

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from render.model.errors import DeviceError
-from render.run.worker import Failure
-from scene_specs.language.tables import counted
+from diorama.render.model.errors import DeviceError
+from diorama.render.run.worker import Failure
+from diorama.scene_specs.language.tables import counted
 
 _SHOWN_FAILURES = 50
 _WHY = {
@@ -36,7 +36,7 @@ class Summary:
         gpu_memory, node, unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, or as limited when
         GPU memory ran out (gpu_memory_short), else None. lost_gpus: name -> why it left the run.
     seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: device -> episodes that
-        it rendered. estimate: of a dry run, see render.run.estimate; {} if there is none.
+        it rendered. estimate: of a dry run, see diorama.render.run.estimate; {} if there is none.
     """
 
     todo: int = 0

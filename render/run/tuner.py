@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
-from render.run.options import RunOptions
-from render.run.pool import Pool
-from render.run.worker_plan import MOST_PER_GPU, WorkerPlan
-from scene_specs.language.tables import counted
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import Pool
+from diorama.render.run.worker_plan import MOST_PER_GPU, WorkerPlan
+from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -20,26 +20,26 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
-from render.episode.caching import CachingRenderer
-from render.episode.make_record import Episode, make_record
-from render.geometry.glass import may_show_glass
-from render.geometry.shapenet import choose_library
-from render.model.errors import DeviceError, DioramaError
-from render.model.passes import Renderer
-from render.model.record import RenderKey
-from render.renderers import make_renderer
-from render.renderers.fake import FakeRenderer
-from render.run import limits
-from render.run.allotment import memory_here
-from render.run.estimate import Work
-from render.run.options import RunOptions
-from render.run.worker_plan import WorkerPlan
-from render.store.rows import encode
-from scene_specs.language.scene import Settings
+from diorama.render.episode.caching import CachingRenderer
+from diorama.render.episode.make_record import Episode, make_record
+from diorama.render.geometry.glass import may_show_glass
+from diorama.render.geometry.shapenet import choose_library
+from diorama.render.model.errors import DeviceError, DioramaError
+from diorama.render.model.passes import Renderer
+from diorama.render.model.record import RenderKey
+from diorama.render.renderers import make_renderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.run import limits
+from diorama.render.run.allotment import memory_here
+from diorama.render.run.estimate import Work
+from diorama.render.run.options import RunOptions
+from diorama.render.run.worker_plan import WorkerPlan
+from diorama.render.store.rows import encode
+from diorama.scene_specs.language.scene import Settings
 
 log = logging.getLogger(__name__)
 
-# Names the file to which render.renderers.cycles writes the output of Cycles, so that it survives a crash.
+# Names the file to which diorama.render.renderers.cycles writes the output of Cycles, so that it survives a crash.
 OUTPUT_FILE = "DIORAMA_RENDER_LOG"
 _CUDA_CACHE_BYTES = 4 * 2**30
 _STALE_SECONDS = 86400.0
@@ -102,7 +102,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """A rendered episode. row: as the store takes it (render.store.rows.encode). seconds: step -> seconds.
+    """A rendered episode. row: as the store takes it (diorama.render.store.rows.encode). seconds: step -> seconds.
 
     attempt: greater than 1 if it replaces a stored episode.
     """

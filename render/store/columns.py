@@ -10,7 +10,7 @@ annotations     JSON list, one item per image: name, frame, view, width, height 
 relations       list of JSON, one item per image: relation -> name -> related names (since schema version 2)
 options, answer as in the task; values other than text are JSON text here
 provenance, seconds, job                    JSON
-job_hash        decides whether an episode is already stored (render.model.record.RenderKey)
+job_hash        decides whether an episode is already stored (diorama.render.model.record.RenderKey)
 sha256          over the images and extra (EpisodeRecord.digest)
 text_sha256     over episode_id, job, scene, annotations and provenance
 """
@@ -24,8 +24,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from render.model.errors import StoreError
-from render.store.episode_store import KEY
+from diorama.render.model.errors import StoreError
+from diorama.render.store.episode_store import KEY
 
 SCHEMA_VERSION = 2
 VERSION_KEY = b"diorama.schema_version"

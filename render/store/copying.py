@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from render.model.errors import ConflictError, MissingError, StoreError
-from render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
-from render.store.resume import check_series, put_first
-from scene_specs.language.tables import counted
+from diorama.render.model.errors import ConflictError, MissingError, StoreError
+from diorama.render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
+from diorama.render.store.resume import check_series, put_first
+from diorama.scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5

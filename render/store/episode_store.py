@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from render.model.errors import StoreError, UsageError
-from render.model.record import EpisodeRecord, RenderKey
-from scene_specs.language.diagnostics import did_you_mean
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.record import EpisodeRecord, RenderKey
+from diorama.scene_specs.language.diagnostics import did_you_mean
 
 # Called with the number of episodes done since its last call.
 OnProgress = Callable[[int], None]
@@ -66,7 +66,7 @@ class EpisodeReader(Protocol):
     def scan(
         self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS
     ) -> Iterator[dict[str, Any]]:
-        """Yield columns (see render.store.columns) of every row, or of the rows that match a SQL filter.
+        """Yield columns (see diorama.render.store.columns) of every row, or of the rows that match a SQL filter.
 
         Raises UsageError for a filter that can't be parsed.
         """
@@ -94,7 +94,10 @@ class EpisodeStore(EpisodeReader, Protocol):
         """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """Commit records encoded by render.store.rows.encode, in this process or another; otherwise as `put`."""
+        """Commit records encoded by diorama.render.store.rows.encode, in this process or another.
+
+        Otherwise, it does what `put` does.
+        """
 
     def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
         """Commit episodes as `put`, but replace any stored attempt. Replaced episodes stay in the history."""

@@ -10,9 +10,9 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
-from render.model.errors import StoreError
-from render.store import open_at
-from render.store.episode_store import EpisodeReader
+from diorama.render.model.errors import StoreError
+from diorama.render.store import open_at
+from diorama.render.store.episode_store import EpisodeReader
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

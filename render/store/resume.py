@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from render.model.blender_series import PYTHONS, series_of
-from render.model.errors import ConflictError
-from render.model.json_diff import differences, preview_json
-from render.model.record import RenderKey
-from render.store.episode_store import KEY, EpisodeReader, EpisodeStore, PutResult, short_columns
-from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.model.blender_series import PYTHONS, series_of
+from diorama.render.model.errors import ConflictError
+from diorama.render.model.json_diff import differences, preview_json
+from diorama.render.model.record import RenderKey
+from diorama.render.store.episode_store import KEY, EpisodeReader, EpisodeStore, PutResult, short_columns
+from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 Policy = Literal["error", "replace", "keep"]
 Kind = Literal["render", "skip", "keep", "replace", "conflict"]

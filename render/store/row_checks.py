@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from render.model.png import open_png
-from render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
-from render.passes import array_passes
-from render.store.columns import RECORD_COLUMNS
-from render.store.episode_store import DamagedError
-from render.store.rows import record_of, row_of
-from scene_specs.checks.semantics import task_diagnostics
-from scene_specs.language.pictures import DAMAGED
-from scene_specs.language.scene import SceneFrame
+from diorama.render.model.png import open_png
+from diorama.render.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.render.passes import array_passes
+from diorama.render.store.columns import RECORD_COLUMNS
+from diorama.render.store.episode_store import DamagedError
+from diorama.render.store.rows import record_of, row_of
+from diorama.scene_specs.checks.semantics import task_diagnostics
+from diorama.scene_specs.language.pictures import DAMAGED
+from diorama.scene_specs.language.scene import SceneFrame
 
 _ROUNDED = 1e-6
 

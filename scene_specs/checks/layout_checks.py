@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
-from scene_specs.language.model_names import is_model
-from scene_specs.language.registry import shapes
-from scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, OutlineSpec, object_name
-from scene_specs.language.stage import Stage
-from scene_specs.language.strict_json import Path
-from scene_specs.language.vocabulary import OPPOSITE, SHAPES
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.registry import shapes
+from diorama.scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, OutlineSpec, object_name
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.vocabulary import OPPOSITE, SHAPES
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3

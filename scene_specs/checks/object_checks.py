@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scene_specs.language.diagnostics import (
+from diorama.scene_specs.language.diagnostics import (
     FORMS,
     PathDiagnostic,
     did_you_mean,
@@ -18,8 +18,8 @@ from scene_specs.language.diagnostics import (
     value_hint,
     with_forms,
 )
-from scene_specs.language.materials import changed_parameters, load_material
-from scene_specs.language.model_names import (
+from diorama.scene_specs.language.materials import changed_parameters, load_material
+from diorama.scene_specs.language.model_names import (
     MESH_SUFFIXES,
     MODEL_MATERIALS,
     ORIGINAL,
@@ -28,12 +28,12 @@ from scene_specs.language.model_names import (
     parse_mesh,
     parse_model,
 )
-from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
-from scene_specs.language.registry import PluginError, plugins, shapes
-from scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
-from scene_specs.language.stage import Stage
-from scene_specs.language.strict_json import Path
-from scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
+from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
+from diorama.scene_specs.language.registry import PluginError, plugins, shapes
+from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
 
 # Blender units; sizes on flat stages are pixels and have no maximum.
 _LARGEST = 100

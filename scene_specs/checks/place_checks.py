@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.checks.object_checks import beside
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
-from scene_specs.language.spec import FrameSpec
-from scene_specs.language.stage import Stage
-from scene_specs.language.strict_json import Path
-from scene_specs.language.tables import counted
+from diorama.scene_specs.checks.object_checks import beside
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
+from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.tables import counted
 
 
 def place_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:

@@ -9,11 +9,11 @@ import math
 from collections.abc import Iterator
 from itertools import combinations
 
-from scene_specs.checks.layout_checks import in_words, least_scale
-from scene_specs.language.diagnostics import PathDiagnostic
-from scene_specs.language.spec import AreaSpec, CameraSpec, FrameSpec, ObjectSpec, object_name
-from scene_specs.language.stage import Stage
-from scene_specs.language.strict_json import Path
+from diorama.scene_specs.checks.layout_checks import in_words, least_scale
+from diorama.scene_specs.language.diagnostics import PathDiagnostic
+from diorama.scene_specs.language.spec import AreaSpec, CameraSpec, FrameSpec, ObjectSpec, object_name
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.strict_json import Path
 
 _ROUNDED = 1e-6
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from scene_specs.checks.layout_checks import layout_diagnostics
-from scene_specs.checks.object_checks import (
+from diorama.scene_specs.checks.layout_checks import layout_diagnostics
+from diorama.scene_specs.checks.object_checks import (
     asset_diagnostics,
     beside,
     color_word,
@@ -24,14 +24,14 @@ from scene_specs.checks.object_checks import (
     stage_diagnostics,
     unknown,
 )
-from scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
-from scene_specs.checks.room_checks import room_diagnostics
-from scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
-from scene_specs.language.errors import SpecError
-from scene_specs.language.model_names import MODEL_MATERIALS, is_model
-from scene_specs.language.registry import plugins
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import (
+from diorama.scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
+from diorama.scene_specs.checks.room_checks import room_diagnostics
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import (
     CameraSpec,
     ConstraintSpec,
     EpisodeSpec,
@@ -40,8 +40,8 @@ from scene_specs.language.spec import (
     PointerSpec,
     object_name,
 )
-from scene_specs.language.stage import Stage, StageError, load_stage, stage_of
-from scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.stage import Stage, StageError, load_stage, stage_of
+from diorama.scene_specs.language.strict_json import Path
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
 _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}

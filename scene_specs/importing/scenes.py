@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import ValidationError
 
-from scene_specs.importing.camera import recover
-from scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
-from scene_specs.language.errors import Diagnostic, SpecError
-from scene_specs.language.spec import (
+from diorama.scene_specs.importing.camera import recover
+from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
+from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.spec import (
     AreaSpec,
     CameraSpec,
     ConstraintSpec,
@@ -23,9 +23,9 @@ from scene_specs.language.spec import (
     PointerSpec,
     object_name,
 )
-from scene_specs.language.stage import load_stage
-from scene_specs.language.strict_json import Path as JsonPath
-from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.strict_json import Path as JsonPath
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 CameraMode = Literal["recover", "nominal"]
 STAGE = "clevr"

@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from scene_specs.language.errors import Diagnostic, SpecError
-from scene_specs.language.strict_json import has_surrogate
-from scene_specs.reading.located_json import scan
+from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.strict_json import has_surrogate
+from diorama.scene_specs.reading.located_json import scan
 
 
 def parse_json(text: str, file: str) -> Any:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from scene_specs.language.errors import UsageError
-from scene_specs.language.foreign import MOST_BYTES
-from scene_specs.language.writing import report_write_errors
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.foreign import MOST_BYTES
+from diorama.scene_specs.language.writing import report_write_errors
 
 
 class GrowingFile:

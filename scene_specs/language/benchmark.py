@@ -4,11 +4,11 @@
     COMMANDS       more classes of this kind, for `render-specs NAME COMMAND`; optional
     verify_spec, verify_record
                    see `Verifier`; in the module itself or in its file `verify`; optional
-    items(episode) yields the evaluation items of a rendered episode, see scene_specs.language.items; in the module
-                   itself or in its file `items`; optional
+    items(episode) yields the evaluation items of a rendered episode, see diorama.scene_specs.language.items; in the
+                   module itself or in its file `items`; optional
     contrasts(data, change, rng)
-                   yields edits of a spec with the truth recomputed, see scene_specs.language.contrast; in the module
-                   itself or in its file `contrast`; optional
+                   yields edits of a spec with the truth recomputed, see diorama.scene_specs.language.contrast; in the
+                   module itself or in its file `contrast`; optional
     import_published(path, camera, strict)
                    yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
                    or in its file `importing`; optional. Parameters `questions` and `images` get these options
@@ -33,11 +33,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from scene_specs.language.errors import Diagnostic
-from scene_specs.language.registry import PluginError, plugin, plugins
+from diorama.scene_specs.language.errors import Diagnostic
+from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 
 if TYPE_CHECKING:
-    from scene_specs.language.rendered import RenderedEpisode
+    from diorama.scene_specs.language.rendered import RenderedEpisode
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.", json_schema_extra={"group": "Sampling"})]
 First = Annotated[
@@ -112,7 +112,7 @@ class StoreCommand(Command):
 
 
 class ModelCommand(Command):
-    """A command that may ask chat models: its function also gets a ModelOpener (scene_specs.language.chat).
+    """A command that may ask chat models: its function also gets a ModelOpener (diorama.scene_specs.language.chat).
 
     Replies are kept in `<out>.replies`, so that a run with `resume` doesn't pay for them again.
     """
@@ -224,13 +224,13 @@ class Benchmark:
 
     @property
     def items(self) -> Callable[[RenderedEpisode], Iterable[Any]] | None:
-        """The function that makes its evaluation items (scene_specs.language.items.Item), if it has one."""
+        """The function that makes its evaluation items (diorama.scene_specs.language.items.Item), if it has one."""
         found = self._with("items", "items")
         return None if found is None else cast("Callable[[RenderedEpisode], Iterable[Any]]", found.items)
 
     @property
     def contrasts(self) -> Callable[..., Iterator[Any]] | None:
-        """The function that yields edits of a spec (scene_specs.language.contrast.Edit), if it has one."""
+        """The function that yields edits of a spec (diorama.scene_specs.language.contrast.Edit), if it has one."""
         found = self._with("contrasts", "contrast")
         return None if found is None else cast("Callable[..., Iterator[Any]]", found.contrasts)
 

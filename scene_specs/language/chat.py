@@ -1,6 +1,6 @@
 """Conversations with chat models: the messages that benchmarks write, and the replies that they read.
 
-`render.chat` has the models. Benchmarks don't import it; they get a `ModelOpener` from the command line.
+`diorama.render.chat` has the models. Benchmarks don't import it; they get a `ModelOpener` from the command line.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ChatModel(Protocol):
     def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
         """The next message of the assistant, of at most `max_tokens` tokens.
 
-        Raises `render.chat.TemporaryError` for a failure that another attempt may not have.
+        Raises `diorama.render.chat.TemporaryError` for a failure that another attempt may not have.
         """
         ...
 
@@ -62,7 +62,7 @@ class OpenedModel(Protocol):
     settings: Mapping[str, Any]
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
-        """The reply; see `render.chat.Asker`. key: tells apart equal conversations."""
+        """The reply; see `diorama.render.chat.Asker`. key: tells apart equal conversations."""
         ...
 
 

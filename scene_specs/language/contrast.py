@@ -1,8 +1,8 @@
 """Edits of a spec that change one factor of one frame.
 
-They work on JSON data of a spec in which everything is fixed (render.episode.pin_layout). A benchmark whose truth
-depends on the objects offers `contrasts(data, change, rng)` in its file `contrast`: it yields the same kind of edits,
-with the truth in `data` recomputed.
+They work on JSON data of a spec in which everything is fixed (diorama.render.episode.pin_layout). A benchmark whose
+truth depends on the objects offers `contrasts(data, change, rng)` in its file `contrast`: it yields the same kind of
+edits, with the truth in `data` recomputed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.language.rng import pick, shuffled
-from scene_specs.language.scene import Change
-from scene_specs.language.stage import Stage, load_stage
+from diorama.scene_specs.language.rng import pick, shuffled
+from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.stage import Stage, load_stage
 
 # Random locations to try per frame.
 _DRAWS = 40

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from scene_specs.language.errors import Diagnostic, spec_error
-from scene_specs.language.outlines import FLAT_SHAPES
-from scene_specs.language.strict_json import Path
-from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.language.errors import Diagnostic, spec_error
+from diorama.scene_specs.language.outlines import FLAT_SHAPES
+from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 _Model = TypeVar("_Model", bound=BaseModel)
 # Comparing a word with 100,000 others takes 17 s.

@@ -1,7 +1,7 @@
 """The root of Diorama's exception tree, and the diagnostics of spec files.
 
-`DioramaError` is the base of every exception; `render.model.errors` defines the others. Exit codes are attributes of
-the classes, so commands need no table of codes.
+`DioramaError` is the base of every exception; `diorama.render.model.errors` defines the others. Exit codes are
+attributes of the classes, so commands need no table of codes.
 """
 
 from __future__ import annotations

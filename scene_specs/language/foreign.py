@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.errors import spec_error
 
 # Larger than any file that Diorama reads in one piece; a store's images are not read through here.
 MOST_BYTES = 1 << 30

@@ -14,10 +14,10 @@ from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from scene_specs.language.answer_rule import LETTERS, answer_of
-from scene_specs.language.benchmark import benchmark, benchmark_of
-from scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
-from scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.answer_rule import LETTERS, answer_of
+from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
+from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
+from diorama.scene_specs.language.rendered import RenderedEpisode
 
 
 class Part(NamedTuple):

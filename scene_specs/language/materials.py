@@ -5,7 +5,8 @@ A material is a module, or an object in one, with
     Parameters      a SpecModel; each parameter has a default and a description with its unit
     TRANSMISSIVE    whether light passes through it, so that its images get the samples of glass
     EMISSIVE        whether it gives light, so that its images get `samples` on the ground; may be left out
-    build           a function (tree, parameters) -> output of its shader; tree: render.renderers.cycles.node_tree.Tree
+    build           a function (tree, parameters) -> output of its shader; tree:
+    diorama.render.renderers.cycles.node_tree.Tree
 
 Its docstring is its manual. Checks of specs import it, too, so it must not import bpy at its top.
 """
@@ -16,9 +17,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from scene_specs.language.model_names import UNLIT
-from scene_specs.language.registry import PluginError, plugin, plugins
-from scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.model_names import UNLIT
+from diorama.scene_specs.language.registry import PluginError, plugin, plugins
+from diorama.scene_specs.language.spec import SpecModel
 
 
 class Material(Protocol):

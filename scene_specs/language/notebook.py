@@ -9,7 +9,10 @@ _previews: dict[type, Callable[[Any], str]] = {}
 
 
 def register(kind: type, preview: Callable[[Any], str]) -> None:
-    """Make `preview(value)` the HTML of every value of this class. render.api does it for records and Scenes."""
+    """Make `preview(value)` the HTML of every value of this class.
+
+    `diorama.render.api` does it for records and Scenes.
+    """
     _previews[kind] = preview
 
 

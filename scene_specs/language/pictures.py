@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.foreign import read_foreign
 
 LONGEST, MOST_BYTES = 4096, 64 << 20
 # What Pillow raises for damaged and huge images; the last three, for damaged chunks of a PNG.

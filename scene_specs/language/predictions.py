@@ -6,9 +6,9 @@ import logging
 from collections.abc import Collection
 from pathlib import Path
 
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.foreign import parse_json, read_text
 
 _log = logging.getLogger(__name__)
 

@@ -20,17 +20,17 @@ from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any
 
-from scene_specs.language.errors import DioramaError
-from scene_specs.language.foreign import printable
-from scene_specs.language.model_names import MODEL_MATERIALS
-from scene_specs.language.outlines import FLAT_SHAPES
+from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.foreign import printable
+from diorama.scene_specs.language.model_names import MODEL_MATERIALS
+from diorama.scene_specs.language.outlines import FLAT_SHAPES
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
 _SUFFIXES = {"stages": ".json", "shapes": ".npz"}
 # The nouns that anything can be registered for, except benchmarks and their players.
 NOUNS = ("benchmarks", "exports", "materials", "passes", "renderers", "shapes", "stages")
-_OWN = "diorama"
-_OWN_PACKAGES = ("assets", "diorama", "render", "scene_specs")
+# The distribution, whose name on indexes is not the name that is imported.
+_OWN = "diorama-render"
 
 
 class PluginError(DioramaError):
@@ -123,7 +123,7 @@ def plugin(noun: str, name: str) -> Plugin:
     """Return a plug-in by name. Raises PluginError with the names there are."""
     found = plugins(noun)
     if name not in found:
-        from scene_specs.language.diagnostics import did_you_mean
+        from diorama.scene_specs.language.diagnostics import did_you_mean
 
         hint = did_you_mean(name, found)
         problem = f"unknown {_singular(noun)} {name!r}; there are: {', '.join(found)}"
@@ -138,7 +138,7 @@ def find_plugin(noun: str, name: str) -> Plugin:
     if not colon:
         return plugin(noun, name)
     top = module.partition(".")[0]
-    owner = _OWN if top in _OWN_PACKAGES else next(iter(metadata.packages_distributions().get(top, ())), "")
+    owner = _OWN if top == "diorama" else next(iter(metadata.packages_distributions().get(top, ())), "")
     return Plugin(noun, name, module, attribute, owner, "" if owner in ("", _OWN) else metadata.version(owner))
 
 

@@ -21,7 +21,7 @@ class RenderedMask(Protocol):
 
 
 class RenderedObject(Protocol):
-    """An object of an image, with its attributes and measurements; see render.model.record.ObjectAnnotation."""
+    """An object of an image, with its attributes and measurements; see diorama.render.model.record.ObjectAnnotation."""
 
     name: str
     shape: str

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
-from scene_specs.language.notebook import html_of
-from scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
+from diorama.scene_specs.language.notebook import html_of
+from diorama.scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
 # Maximum width and height of an image in pixels, for rendering, reading and `--size`; Blender renders at least 4 x 4.
@@ -28,9 +28,9 @@ class Settings(SpecModel):
     """Sampling settings: the data of a profile, and the image size in pixels.
 
     samples: per pixel. glass_samples: more, per pixel of an image that is full of glass. opaque_samples: fewer, of one
-    without glass or lights among its objects (render.geometry.glass). 0 means `samples`. object_samples: additional
-    ones per pixel of rectangles around objects (render.geometry.sampling_plan), and `samples` more where the whole
-    frame has fewer than `samples`.
+    without glass or lights among its objects (diorama.render.geometry.glass). 0 means `samples`. object_samples:
+    additional ones per pixel of rectangles around objects (diorama.render.geometry.sampling_plan), and `samples` more
+    where the whole frame has fewer than `samples`.
     prefilter, denoising_quality: of the denoiser (OpenImageDenoise); with object_samples, there is no prefilter.
     bounces: (total, diffuse, glossy, transmission). min_light_bounces: bounce at which Russian roulette starts.
     adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
@@ -164,7 +164,8 @@ class SceneCamera(SpecModel):
 class SceneView(SpecModel):
     """One image of a frame. name: None for a frame without named views.
 
-    glass: share of the image from which the number of samples is computed (render.geometry.glass); None for its own.
+    glass: share of the image from which the number of samples is computed (diorama.render.geometry.glass); None for its
+    own.
     """
 
     name: Name | None = None

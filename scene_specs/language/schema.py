@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from scene_specs.language.materials import load_material
-from scene_specs.language.registry import plugins, shapes
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.vocabulary import COLORS, SIZES
+from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.language.registry import plugins, shapes
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.vocabulary import COLORS, SIZES
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -1,8 +1,8 @@
 """The spec language, version 1.
 
 An `EpisodeSpec` is a JSON object. Specified values are fixed; the compiler samples everything else from the seed. The
-models check form (types, ranges, unknown keys), `scene_specs.checks.semantics` checks what needs more than one field,
-and `scene_specs.reading.source` turns both into diagnostics with file, line and path.
+models check form (types, ranges, unknown keys), `diorama.scene_specs.checks.semantics` checks what needs more than one
+field, and `diorama.scene_specs.reading.source` turns both into diagnostics with file, line and path.
 
 Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size.
 Axes: right-handed, Z up.
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticKnownError
 
-from scene_specs.language.model_names import mesh_name
-from scene_specs.language.registry import plugins
-from scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.language.model_names import mesh_name
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.vocabulary import RELATIONS
 
 Relation = Literal["left", "right", "front", "behind"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}

@@ -13,9 +13,9 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field, model_validator
 
-from scene_specs.language.errors import DioramaError
-from scene_specs.language.registry import PluginError, plugin, plugins
-from scene_specs.language.spec import (
+from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.registry import PluginError, plugin, plugins
+from diorama.scene_specs.language.spec import (
     AreaSpec,
     Byte,
     EpisodeSpec,
@@ -26,7 +26,7 @@ from scene_specs.language.spec import (
     SpecModel,
     Vector3,
 )
-from scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
+from diorama.scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
 
 class StageError(DioramaError):

@@ -1,7 +1,7 @@
 """Strict JSON: rejects NaN, duplicate keys and deep nesting, which Python's reader accepts.
 
-Python's fast reader reads the text. Only invalid text is read again, by `scene_specs.reading.located_json`, which is
-slow and knows the line of every value.
+Python's fast reader reads the text. Only invalid text is read again, by `diorama.scene_specs.reading.located_json`,
+which is slow and knows the line of every value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.errors import DioramaError
 
 # Specs have depth 5. The truth of a benchmark can be deeper, but its readers are recursive.
 MAX_DEPTH = 64

@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
-from scene_specs.language.atomic import atomic_path
-from scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.atomic import atomic_path
+from diorama.scene_specs.language.errors import UsageError
 
 # Full disk, exceeded quota, or exceeded file size limit.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

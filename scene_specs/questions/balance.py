@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from math import log
 
-from scene_specs.language.tables import text_table
-from scene_specs.questions.grammar import tokens_of
-from scene_specs.questions.program import Answer, spoken
-from scene_specs.questions.view import ImageView
+from diorama.scene_specs.language.tables import text_table
+from diorama.scene_specs.questions.grammar import tokens_of
+from diorama.scene_specs.questions.program import Answer, spoken
+from diorama.scene_specs.questions.view import ImageView
 
 # An answer may have its fair share of a family and a twentieth more, after these first ones.
 EXCESS, FREE = 1.05, 3

@@ -10,10 +10,10 @@ from typing import Any
 
 import inflect
 
-from scene_specs.questions.expressions import expressions
-from scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered, plural
-from scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
-from scene_specs.questions.view import ImageView, bits_of, kind_values
+from diorama.scene_specs.questions.expressions import expressions
+from diorama.scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered, plural
+from diorama.scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
+from diorama.scene_specs.questions.view import ImageView, bits_of, kind_values
 
 _ENGLISH = inflect.engine()
 

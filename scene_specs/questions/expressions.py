@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from scene_specs.questions.grammar import SIDES, Grammar, filtered, split
-from scene_specs.questions.program import EXTREMES, NOUNS, QUERIED, SCENE, Node, program_json
-from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import Draws
-from scene_specs.questions.view import MIN_PIXELS, ImageView
+from diorama.scene_specs.questions.grammar import SIDES, Grammar, filtered, split
+from diorama.scene_specs.questions.program import EXTREMES, NOUNS, QUERIED, SCENE, Node, program_json
+from diorama.scene_specs.questions.rules import Judge
+from diorama.scene_specs.questions.sampling import Draws
+from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Parts of the longest expression that is tried.
 MAX_LENGTH = 5

@@ -9,14 +9,14 @@ from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from scene_specs.language.errors import DioramaError, UsageError
-from scene_specs.language.tables import counted
-from scene_specs.language.vocabulary import MEWL_MATERIALS
-from scene_specs.questions.balance import Balance, chances_of
-from scene_specs.questions.grammar import Grammar
-from scene_specs.questions.patterns import Pattern
-from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import (
+from diorama.scene_specs.language.errors import DioramaError, UsageError
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.vocabulary import MEWL_MATERIALS
+from diorama.scene_specs.questions.balance import Balance, chances_of
+from diorama.scene_specs.questions.grammar import Grammar
+from diorama.scene_specs.questions.patterns import Pattern
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
     OPERATIONS,
     Answer,
@@ -26,9 +26,9 @@ from scene_specs.questions.program import (
     program_json,
     spoken,
 )
-from scene_specs.questions.rules import Judge
-from scene_specs.questions.sampling import Draws, Sampler
-from scene_specs.questions.view import CLEVR_VALUES, MIN_PIXELS, ImageView
+from diorama.scene_specs.questions.rules import Judge
+from diorama.scene_specs.questions.sampling import Draws, Sampler
+from diorama.scene_specs.questions.view import CLEVR_VALUES, MIN_PIXELS, ImageView
 
 # Programs tried for a question before the next family has its turn.
 TRIES = 12

@@ -22,10 +22,10 @@ from typing import Any
 import inflect
 from pydantic import ValidationError
 
-from scene_specs.language.diagnostics import option_problems, preview_json
-from scene_specs.language.errors import UsageError
-from scene_specs.language.foreign import parse_json, read_text
-from scene_specs.questions.patterns import (
+from diorama.scene_specs.language.diagnostics import option_problems, preview_json
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.questions.patterns import (
     SLOTS,
     VERBS,
     GrammarForm,
@@ -36,8 +36,8 @@ from scene_specs.questions.patterns import (
     check_patterns,
     compiled,
 )
-from scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, QUERIED, RELATED, Node
-from scene_specs.questions.view import CLEVR_VALUES
+from diorama.scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, QUERIED, RELATED, Node
+from diorama.scene_specs.questions.view import CLEVR_VALUES
 
 _ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.questions.program import OPERATIONS, QUERIED
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.questions.program import OPERATIONS, QUERIED
 
 # Slot -> operation that it stands for.
 SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "extreme": "extreme", "exactly": "exactly",

@@ -12,9 +12,9 @@ from typing import Any
 
 from pycocotools import mask as coco
 
-from scene_specs.language.vocabulary import COLORS, SIZES
-from scene_specs.questions.program import NOUNS, Node, PresuppositionError
-from scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
+from diorama.scene_specs.language.vocabulary import COLORS, SIZES
+from diorama.scene_specs.questions.program import NOUNS, Node, PresuppositionError
+from diorama.scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
 _SAME_COLOR = 2e-3

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
-from scene_specs.language.items import Item, Part, prompts
-from scene_specs.questions.generate import Question, Questioner, form_of
-from scene_specs.questions.program import spoken
-from scene_specs.questions.view import ImageView
+from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.questions.generate import Question, Questioner, form_of
+from diorama.scene_specs.questions.program import spoken
+from diorama.scene_specs.questions.view import ImageView
 
 # Numbers up to this one, or up to that of the objects, are answers to "how many".
 _NUMBERS = 10

@@ -12,8 +12,8 @@ from math import dist
 from operator import or_
 from typing import Any
 
-from scene_specs.questions.program import ATTRIBUTES, DOUBTFUL, NOUNS, Node, PresuppositionError
-from scene_specs.questions.view import ImageView
+from diorama.scene_specs.questions.program import ATTRIBUTES, DOUBTFUL, NOUNS, Node, PresuppositionError
+from diorama.scene_specs.questions.view import ImageView
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
 CLEARLY = 1.1

@@ -13,10 +13,10 @@ from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
-from scene_specs.questions.grammar import split
-from scene_specs.questions.program import NOUNS, QUERIED, SCENE, Answer, Node, PresuppositionError
-from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.view import MIN_PIXELS, ImageView
+from diorama.scene_specs.questions.grammar import split
+from diorama.scene_specs.questions.program import NOUNS, QUERIED, SCENE, Answer, Node, PresuppositionError
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Pairs of directions between which nothing is.
 _OPPOSITE: tuple[set[str | int | None], ...] = ({"left", "right"}, {"front", "behind"})

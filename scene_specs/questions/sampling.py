@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
-from scene_specs.language.rng import generator
-from scene_specs.questions.grammar import ADJECTIVES, COUNTS, RELATIONS, Grammar, filtered
-from scene_specs.questions.patterns import Pattern, Tree
-from scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, Node, PresuppositionError
-from scene_specs.questions.rules import Judge, mentioned
-from scene_specs.questions.view import ImageView, bits_of
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.questions.grammar import ADJECTIVES, COUNTS, RELATIONS, Grammar, filtered
+from diorama.scene_specs.questions.patterns import Pattern, Tree
+from diorama.scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, Node, PresuppositionError
+from diorama.scene_specs.questions.rules import Judge, mentioned
+from diorama.scene_specs.questions.view import ImageView, bits_of
 
 # References inside references, as in "left of the cube that is behind the ball that is ...": in CLEVR's families, and
 # in others, as a reader found many of them tiring.

@@ -9,13 +9,13 @@ from functools import cached_property
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
-from scene_specs.language.outlines import POLYGON
-from scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
-from scene_specs.questions.program import ATTRIBUTES, NOUNS
+from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
+from diorama.scene_specs.language.outlines import POLYGON
+from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS
 
 if TYPE_CHECKING:
-    from scene_specs.language.scene import Scene, SceneContrast
+    from diorama.scene_specs.language.scene import Scene, SceneContrast
 
 # Lowest and highest x, y and z, Blender units.
 Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
@@ -41,7 +41,7 @@ _NO_MATERIAL = (*MODEL_MATERIALS, "blend")
 
 @dataclass(frozen=True)
 class ObjectView:
-    """An object of an image. truth: its annotation (render.model.record.ObjectAnnotation).
+    """An object of an image. truth: its annotation (diorama.render.model.record.ObjectAnnotation).
 
     values: attribute -> value, None for those that it has not, or not clearly. extent: of its mesh.
     """

@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from scene_specs.language.diagnostics import did_you_mean, preview_json
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.foreign import read_foreign
-from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
-from scene_specs.reading.located_json import LocatedJson, scan
+from diorama.scene_specs.language.diagnostics import did_you_mean, preview_json
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.strict_json import NotStrictJson, decode, skip_space
+from diorama.scene_specs.reading.located_json import LocatedJson, scan
 
 SUFFIXES = (".json", ".jsonl")
 STDIN = "-"

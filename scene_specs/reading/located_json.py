@@ -9,8 +9,15 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from scene_specs.language.diagnostics import PathDiagnostic
-from scene_specs.language.strict_json import MAX_DEPTH, NotStrictJson, Path, parse_float, parse_integer, skip_space
+from diorama.scene_specs.language.diagnostics import PathDiagnostic
+from diorama.scene_specs.language.strict_json import (
+    MAX_DEPTH,
+    NotStrictJson,
+    Path,
+    parse_float,
+    parse_integer,
+    skip_space,
+)
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None}

@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from scene_specs.checks.semantics import diagnostics_of
-from scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
-from scene_specs.reading.located_json import scan
-from scene_specs.reading.pruning import diagnostics_of_rest
+from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
+from diorama.scene_specs.reading.located_json import scan
+from diorama.scene_specs.reading.pruning import diagnostics_of_rest
 
 Check = Callable[[EpisodeSpec | Scene], Iterable[PathDiagnostic]]
 # A file of another kind, with an error in each of its lines, is not read to its end.

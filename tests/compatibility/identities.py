@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from render.compiler import compile_episode
-from render.compiler.content import content_seed, picture_key
-from render.compiler.render_key import render_key_of
-from render.model.blender_series import key_suffix
-from render.model.profiles import settings_for
-from scene_specs.checks.semantics import check_spec
-from scene_specs.language.scene import Settings
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_of
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.content import content_seed, picture_key
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.model.blender_series import key_suffix
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.checks.semantics import check_spec
+from diorama.scene_specs.language.scene import Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import stage_of
+from diorama.scene_specs.reading.source import parse_episode
 from tests.compatibility.commands import ROOT, run
 from tests.compatibility.digests import canonical, sha256
 

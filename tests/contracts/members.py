@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from scene_specs.language.registry import plugins
+from diorama.scene_specs.language.registry import plugins
 from tests.acme import NAMES
 
 # Benchmark -> options of two or more small episodes. A benchmark without an entry fails its suite.

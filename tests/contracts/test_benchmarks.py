@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 import diorama
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.answer_rule import answer_of
-from scene_specs.language.benchmark import Benchmark, Command, Report, Series, benchmark, option
-from scene_specs.language.errors import SpecError
-from scene_specs.language.items import items_of
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import SpecSource
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.answer_rule import answer_of
+from diorama.scene_specs.language.benchmark import Benchmark, Command, Report, Series, benchmark, option
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.items import items_of
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import SpecSource
 from tests import factories
 from tests.compatibility.commands import run, run_json
 from tests.contracts.members import EPISODES, members

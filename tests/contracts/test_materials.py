@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode
-from render.model.errors import DioramaError
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.cycles.node_tree import Tree
-from scene_specs.language.materials import load_material
-from scene_specs.language.registry import plugin
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import DioramaError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.cycles.node_tree import Tree
+from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import members
 from tests.distributions import forget, installed, write_distribution
 
@@ -110,7 +110,7 @@ def test_a_material_keeps_its_contract(
 
 GOOD = '''"""`NAME`: dull."""
 from pydantic import Field
-from scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.spec import SpecModel
 TRANSMISSIVE = False
 class Parameters(SpecModel):
     glow: float = Field(0.0, ge=0, le=1, description="share of the light (no unit)")

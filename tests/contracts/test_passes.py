@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.passes import row_of
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.passes import row_of
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import members
 from tests.distributions import installed, write_distribution
 
@@ -80,7 +80,7 @@ def test_a_pass_keeps_its_contract(
     check(name, renderer)
 
 
-GOOD = """from render.passes import PassRow, depth
+GOOD = """from diorama.render.passes import PassRow, depth
 PASS = PassRow(
     shape=("H", "W"), dtype="float32", unit="Blender unit", meaning="twice the depth",
     read=lambda image, frame: 2 * depth.read(image, frame), fake=lambda view: 2 * view.depth,

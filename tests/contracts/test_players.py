@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.play import Trial, play
-from scene_specs.benchmarks.icca.players import factory
-from scene_specs.language.errors import SpecError
-from scene_specs.language.registry import plugins
+from diorama.scene_specs.benchmarks.icca.play import Trial, play
+from diorama.scene_specs.benchmarks.icca.players import factory
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.registry import plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, setup
 
 # `recorded` speaks from a transcript; tests/scene_specs/benchmarks/icca has its tests.

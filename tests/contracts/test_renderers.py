@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.annotations import annotate, decode_extra, encode_extra
-from render.compiler import compile_episode
-from render.compiler.plugins import plugin_assets
-from render.gallery.overlay import decode_mask
-from render.geometry.camera import Camera
-from render.model.errors import RenderError
-from render.model.passes import Passes, Renderer
-from render.model.profiles import settings_for
-from render.passes import array_passes, row_of
-from render.renderers import make_renderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.registry import plugins
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations import annotate, decode_extra, encode_extra
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.plugins import plugin_assets
+from diorama.render.gallery.overlay import decode_mask
+from diorama.render.geometry.camera import Camera
+from diorama.render.model.errors import RenderError
+from diorama.render.model.passes import Passes, Renderer
+from diorama.render.model.profiles import settings_for
+from diorama.render.passes import array_passes, row_of
+from diorama.render.renderers import make_renderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import members
 
 WIDTH, HEIGHT = 160, 120
@@ -86,7 +86,7 @@ def camera_of(scene: Scene) -> Camera:
 
 
 def check_form(renderer: Renderer) -> None:
-    """What render.model.passes says of shapes, types and values."""
+    """What diorama.render.model.passes says of shapes, types and values."""
     passes = one(renderer, scene_of([]))
     for name, shape, dtype in (("color", (3,), "uint8"), ("ids", (), "uint16"), ("depth", (), "float32")):
         array = getattr(passes, name)
@@ -257,7 +257,7 @@ def test_amodal_masks_are_those_of_each_object_alone(renderer: Renderer) -> None
 
 
 MIST = """
-from render.passes import PassRow
+from diorama.render.passes import PassRow
 
 PASS = PassRow(
     shape=("H", "W"), dtype="float16", unit="0 to 1", meaning="mist", switch="use_pass_mist",

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode
-from render.geometry.meshes import load_mesh
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.registry import plugin
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import members
 
 Arrays = dict[str, NDArray[Any]]

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from render.compiler import compile_episode
-from render.model.errors import DioramaError
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.registry import plugin, plugins, shapes
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import COLORS, SIZES
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import DioramaError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.registry import plugin, plugins, shapes
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import COLORS, SIZES
 from tests.acme import files
 from tests.contracts.members import members
 from tests.distributions import installed, write_distribution

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import diorama
-from render.episode.make_record import make_record
-from render.export import reads_files
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.registry import plugins
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.export import reads_files
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.compatibility.commands import run
 from tests.scene_specs.importing import published

@@ -10,28 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from render.export.formats.clevr_masks import export
-from render.export.protocol import ExportOptions
-from render.gallery.episode_facts import page_data, search_row
-from render.geometry.shapenet.library import Library
-from render.geometry.shapenet.loading import ModelCache
-from render.geometry.shapenet.model import make_model
-from render.geometry.shapenet.sources import Sources
-from render.model.errors import Diagnostic, SpecError, StoreError
-from render.model.record import EpisodeRecord
-from render.store.row_checks import problems_in
-from render.store.rows import record_of, row_of, text_digest
-from scene_specs.benchmarks.clevr.importing import import_published as import_clevr
-from scene_specs.benchmarks.icca.game_folders import read_game
-from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
-from scene_specs.benchmarks.kilogram.annotations import annotation_file, read_annotations
-from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
-from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
-from scene_specs.benchmarks.kilogram.report import measure
-from scene_specs.benchmarks.kilogram.svg import read_svg
-from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
-from scene_specs.language.foreign import read_text
-from scene_specs.reading.source import SpecSource
+from diorama.render.export.formats.clevr_masks import export
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.gallery.episode_facts import page_data, search_row
+from diorama.render.geometry.shapenet.library import Library
+from diorama.render.geometry.shapenet.loading import ModelCache
+from diorama.render.geometry.shapenet.model import make_model
+from diorama.render.geometry.shapenet.sources import Sources
+from diorama.render.model.errors import Diagnostic, SpecError, StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.row_checks import problems_in
+from diorama.render.store.rows import record_of, row_of, text_digest
+from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
+from diorama.scene_specs.benchmarks.icca.game_folders import read_game
+from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
+from diorama.scene_specs.benchmarks.kilogram.annotations import annotation_file, read_annotations
+from diorama.scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
+from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.report import measure
+from diorama.scene_specs.benchmarks.kilogram.svg import read_svg
+from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.reading.source import SpecSource
 from tests.render.geometry.shapenet import trees
 from tests.render.store.rendered import rendered
 from tests.scene_specs.benchmarks.icca import pieces

@@ -23,8 +23,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import DioramaError, UsageError
-from scene_specs.language.diagnostics import did_you_mean
+from diorama.render.model.errors import DioramaError, UsageError
+from diorama.scene_specs.language.diagnostics import did_you_mean
 from tests.hostile.mangle_kinds import KINDS
 from tools.option_types import positive
 

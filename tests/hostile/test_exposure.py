@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from render.store import open_store, peek
+from diorama.render.store import open_store, peek
 from tests.hostile.traps import ROOT
 
 NOBODY = 65534
@@ -113,7 +113,7 @@ def test_modules_in_the_working_directory_are_not_imported(tmp_path: Path) -> No
     script.parent.mkdir()
     script.write_text(
         "import sys\nfrom tests.compatibility.commands import command\n"
-        "from render.run.doctor import run_probe\nprint(run_probe('cpu'))\n"
+        "from diorama.render.run.doctor import run_probe\nprint(run_probe('cpu'))\n"
         "command('render-batch')(sys.argv[1:])\n"
     )
     done = subprocess.run(

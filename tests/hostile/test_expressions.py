@@ -10,10 +10,9 @@ import time
 
 import pytest
 
-import render
-import scene_specs
-from scene_specs.benchmarks.iwisdm import reader
-from scene_specs.language import scene
+from diorama import render, scene_specs
+from diorama.scene_specs.benchmarks.iwisdm import reader
+from diorama.scene_specs.language import scene
 
 SIZE = 20_000
 # Repeated, each is a text on which an expression with two adjacent repetitions tries all splits.
@@ -35,7 +34,7 @@ def expressions() -> list[tuple[str, re.Pattern[str]]]:
     for package in (render, scene_specs):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             # The harness' files are copied into exports, and run only there.
-            if info.name.startswith(("render.renderers.cycles", "render.export.harness.")):
+            if info.name.startswith(("diorama.render.renderers.cycles", "diorama.render.export.harness.")):
                 continue
             module = importlib.import_module(info.name)
             for name, value in vars(module).items():

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.benchmarks.clevr.importing import import_published as import_clevr
-from scene_specs.benchmarks.icca.game_folders import read_game
-from scene_specs.benchmarks.icca.transcripts import transcripts_of
-from scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
-from scene_specs.benchmarks.kilogram.annotations import read_annotations
-from scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, parse_transform
-from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
-from scene_specs.language.diagnostics import did_you_mean
-from scene_specs.language.errors import SpecError, spec_error
+from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
+from diorama.scene_specs.benchmarks.icca.game_folders import read_game
+from diorama.scene_specs.benchmarks.icca.transcripts import transcripts_of
+from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
+from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
+from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, parse_transform
+from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
+from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.errors import SpecError, spec_error
 from tests.hostile.mangling import Watch
 from tests.hostile.traps import run_bounded
 from tests.marks import slow

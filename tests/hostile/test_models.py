@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from render.geometry.asset_roots import find_asset
-from render.model.errors import AssetError
+from diorama.render.geometry.asset_roots import find_asset
+from diorama.render.model.errors import AssetError
 from tests.hostile.test_images import glb, png_of_zeros
 from tests.hostile.traps import Finished, run_bounded
 from tests.marks import slow

@@ -10,11 +10,11 @@ from pathlib import Path
 import lance
 import pytest
 
-from render.gallery.gallery_files import script_call
-from render.gallery.notebook import record_html, scene_html
-from render.store import open_or_create
-from scene_specs.benchmarks.icca.players import factory
-from scene_specs.language.errors import UsageError
+from diorama.render.gallery.gallery_files import script_call
+from diorama.render.gallery.notebook import record_html, scene_html
+from diorama.render.store import open_or_create
+from diorama.scene_specs.benchmarks.icca.players import factory
+from diorama.scene_specs.language.errors import UsageError
 from tests.hostile.traps import changed, make_store, make_victim, run_bounded
 from tests.marks import slow
 from tests.render.store.rendered import rendered

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from render.model.record import EpisodeRecord
-from render.store import open_or_create
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store import open_or_create
 from tests.render.store.rendered import rendered
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,14 +14,14 @@ import pytest
 from click.testing import CliRunner
 
 import diorama
-import render.api
-from render.cli.specs import main as specs_main
-from render.model import errors
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
+import diorama.render.api
+from diorama.render.cli.specs import main as specs_main
+from diorama.render.model import errors
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.mesh_files import write_obj
 
 SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}]}]}
@@ -151,7 +151,7 @@ def test_generate_names_wrong_options_at_once(benchmark: str, options: dict[str,
 
 def test_every_public_name_is_there_typed_and_documented() -> None:
     others = {"PluginError", "Summary", "__version__"}
-    assert set(dir(diorama)) == set(diorama.__all__) == {*render.api.__all__, *errors.__all__, *others}
+    assert set(dir(diorama)) == set(diorama.__all__) == {*diorama.render.api.__all__, *errors.__all__, *others}
     for name in diorama.__all__:
         found = getattr(diorama, name)
         assert name.startswith("__") or (found.__doc__ and not found.__name__.startswith("_"))
@@ -170,7 +170,7 @@ def test_what_is_not_there_is_an_attribute_error() -> None:
 def test_the_data_model_shows_nothing_in_a_notebook_without_the_api() -> None:
     code = (
         "import sys; from tests.factories import make_scene; scene = make_scene(); print(scene._repr_html_()); "
-        "import render.api; print('<table' in scene._repr_html_(), 'ray' in sys.modules)"
+        "import diorama.render.api; print('<table' in scene._repr_html_(), 'ray' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["None", "True", "False"]

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import diorama
-from render.run.local_ray import local_ray
-from render.store import create_store
+from diorama.render.run.local_ray import local_ray
+from diorama.render.store import create_store
 
 SMALL: dict[str, Any] = {"renderer": "fake", "size": (32, 24), "device": "cpu"}
 

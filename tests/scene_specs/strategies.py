@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-import scene_specs
+from diorama import scene_specs
 
 EXAMPLES = sorted((Path(scene_specs.__file__).parent / "examples").glob("*.json"))
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -9,14 +9,14 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from scene_specs.language import spec as language
-from scene_specs.language.model_names import is_model
-from scene_specs.language.outlines import FLAT_SHAPES
-from scene_specs.language.registry import plugins
-from scene_specs.language.schema import schema_text, spec_schema
-from scene_specs.language.spec import SpecModel
-from scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
-from scene_specs.reading.source import SpecSource, parse_episode
+from diorama.scene_specs.language import spec as language
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.outlines import FLAT_SHAPES
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.schema import schema_text, spec_schema
+from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.reading.broken_specs import BROKEN
 from tests.scene_specs.strategies import EXAMPLES

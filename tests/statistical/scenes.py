@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.language.registry import plugins
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
+from diorama.render.compiler import compile_episode
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
 from tests.statistical.z_test import RENDERS
 
 REFERENCES = Path(__file__).with_name("references")

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.language.registry import plugins
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.registry import plugins
 from tests.statistical.scenes import folder_of, images_of_run, names, scenes
 from tests.statistical.z_test import Comparison, Floats, Reference, compare
 

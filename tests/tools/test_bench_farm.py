@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from render.run.local_ray import local_ray
+from diorama.render.run.local_ray import local_ray
 from tools import bench_farm
 from tools.__main__ import main as run_tool
 

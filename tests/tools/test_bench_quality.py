@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
 from tools.__main__ import main as run_tool
 from tools.quality.scenes import scenes
 from tools.quality.tuned import TunedRenderer

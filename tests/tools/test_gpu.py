@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.annotations.annotate import encode_mask
-from render.model.errors import UsageError
-from render.model.record import RLE, ImageRecord
-from render.store import open_or_create
+from diorama.render.annotations.annotate import encode_mask
+from diorama.render.model.errors import UsageError
+from diorama.render.model.record import RLE, ImageRecord
+from diorama.render.store import open_or_create
 from tests.factories import make_object, make_record, png
 from tools.gpu import Difference, compare_stores
 

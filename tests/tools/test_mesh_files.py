@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from render.geometry.asset_roots import searching
-from render.geometry.shapenet import load_model
-from render.model.errors import AssetError
-from scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
+from diorama.render.geometry.asset_roots import searching
+from diorama.render.geometry.shapenet import load_model
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
 from tools import mesh_files
 
 

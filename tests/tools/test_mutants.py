@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from render.model.errors import UsageError
+from diorama.render.model.errors import UsageError
 from tools import mutants
 from tools.mutants import AREAS, Mutant, draw
 from tools.programs import ROOT
@@ -36,7 +36,7 @@ def unused(a: int) -> int:
     return a + 3
 '''
 TESTS = """
-from render.compiler.rule import area, unchecked
+from diorama.render.compiler.rule import area, unchecked
 
 def test_area():
     unchecked(1)
@@ -51,6 +51,7 @@ def project(folder: Path, tests: str = TESTS) -> Path:
     """A checkout with one module in `render/compiler` and its tests."""
     files = {
         # Packages: Diorama, if it is installed, would hide folders without.
+        "diorama/__init__.py": "",
         "render/__init__.py": "",
         "render/compiler/__init__.py": "",
         "render/compiler/rule.py": RULE,
@@ -60,6 +61,7 @@ def project(folder: Path, tests: str = TESTS) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
+    (folder / "diorama/render").symlink_to("../render")
     commit = ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "a"]
     for command in (["init", "-q"], ["add", "."], commit):
         subprocess.run(["git", *command], cwd=folder, check=True)

@@ -12,15 +12,15 @@ from pathlib import Path
 import h5py
 import pytest
 
-from render.annotations.encode import encode_png
-from render.compiler import compile_episode
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.benchmarks.kilogram.annotations import read_annotations
-from scene_specs.benchmarks.kilogram.importing import import_published
-from scene_specs.benchmarks.kilogram.measures import measures
-from scene_specs.benchmarks.malevic.published import encoded, tensors, vocabulary
-from scene_specs.benchmarks.malevic.sets import SETS
+from diorama.render.annotations.encode import encode_png
+from diorama.render.compiler import compile_episode
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
+from diorama.scene_specs.benchmarks.kilogram.importing import import_published
+from diorama.scene_specs.benchmarks.kilogram.measures import measures
+from diorama.scene_specs.benchmarks.malevic.published import encoded, tensors, vocabulary
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tools.__main__ import main
@@ -121,7 +121,7 @@ def test_rows_are_printed_as_soon_as_each_comparison_ends(
         raise RuntimeError("later")
 
     monkeypatch.setattr("tools.crosschecks.malevic._images", broken)
-    logger = logging.getLogger("scene_specs.benchmarks")
+    logger = logging.getLogger("diorama.scene_specs.benchmarks")
     level = logger.level
     with pytest.raises(RuntimeError, match="later"):
         main(["published", str(checkout), "--renderer", "fake"])

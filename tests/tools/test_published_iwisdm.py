@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
-from scene_specs.benchmarks.iwisdm.generate import trial_specs
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
+from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from tests.scene_specs.benchmarks.iwisdm.test_importing import OLD, TASK
 from tests.tools.test_published import git
 from tools.__main__ import main

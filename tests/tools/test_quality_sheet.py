@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.annotations.encode import encode_png
-from render.model.png import decode_png
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
+from diorama.render.annotations.encode import encode_png
+from diorama.render.model.png import decode_png
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
 from tools import quality_sheet
 from tools.__main__ import main as run_tool
 from tools.quality import results

@@ -7,10 +7,10 @@ from argparse import ArgumentParser
 import numpy as np
 import pytest
 
-from render.geometry.camera import Camera
-from render.geometry.display import display
-from render.model.errors import UsageError
-from scene_specs.language.scene import Scene
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.display import display
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.scene import Scene
 from tests.statistical.scenes import scenes
 from tools import render_statistics
 from tools.render_statistics import CHANGES

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import diorama
-from render.annotations.image_views import store_views
-from scene_specs.questions.generate import CLEVR_FAMILIES, Questioner, clevr_numbers, clevr_question
-from scene_specs.questions.grammar import default_grammar
-from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import parse_clevr, spoken
-from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.view import ImageView
+from diorama.render.annotations.image_views import store_views
+from diorama.scene_specs.questions.generate import CLEVR_FAMILIES, Questioner, clevr_numbers, clevr_question
+from diorama.scene_specs.questions.grammar import default_grammar
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.program import parse_clevr, spoken
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.view import ImageView
 from tools.check_questions import outcome
 from tools.crosschecks import Row
 

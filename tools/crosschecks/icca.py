@@ -21,8 +21,8 @@ from zlib import crc32
 import numpy as np
 from PIL import Image
 
-from scene_specs.benchmarks.icca import Options, Presented
-from scene_specs.benchmarks.icca.game import (
+from diorama.scene_specs.benchmarks.icca import Options, Presented
+from diorama.scene_specs.benchmarks.icca.game import (
     LISTENER_VARIANTS,
     REPETITIONS,
     SPEAKER_VARIANTS,
@@ -30,15 +30,28 @@ from scene_specs.benchmarks.icca.game import (
     new_game,
     read_listener,
 )
-from scene_specs.benchmarks.icca.game_folders import game_folders, read_games, table_text, transcript_rows, write_game
-from scene_specs.benchmarks.icca.generate import generate
-from scene_specs.benchmarks.icca.model_players import with_texts
-from scene_specs.benchmarks.icca.play import ListenerView, Setup, play
-from scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
-from scene_specs.benchmarks.icca.prompts import png_bytes
-from scene_specs.benchmarks.icca.scene_graph import graph_from_json
-from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words, played_recording, rate, scores
-from scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
+from diorama.scene_specs.benchmarks.icca.game_folders import (
+    game_folders,
+    read_games,
+    table_text,
+    transcript_rows,
+    write_game,
+)
+from diorama.scene_specs.benchmarks.icca.generate import generate
+from diorama.scene_specs.benchmarks.icca.model_players import with_texts
+from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, play
+from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
+from diorama.scene_specs.benchmarks.icca.prompts import png_bytes
+from diorama.scene_specs.benchmarks.icca.scene_graph import graph_from_json
+from diorama.scene_specs.benchmarks.icca.score import (
+    content_words,
+    novelty,
+    plain_words,
+    played_recording,
+    rate,
+    scores,
+)
+from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
 from tools.crosschecks import Row
 
 MARK = "src/run_icca.py"

@@ -21,19 +21,19 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from render.api import compile_spec, render_scene
-from render.export.formats.iwisdm import task_file
-from render.geometry.shapenet import choose_library
-from render.renderers import make_renderer
-from scene_specs.benchmarks.iwisdm import Options, Pictures
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
-from scene_specs.benchmarks.iwisdm.generate import trial_specs
-from scene_specs.benchmarks.iwisdm.importing import import_published
-from scene_specs.benchmarks.iwisdm.pictures import write_models
-from scene_specs.benchmarks.iwisdm.published_tasks import Limits
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
-from scene_specs.language.chi_square import tail
-from scene_specs.language.errors import SpecError, UsageError
+from diorama.render.api import compile_spec, render_scene
+from diorama.render.export.formats.iwisdm import task_file
+from diorama.render.geometry.shapenet import choose_library
+from diorama.render.renderers import make_renderer
+from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark
+from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
+from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
+from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
+from diorama.scene_specs.language.chi_square import tail
+from diorama.scene_specs.language.errors import SpecError, UsageError
 from tools.crosschecks import Row
 
 MARK = "benchmarking/create_bench.py"

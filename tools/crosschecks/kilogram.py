@@ -22,21 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from render.compiler import compile_episode
-from render.export.formats.kilogram import GameLists
-from render.model.profiles import settings_for
-from render.renderers import make_renderer
-from scene_specs.benchmarks.kilogram.annotations import read_annotations
-from scene_specs.benchmarks.kilogram.dataset import read_drawings, read_splits
-from scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from scene_specs.benchmarks.kilogram.games import SIZE
-from scene_specs.benchmarks.kilogram.importing import import_published
-from scene_specs.benchmarks.kilogram.measures import measures
-from scene_specs.benchmarks.kilogram.verify import verify_spec
-from scene_specs.benchmarks.kilogram.wording import caption
-from scene_specs.language.errors import SpecError
-from scene_specs.language.pictures import read_picture
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.export.formats.kilogram import GameLists
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers import make_renderer
+from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
+from diorama.scene_specs.benchmarks.kilogram.dataset import read_drawings, read_splits
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.games import SIZE
+from diorama.scene_specs.benchmarks.kilogram.importing import import_published
+from diorama.scene_specs.benchmarks.kilogram.measures import measures
+from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
+from diorama.scene_specs.benchmarks.kilogram.wording import caption
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.pictures import read_picture
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
 
 INPUTS = "models/preprocessing/model_inputs"

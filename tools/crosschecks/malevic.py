@@ -15,18 +15,18 @@ import h5py
 import numpy as np
 from PIL import Image
 
-from render.compiler import compile_episode
-from render.model.profiles import settings_for
-from render.renderers import make_renderer
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.importing import import_published
-from scene_specs.benchmarks.malevic.published import encoded, question, tensors, vocabulary
-from scene_specs.benchmarks.malevic.report import statistics
-from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
-from scene_specs.benchmarks.malevic.verify import verify_spec
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers import make_renderer
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
+from diorama.scene_specs.benchmarks.malevic.importing import import_published
+from diorama.scene_specs.benchmarks.malevic.published import encoded, question, tensors, vocabulary
+from diorama.scene_specs.benchmarks.malevic.report import statistics
+from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
+from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
 
 MARK = "code/build_data.py"

@@ -22,10 +22,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import Settings
-from scene_specs.language.spec import SpecModel
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import Settings
+from diorama.scene_specs.language.spec import SpecModel
 
 Values = dict[str, bool | int | float | str]
 

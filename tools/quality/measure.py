@@ -14,12 +14,12 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.geometry.sampling_plan import has_rectangles, rectangles, whole_frame
-from render.model.record import FrameAnnotation
-from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.geometry.sampling_plan import has_rectangles, rectangles, whole_frame
+from diorama.render.model.record import FrameAnnotation
+from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.quality.candidates import Candidate
 from tools.quality.results import Measured, Size
 from tools.quality.tuned import TunedRenderer

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from render.model.errors import AssetError
-from scene_specs.language.atomic import write_atomic
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.atomic import write_atomic
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Bit depth, color type, compression, filtering, interlacing.

@@ -27,17 +27,17 @@ from typing import Any, TypeVar
 import bpy
 import numpy as np
 
-from render.model.errors import RenderError
-from render.model.png import decode_png
-from render.renderers.cycles import stage_setup as stages
-from render.renderers.cycles.blender_meshes import mesh_data
-from render.renderers.cycles.capture import captured
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.cycles.node_tree import build_material
-from render.renderers.cycles.render_settings import apply_settings
-from render.renderers.cycles.series import SECOND, node_tree
-from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject
-from scene_specs.language.vocabulary import linear_of_srgb
+from diorama.render.model.errors import RenderError
+from diorama.render.model.png import decode_png
+from diorama.render.renderers.cycles import stage_setup as stages
+from diorama.render.renderers.cycles.blender_meshes import mesh_data
+from diorama.render.renderers.cycles.capture import captured
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.cycles.node_tree import build_material
+from diorama.render.renderers.cycles.render_settings import apply_settings
+from diorama.render.renderers.cycles.series import SECOND, node_tree
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from tools.quality.results import Measured
 
 PROFILE = "clevr-512"

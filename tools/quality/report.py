@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from render.model.errors import UsageError
-from scene_specs.language.tables import markdown_table
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.tables import markdown_table
 from tools.quality.metrics import Errors, Picture, errors
 from tools.quality.references import load_reference
 from tools.quality.results import Result, candidates_in, results_in

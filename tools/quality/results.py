@@ -10,10 +10,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from render import __version__
-from render.model.errors import AssetError
-from render.model.png import decode_png
-from scene_specs.language.atomic import write_atomic
+from diorama.render import __version__
+from diorama.render.model.errors import AssetError
+from diorama.render.model.png import decode_png
+from diorama.scene_specs.language.atomic import write_atomic
 from tools.quality.metrics import Picture, unit
 from tools.quality.sources import sources
 

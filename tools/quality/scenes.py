@@ -13,12 +13,12 @@ from argparse import ArgumentParser
 from dataclasses import dataclass
 from pathlib import Path
 
-from render.compiler import compile_episode
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import Scene, Settings
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import parse_episode
 from tools.option_types import positive
 
 FILE = Path(__file__).with_name("scenes.jsonl")

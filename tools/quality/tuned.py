@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from render.model.errors import UsageError
-from render.model.passes import Passes
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.cycles.exr_passes import Exr
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.render.model.errors import UsageError
+from diorama.render.model.passes import Passes
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.cycles.exr_passes import Exr
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 
 class TunedRenderer(CyclesRenderer):

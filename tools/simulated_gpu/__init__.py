@@ -15,7 +15,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from render.model.errors import UsageError
+from diorama.render.model.errors import UsageError
 from tools.simulated_gpu.build import build_driver, driver_variables
 from tools.simulated_gpu.packages import cache_folder
 

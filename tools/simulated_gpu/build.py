@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from render.model.errors import UsageError
+from diorama.render.model.errors import UsageError
 from tools.programs import ROOT
 from tools.simulated_gpu.packages import atomic_folder, cache_folder, installed, run
 
@@ -80,7 +80,7 @@ def _compile_kernels(made: Path) -> None:
     for name in ("libtbb.so.12", "libtbbmalloc.so.2"):
         (made / "lib" / name).symlink_to(runtime / "lib" / name)
     log.info("compiling the kernels of Cycles for the CPU")
-    render = [sys.executable, "-m", "render.renderers.cycles.probe", "cuda"]
+    render = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cuda"]
     run(render, "the kernels do not run", env={**os.environ, **driver_variables(made), "SIMULATED_GPU_CARDS": "1"})
 
 

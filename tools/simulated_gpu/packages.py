@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from render.model.errors import UsageError
+from diorama.render.model.errors import UsageError
 from tools.programs import ROOT
 
 log = logging.getLogger(__name__)

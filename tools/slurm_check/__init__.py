@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from render.store import peek
+from diorama.render.store import peek
 from tools.programs import ROOT, command, run_measured, write_specs
 from tools.slurm_check.mini_slurm import MEGABYTES, MiniSlurm
 

@@ -1,4 +1,4 @@
-"""Build the small ShapeNet-layout library: `python -m assets.build.shapenet_mini [FOLDER]`."""
+"""Build the small ShapeNet-layout library: `python -m diorama.assets.build.shapenet_mini [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from assets.build.shapenet_mini.library import CATEGORIES
-from assets.build.shapenet_mini.writer import model_id, write_model
+from diorama.assets.build.shapenet_mini.library import CATEGORIES
+from diorama.assets.build.shapenet_mini.writer import model_id, write_model
 
 LIBRARY = Path(__file__).resolve().parents[2] / "shapenet_mini"
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assets.build.shapenet_mini.curves import smooth
-from assets.build.shapenet_mini.forms import box, disc, lathe, loft, tube
-from assets.build.shapenet_mini.mesh import Mesh, Point, around, join
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import BLACK, RUBBER, STEEL
+from diorama.assets.build.shapenet_mini.curves import smooth
+from diorama.assets.build.shapenet_mini.forms import box, disc, lathe, loft, tube
+from diorama.assets.build.shapenet_mini.mesh import Mesh, Point, around, join
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import BLACK, RUBBER, STEEL
 
 # Upper half of a symmetric aerofoil: (share of the chord, share of the thickness).
 AEROFOIL = ((0.0, 0.0), (0.02, 0.24), (0.08, 0.42), (0.2, 0.5), (0.4, 0.48), (0.65, 0.32), (0.85, 0.14), (1.0, 0.02))

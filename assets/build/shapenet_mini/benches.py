@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from assets.build.shapenet_mini.curves import arc, rounded, smooth
-from assets.build.shapenet_mini.forms import bar, box, disc, extrude, lathe, loft, tube, turn_part
-from assets.build.shapenet_mini.mesh import Mesh, row
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.curves import arc, rounded, smooth
+from diorama.assets.build.shapenet_mini.forms import bar, box, disc, extrude, lathe, loft, tube, turn_part
+from diorama.assets.build.shapenet_mini.mesh import Mesh, row
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     CONCRETE,
     DARK,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.curves import smooth
-from assets.build.shapenet_mini.forms import box, cushion, disc, loft, ring, tube
-from assets.build.shapenet_mini.hulls import Hull, house, sail, windows
-from assets.build.shapenet_mini.mesh import row
-from assets.build.shapenet_mini.model import Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.curves import smooth
+from diorama.assets.build.shapenet_mini.forms import box, cushion, disc, loft, ring, tube
+from diorama.assets.build.shapenet_mini.hulls import Hull, house, sail, windows
+from diorama.assets.build.shapenet_mini.mesh import row
+from diorama.assets.build.shapenet_mini.model import Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     DARK,
     GLASS,
@@ -21,7 +21,7 @@ from assets.build.shapenet_mini.palette import (
     leather,
     paint,
 )
-from assets.build.shapenet_mini.ships import container, liner, trawler, tug
+from diorama.assets.build.shapenet_mini.ships import container, liner, trawler, tug
 
 
 def sloop() -> Model:

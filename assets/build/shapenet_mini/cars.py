@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.cars_special import convertible, pickup, van, vintage
-from assets.build.shapenet_mini.curves import smooth
-from assets.build.shapenet_mini.forms import bar, box, cushion, disc, ring, tube
-from assets.build.shapenet_mini.mesh import row
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.cars_special import convertible, pickup, van, vintage
+from diorama.assets.build.shapenet_mini.curves import smooth
+from diorama.assets.build.shapenet_mini.forms import bar, box, cushion, disc, ring, tube
+from diorama.assets.build.shapenet_mini.mesh import row
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     DARK,
     HEADLIGHT,
@@ -17,7 +17,7 @@ from assets.build.shapenet_mini.palette import (
     WHITE,
     paint,
 )
-from assets.build.shapenet_mini.vehicles import Cabin, add_cabin, add_lamps, add_trim, add_wheels, body
+from diorama.assets.build.shapenet_mini.vehicles import Cabin, add_cabin, add_lamps, add_trim, add_wheels, body
 
 
 def sedan() -> Model:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.curves import rounded, smooth
-from assets.build.shapenet_mini.forms import bar, box, cushion, disc, extrude, lathe, loft, ring, tube
-from assets.build.shapenet_mini.mesh import row
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.curves import rounded, smooth
+from diorama.assets.build.shapenet_mini.forms import bar, box, cushion, disc, extrude, lathe, loft, ring, tube
+from diorama.assets.build.shapenet_mini.mesh import row
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     CREAM,
     DARK,
@@ -19,7 +19,7 @@ from assets.build.shapenet_mini.palette import (
     leather,
     paint,
 )
-from assets.build.shapenet_mini.vehicles import Cabin, add_cabin, add_lamps, add_trim, add_wheels, body
+from diorama.assets.build.shapenet_mini.vehicles import Cabin, add_cabin, add_lamps, add_trim, add_wheels, body
 
 
 def pickup() -> Model:

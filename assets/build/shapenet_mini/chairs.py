@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from assets.build.shapenet_mini.curves import bent, rounded, smooth
-from assets.build.shapenet_mini.forms import bar, box, cushion, disc, extrude, lathe, loft, ring, tube
-from assets.build.shapenet_mini.mesh import Mesh, around, join, row
-from assets.build.shapenet_mini.model import Model
-from assets.build.shapenet_mini.palette import BLACK, OAK, PINE, RUBBER, STEEL, WALNUT, fabric, leather, paint
+from diorama.assets.build.shapenet_mini.curves import bent, rounded, smooth
+from diorama.assets.build.shapenet_mini.forms import bar, box, cushion, disc, extrude, lathe, loft, ring, tube
+from diorama.assets.build.shapenet_mini.mesh import Mesh, around, join, row
+from diorama.assets.build.shapenet_mini.model import Model
+from diorama.assets.build.shapenet_mini.palette import BLACK, OAK, PINE, RUBBER, STEEL, WALNUT, fabric, leather, paint
 
 
 def slat_back() -> Model:

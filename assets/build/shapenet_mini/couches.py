@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from assets.build.shapenet_mini.curves import rounded, smooth
-from assets.build.shapenet_mini.forms import ball, bar, box, cushion, disc, extrude, lathe, tube, turn_part
-from assets.build.shapenet_mini.mesh import Mesh, join, row
-from assets.build.shapenet_mini.model import Model
-from assets.build.shapenet_mini.palette import BLACK, BRASS, OAK, PINE, STEEL, WALNUT, fabric, leather
+from diorama.assets.build.shapenet_mini.curves import rounded, smooth
+from diorama.assets.build.shapenet_mini.forms import ball, bar, box, cushion, disc, extrude, lathe, tube, turn_part
+from diorama.assets.build.shapenet_mini.mesh import Mesh, join, row
+from diorama.assets.build.shapenet_mini.model import Model
+from diorama.assets.build.shapenet_mini.palette import BLACK, BRASS, OAK, PINE, STEEL, WALNUT, fabric, leather
 
 
 def _feet(x: float, z: float, height: float = 0.1) -> Mesh:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assets.build.shapenet_mini.mesh import Floats
+from diorama.assets.build.shapenet_mini.mesh import Floats
 
 Outline = Sequence[tuple[float, float]] | NDArray[np.float64]
 Path = Sequence[tuple[float, float, float]] | NDArray[np.float64]

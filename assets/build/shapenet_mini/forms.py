@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assets.build.shapenet_mini.curves import Outline, Path, cut_ears, frames, inset
-from assets.build.shapenet_mini.mesh import AXES, Face, Floats, Mesh, Point, closed
+from diorama.assets.build.shapenet_mini.curves import Outline, Path, cut_ears, frames, inset
+from diorama.assets.build.shapenet_mini.mesh import AXES, Face, Floats, Mesh, Point, closed
 
 
 def box(width: float, height: float, depth: float, at: Point = (0, 0, 0), bevel: float = 0.008, steps: int = 0) -> Mesh:

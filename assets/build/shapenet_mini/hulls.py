@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assets.build.shapenet_mini.curves import smooth
-from assets.build.shapenet_mini.forms import box, loft
-from assets.build.shapenet_mini.mesh import Mesh, join
+from diorama.assets.build.shapenet_mini.curves import smooth
+from diorama.assets.build.shapenet_mini.forms import box, loft
+from diorama.assets.build.shapenet_mini.mesh import Mesh, join
 
 Station = tuple[float, float, float, float, float]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from assets.build.shapenet_mini import benches, boats, cars, chairs, couches, lighting, planes, tables
-from assets.build.shapenet_mini.model import Model
+from diorama.assets.build.shapenet_mini import benches, boats, cars, chairs, couches, lighting, planes, tables
+from diorama.assets.build.shapenet_mini.model import Model
 
 Builder = Callable[[], Model]
 

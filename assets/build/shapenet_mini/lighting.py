@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from assets.build.shapenet_mini.curves import smooth
-from assets.build.shapenet_mini.forms import ball, box, cushion, disc, lathe, loft, ring, tube
-from assets.build.shapenet_mini.mesh import around, join
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.curves import smooth
+from diorama.assets.build.shapenet_mini.forms import ball, box, cushion, disc, lathe, loft, ring, tube
+from diorama.assets.build.shapenet_mini.mesh import around, join
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     BRASS,
     CREAM,

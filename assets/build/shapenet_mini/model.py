@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assets.build.shapenet_mini.mesh import Mesh, join
+from diorama.assets.build.shapenet_mini.mesh import Mesh, join
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.model import Material
+from diorama.assets.build.shapenet_mini.model import Material
 
 OAK = Material("oak", (190, 138, 82), 0.25)
 PINE = Material("pine", (222, 182, 122), 0.2)

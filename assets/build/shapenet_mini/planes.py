@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.aircraft import add_wheels, fin, fuselage, nacelle, ports, propeller, wing
-from assets.build.shapenet_mini.forms import box, cushion, disc, lathe
-from assets.build.shapenet_mini.mesh import join
-from assets.build.shapenet_mini.model import Model
-from assets.build.shapenet_mini.palette import BLACK, DARK, GLASS, WHITE, paint
-from assets.build.shapenet_mini.planes_light import biplane, flying_boat, glider, trainer
+from diorama.assets.build.shapenet_mini.aircraft import add_wheels, fin, fuselage, nacelle, ports, propeller, wing
+from diorama.assets.build.shapenet_mini.forms import box, cushion, disc, lathe
+from diorama.assets.build.shapenet_mini.mesh import join
+from diorama.assets.build.shapenet_mini.model import Model
+from diorama.assets.build.shapenet_mini.palette import BLACK, DARK, GLASS, WHITE, paint
+from diorama.assets.build.shapenet_mini.planes_light import biplane, flying_boat, glider, trainer
 
 
 def airliner() -> Model:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.aircraft import add_wheels, fin, fuselage, ports, propeller, wing
-from assets.build.shapenet_mini.forms import box, cushion, disc, lathe, ring, tube
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import BLACK, DARK, GLASS, STEEL, WHITE, paint
+from diorama.assets.build.shapenet_mini.aircraft import add_wheels, fin, fuselage, ports, propeller, wing
+from diorama.assets.build.shapenet_mini.forms import box, cushion, disc, lathe, ring, tube
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import BLACK, DARK, GLASS, STEEL, WHITE, paint
 
 
 def biplane() -> Model:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.forms import box, cushion, disc, lathe, ring, tube
-from assets.build.shapenet_mini.hulls import Hull, house, windows
-from assets.build.shapenet_mini.model import Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.forms import box, cushion, disc, lathe, ring, tube
+from diorama.assets.build.shapenet_mini.hulls import Hull, house, windows
+from diorama.assets.build.shapenet_mini.model import Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     CREAM,
     DARK,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assets.build.shapenet_mini.curves import bent, ellipse, rounded
-from assets.build.shapenet_mini.forms import bar, box, disc, extrude, lathe, ring, tube
-from assets.build.shapenet_mini.mesh import around, row
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import (
+from diorama.assets.build.shapenet_mini.curves import bent, ellipse, rounded
+from diorama.assets.build.shapenet_mini.forms import bar, box, disc, extrude, lathe, ring, tube
+from diorama.assets.build.shapenet_mini.mesh import around, row
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import (
     BLACK,
     BRASS,
     DARK,

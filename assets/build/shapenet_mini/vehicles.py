@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assets.build.shapenet_mini.curves import ellipse, rounded, smooth
-from assets.build.shapenet_mini.forms import bar, box, cushion, disc, lathe, loft
-from assets.build.shapenet_mini.mesh import Floats, Mesh, around
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.palette import GLASS, HEADLIGHT, RUBBER, STEEL, TAILLIGHT
+from diorama.assets.build.shapenet_mini.curves import ellipse, rounded, smooth
+from diorama.assets.build.shapenet_mini.forms import bar, box, cushion, disc, lathe, loft
+from diorama.assets.build.shapenet_mini.mesh import Floats, Mesh, around
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.palette import GLASS, HEADLIGHT, RUBBER, STEEL, TAILLIGHT
 
 
 def body(stations: Sequence[tuple[float, float, float, float]], power: float = 6, tuck: float = 0.06) -> Mesh:

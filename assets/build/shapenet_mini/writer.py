@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assets.build.shapenet_mini.mesh import Floats, Mesh
-from assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.mesh import Floats, Mesh
+from diorama.assets.build.shapenet_mini.model import Material, Model
 
 # Faces that meet at a smaller angle than this share a smooth normal.
 CREASE_DEGREES = 38

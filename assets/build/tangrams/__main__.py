@@ -1,8 +1,9 @@
-"""Build `assets/tangrams`: `python -m assets.build.tangrams [FOLDER]`.
+"""Build `assets/tangrams`: `python -m diorama.assets.build.tangrams [FOLDER]`.
 
 The figures are drawn at random from a fixed seed, in four styles, and kept where they are well formed and unlike those
-before (scene_specs.benchmarks.kilogram.grow, .variety). What they are called was written by us, looking at a sheet
-of them; it is in `seen.txt`, and the parts are ours, too. Nothing is taken from any published tangram or description.
+before (diorama.scene_specs.benchmarks.kilogram.grow, .variety). What they are called was written by us, looking at a
+sheet of them; it is in `seen.txt`, and the parts are ours, too. Nothing is taken from any published tangram or
+description.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from scene_specs.benchmarks.kilogram.annotations import Annotation, annotation_file
-from scene_specs.benchmarks.kilogram.grow import draw_tangram
-from scene_specs.benchmarks.kilogram.measures import measures
-from scene_specs.benchmarks.kilogram.own import tangram_data
-from scene_specs.benchmarks.kilogram.pieces import PIECES, Tangram
-from scene_specs.benchmarks.kilogram.variety import varied
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, annotation_file
+from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram
+from diorama.scene_specs.benchmarks.kilogram.measures import measures
+from diorama.scene_specs.benchmarks.kilogram.own import tangram_data
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, Tangram
+from diorama.scene_specs.benchmarks.kilogram.variety import varied
 
 SEED = 2024
 SEEN = Path(__file__).with_name("seen.txt")

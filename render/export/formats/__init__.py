@@ -1,1 +1,1 @@
-"""Export formats: each public module is one, named after its file; see render.export."""
+"""Export formats: each public module is one, named after its file; see diorama.render.export."""

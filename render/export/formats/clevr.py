@@ -5,7 +5,7 @@
 
 Each image is a scene; scenes are numbered in the order of episode ids. In addition to CLEVR's fields an object has
 bbox, amodal_bbox, mask (COCO run lengths) and visible_pixels, and a scene has episode_id, image_name and camera
-(render.model.record.CameraAnnotation). Directions and
+(diorama.render.model.record.CameraAnnotation). Directions and
 relationships come from the actual camera of the image. Episodes without a split are in the split `new`, the default of
 the published script. An episode that CLEVR's vocabulary can't describe (a numeric size, another shape, a pointer) is
 reported and left out.
@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from render.export._image_files import ImageExport, split_of
-from render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
+from diorama.render.export._image_files import ImageExport, split_of
+from diorama.render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
 

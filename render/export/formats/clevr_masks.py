@@ -23,21 +23,21 @@ from typing import Any
 
 import numpy as np
 
-from render.annotations.annotate import camera_annotation, encode_mask
-from render.export.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
-from render.export.protocol import ExportOptions, ExportReport
-from render.geometry.camera import Camera
-from render.geometry.raster import Pose, compose, mask_box, rasterize
-from render.geometry.solid import solid
-from render.model.errors import StoreError, UsageError
-from scene_specs.benchmarks.clevr.importing import published_scenes
-from scene_specs.importing.camera import Recovery, recover
-from scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
-from scene_specs.language.foreign import read_foreign
-from scene_specs.language.scene import SceneCamera
-from scene_specs.language.spec import FrameSpec
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import SIZES
+from diorama.render.annotations.annotate import camera_annotation, encode_mask
+from diorama.render.export.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
+from diorama.render.geometry.solid import solid
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
+from diorama.scene_specs.importing.camera import Recovery, recover
+from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
+from diorama.scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.scene import SceneCamera
+from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import SIZES
 
 FROM_FILES = True
 FORMAT_VERSION = 1

@@ -20,17 +20,17 @@ from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
-from render.evaluation.store_items import items_maker, no_items
-from render.export._image_files import ImageExport, StreamedJson, image_path
-from render.export.atomic_output import compact_json, put_file
-from render.model.record import EpisodeRecord
-from scene_specs.language.items import Item, item_id
-from scene_specs.language.tables import counted
+from diorama.render.evaluation.store_items import items_maker, no_items
+from diorama.render.export._image_files import ImageExport, StreamedJson, image_path
+from diorama.render.export.atomic_output import compact_json, put_file
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.items import Item, item_id
+from diorama.scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
 _FILES = {
-    "diorama_answers.py": ("scene_specs.language", "answer_rule.py"),
-    "diorama_lmms.py": ("render.export.harness", "diorama_lmms.py"),
+    "diorama_answers.py": ("diorama.scene_specs.language", "answer_rule.py"),
+    "diorama_lmms.py": ("diorama.render.export.harness", "diorama_lmms.py"),
 }
 _TASK = '''
 
@@ -93,9 +93,11 @@ class _EvalExport(ImageExport):
         benchmarks = sorted(earlier | {name.partition("/")[0] for name in self.streams})
         files = {name: _text(*place) for name, place in _FILES.items()}
         tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
-        files["diorama_tasks.py"] = _text("render.export.harness", "diorama_tasks.py") + tasks
+        files["diorama_tasks.py"] = _text("diorama.render.export.harness", "diorama_tasks.py") + tasks
         for name in benchmarks:
-            files[f"diorama_{name}.yaml"] = _text("render.export.harness", "lmms_task.yaml").replace("NAME", name)
+            files[f"diorama_{name}.yaml"] = _text("diorama.render.export.harness", "lmms_task.yaml").replace(
+                "NAME", name
+            )
         for name, text in files.items():
             put_file(self.out, name, text.encode(), overwrite=True)
 

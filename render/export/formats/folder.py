@@ -1,9 +1,10 @@
 """`--format folder`: one folder per episode, for people and scripts.
 
     <out>/<episode id>/<image name>.png    the image
-                       <image name>.json   its annotation (render.model.record.FrameAnnotation), name, frame, view, size
-                       <image name>.npz    optional passes, if the spec requested them: depth, normal, coverage
-                       episode.json        spec and job, Scene, task, provenance, digest, and the names of the files
+                       <image name>.json   its annotation (diorama.render.model.record.FrameAnnotation), name, frame,
+                       view, size <image name>.npz    optional passes, if the spec requested them: depth, normal,
+                       coverage episode.json        spec and job, Scene, task, provenance, digest, and the names of the
+                       files
 
 An episode's folder gets its name once it is complete. Ids may be nested (`a` and `a/b`): if the folder already exists,
 the files are moved into it one by one, `episode.json` last. A folder without `episode.json` is not an episode.
@@ -17,12 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from render.export._episode_folders import Identity, export_folders
-from render.export._image_files import ID, IMAGE_NAME
-from render.export.atomic_output import indented_json
-from render.export.croissant import Node, field, file_set, objects_field, record_set, source
-from render.export.protocol import IDENTITY_COLUMNS
-from render.model.record import EpisodeRecord, ImageRecord
+from diorama.render.export._episode_folders import Identity, export_folders
+from diorama.render.export._image_files import ID, IMAGE_NAME
+from diorama.render.export.atomic_output import indented_json
+from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
+from diorama.render.export.protocol import IDENTITY_COLUMNS
+from diorama.render.model.record import EpisodeRecord, ImageRecord
 
 FORMAT_VERSION = 1
 _EPISODE = "episode.json"
@@ -89,7 +90,7 @@ def _truth_of(image: ImageRecord) -> dict[str, Any]:
 
 
 def croissant(_out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
-    """See render.export. The SHA-256 of the images of an episode is in its episode.json."""
+    """See diorama.render.export. The SHA-256 of the images of an episode is in its episode.json."""
     texts, images = "annotation-files", "image-files"
     where = "file in this folder; the image and its annotation differ in the suffix"
     annotated = [

@@ -17,17 +17,17 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
-from render.export.atomic_output import below
-from render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
-from render.export.dataset_card import BARE_CARD, SIZES, cell, check_replaceable, is_published
-from render.export.protocol import ExportOptions, ExportReport, chosen_ids
-from render.model.record import EpisodeRecord
-from render.store.columns import episode_schema
-from render.store.episode_store import EpisodeReader
-from render.store.rows import table_of
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.tables import markdown_table
+from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
+from diorama.render.export.atomic_output import below
+from diorama.render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
+from diorama.render.export.dataset_card import BARE_CARD, SIZES, cell, check_replaceable, is_published
+from diorama.render.export.protocol import ExportOptions, ExportReport, chosen_ids
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.columns import episode_schema
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.rows import table_of
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.tables import markdown_table
 
 SHARDED = True
 FORMAT_VERSION = 1
@@ -110,7 +110,7 @@ def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[
 
 
 def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
-    """See render.export."""
+    """See diorama.render.export."""
     shards = [f"data/{path.name}" for path in sorted((out / "data").glob("*.parquet"))]
     encoding, files = "application/x-parquet", "parquet-files"
     distribution = [file_object(out, shard, encoding) for shard in shards]
@@ -136,7 +136,7 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
 
 
 def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """See render.export.protocol.Exporter. Raises ConflictError for a README.md that no export wrote."""
+    """See diorama.render.export.protocol.Exporter. Raises ConflictError for a README.md that no export wrote."""
     check_replaceable(out, ["README.md"], options.overwrite)
     format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
     return export_shards(store, out, options, progress, format_)

@@ -23,12 +23,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from render.export._episode_folders import export_folders
-from render.export.atomic_output import indented_json
-from render.model.record import EpisodeRecord
-from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
-from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
+from diorama.render.export._episode_folders import export_folders
+from diorama.render.export.atomic_output import indented_json
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
 
 FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")

@@ -18,11 +18,11 @@ from typing import Any
 
 from PIL import Image
 
-from render.export._image_files import ImageExport, split_of
-from render.export.atomic_output import put_file
-from render.model.record import EpisodeRecord
-from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
-from scene_specs.benchmarks.iwisdm.verify import truth_of
+from diorama.render.export._image_files import ImageExport, split_of
+from diorama.render.export.atomic_output import put_file
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
+from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 

@@ -39,12 +39,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from render.export._image_files import ImageExport, image_path, split_of
-from render.export.atomic_output import put_file
-from render.model.record import EpisodeRecord
-from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from scene_specs.benchmarks.kilogram.games import SIZE
-from scene_specs.language.stage import load_stage
+from diorama.render.export._image_files import ImageExport, image_path, split_of
+from diorama.render.export.atomic_output import put_file
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.games import SIZE
+from diorama.scene_specs.language.stage import load_stage
 
 _IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")

@@ -19,13 +19,13 @@ from array import array
 from collections.abc import Iterator
 from typing import IO, Any
 
-from render.export._image_files import ImageExport, StreamedJson, split_of
-from render.export.atomic_output import below, compact_json
-from render.model.record import EpisodeRecord
-from scene_specs.benchmarks.malevic.published import annotation, encoded, question, tensors, vocabulary
-from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.benchmarks.malevic.verify import task_of
-from scene_specs.language.atomic import atomic_path, write_atomic
+from diorama.render.export._image_files import ImageExport, StreamedJson, split_of
+from diorama.render.export.atomic_output import below, compact_json
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.benchmarks.malevic.published import annotation, encoded, question, tensors, vocabulary
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.verify import task_of
+from diorama.scene_specs.language.atomic import atomic_path, write_atomic
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class _MalevicExport(ImageExport):
             except ImportError:
                 # Of an earlier export, which may have had other questions.
                 below(self.out, file).unlink(missing_ok=True)
-                _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama[h5]')", split)
+                _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama-render[h5]')", split)
                 continue
             with atomic_path(below(self.out, file)) as temporary, h5py.File(temporary, "w") as out:
                 for key, numbers in tensors(rows).items():

@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from render.export._episode_folders import export_folders
-from render.export.atomic_output import indented_json
-from render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
-from scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
-from scene_specs.language.scene import SceneFrame
+from diorama.render.export._episode_folders import export_folders
+from diorama.render.export.atomic_output import indented_json
+from diorama.render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
+from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
+from diorama.scene_specs.language.scene import SceneFrame
 
 FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]

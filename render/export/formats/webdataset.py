@@ -20,14 +20,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
-from render.export.atomic_output import below
-from render.export.croissant import Node, field, file_object, file_set, record_set, source
-from render.export.protocol import ExportOptions
-from render.model.errors import UsageError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader
-from scene_specs.language.atomic import write_atomic
+from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
+from diorama.render.export.atomic_output import below
+from diorama.render.export.croissant import Node, field, file_object, file_set, record_set, source
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.model.errors import UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.language.atomic import write_atomic
 
 SHARDED = True
 FORMAT_VERSION = 1
@@ -78,7 +78,7 @@ def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: di
 
 
 def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
-    """See render.export. mlcroissant gives JSON inside archives as text."""
+    """See diorama.render.export. mlcroissant gives JSON inside archives as text."""
     shards = [file_object(out, path.name, "application/x-tar") for path in sorted(out.glob("*.tar"))]
     texts = file_set("json-files", "*.json", "application/json", shards)
     pictures = file_set("image-files", "*.png", "image/png", shards)

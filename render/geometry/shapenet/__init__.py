@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from render.geometry.shapenet.library import Library, choose_library, library, library_setting
-from render.geometry.shapenet.loading import canonical, load_model
-from render.geometry.shapenet.model import Model, ModelMaterial
+from diorama.render.geometry.shapenet.library import Library, choose_library, library, library_setting
+from diorama.render.geometry.shapenet.loading import canonical, load_model
+from diorama.render.geometry.shapenet.model import Model, ModelMaterial
 
 # fmt: off
 __all__ = [

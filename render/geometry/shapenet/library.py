@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from render.geometry.asset_roots import find_asset, package_assets
-from render.model.errors import AssetError, UsageError
-from scene_specs.language.diagnostics import did_you_mean
-from scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
-from scene_specs.language.tables import counted
+from diorama.render.geometry.asset_roots import find_asset, package_assets
+from diorama.render.model.errors import AssetError, UsageError
+from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
+from diorama.scene_specs.language.tables import counted
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")

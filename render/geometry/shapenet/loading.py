@@ -22,10 +22,10 @@ from typing import IO, Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from render.geometry.shapenet.library import Library, MeshFolder, source_of
-from render.geometry.shapenet.model import VERSION, Model, make_model
-from render.geometry.shapenet.sources import Sources
-from scene_specs.language.atomic import atomic_path
+from diorama.render.geometry.shapenet.library import Library, MeshFolder, source_of
+from diorama.render.geometry.shapenet.model import VERSION, Model, make_model
+from diorama.render.geometry.shapenet.sources import Sources
+from diorama.scene_specs.language.atomic import atomic_path
 
 log = logging.getLogger(__name__)
 

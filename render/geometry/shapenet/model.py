@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from render.geometry.rotation import Vec, rounded3
-from render.geometry.shapenet.library import Library, MeshFolder
-from render.geometry.shapenet.reading import note_license, read_parts
-from render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
-from render.geometry.shapenet.sources import Part, Sources
-from render.model.errors import AssetError
+from diorama.render.geometry.rotation import Vec, rounded3
+from diorama.render.geometry.shapenet.library import Library, MeshFolder
+from diorama.render.geometry.shapenet.reading import note_license, read_parts
+from diorama.render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
+from diorama.render.geometry.shapenet.sources import Part, Sources
+from diorama.render.model.errors import AssetError
 
 Floats = NDArray[np.float64]
 

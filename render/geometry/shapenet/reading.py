@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from render.geometry.shapenet.sources import Part, Sources, decode_text, open_texture, part_of
-from render.model.errors import AssetError
-from scene_specs.language.foreign import read_foreign
+from diorama.render.geometry.shapenet.sources import Part, Sources, decode_text, open_texture, part_of
+from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.foreign import read_foreign
 
 _MOST_CORNERS = 10_000
 _MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from render.model.blender_series import require_module
+from diorama.render.model.blender_series import require_module
 
 if TYPE_CHECKING:
-    from render.renderers.cycles.cycles_renderer import CyclesRenderer
+    from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 
 
 def create_renderer(device: str, threads: int, asset_roots: Sequence[Path]) -> CyclesRenderer:
     """Return a new renderer. Raises DeviceError, UsageError without Blender."""
     require_module("bpy")
-    from render.renderers.cycles.cycles_renderer import CyclesRenderer
+    from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 
     return CyclesRenderer(device, threads, asset_roots)

@@ -6,9 +6,9 @@ from typing import Any
 
 import bpy
 
-from render.geometry.meshes import Mesh, load_mesh
-from render.geometry.outlines import outline_mesh
-from scene_specs.language.spec import OutlineSpec
+from diorama.render.geometry.meshes import Mesh, load_mesh
+from diorama.render.geometry.outlines import outline_mesh
+from diorama.scene_specs.language.spec import OutlineSpec
 
 
 def mesh_data(name: str) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from render.model.errors import GpuError, GpuMemoryError, RenderError
+from diorama.render.model.errors import GpuError, GpuMemoryError, RenderError
 
 # Messages of Cycles and OpenImageDenoise about failures that raise no exception; a file may be called anything.
 _FAILURE = re.compile(

@@ -17,28 +17,28 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from render.compiler.assets import resolve_blend
-from render.geometry.asset_roots import all_roots, searching
-from render.geometry.marks import with_fixation
-from render.geometry.outlines import outline_of
-from render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
-from render.model.errors import RenderError
-from render.model.passes import Passes
-from render.model.scratch import scratch_folder
-from render.passes import rendered_rows
-from render.renderers.cycles import devices
-from render.renderers.cycles import stage_setup as stages
-from render.renderers.cycles.blend_material import build_blend
-from render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
-from render.renderers.cycles.capture import captured, naming, render_error
-from render.renderers.cycles.denoiser import denoise
-from render.renderers.cycles.exr_passes import Exr, object_name
-from render.renderers.cycles.model_objects import ModelStore
-from render.renderers.cycles.node_tree import build_material
-from render.renderers.cycles.render_settings import apply_part, apply_settings
-from scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
-from scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
-from scene_specs.language.stage import load_stage
+from diorama.render.compiler.assets import resolve_blend
+from diorama.render.geometry.asset_roots import all_roots, searching
+from diorama.render.geometry.marks import with_fixation
+from diorama.render.geometry.outlines import outline_of
+from diorama.render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
+from diorama.render.model.errors import RenderError
+from diorama.render.model.passes import Passes
+from diorama.render.model.scratch import scratch_folder
+from diorama.render.passes import rendered_rows
+from diorama.render.renderers.cycles import devices
+from diorama.render.renderers.cycles import stage_setup as stages
+from diorama.render.renderers.cycles.blend_material import build_blend
+from diorama.render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
+from diorama.render.renderers.cycles.capture import captured, naming, render_error
+from diorama.render.renderers.cycles.denoiser import denoise
+from diorama.render.renderers.cycles.exr_passes import Exr, object_name
+from diorama.render.renderers.cycles.model_objects import ModelStore
+from diorama.render.renderers.cycles.node_tree import build_material
+from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
+from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
+from diorama.scene_specs.language.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
@@ -67,7 +67,7 @@ def _blender() -> _Blender:
 
 
 class CyclesRenderer:
-    """Renders views of Scenes; see render.model.passes.Renderer.
+    """Renders views of Scenes; see diorama.render.model.passes.Renderer.
 
     device: auto, gpu, or a kind such as cpu or cuda. threads: CPU threads, 0 for all. asset_roots: folders of .blend
     materials.

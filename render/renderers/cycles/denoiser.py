@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.geometry.sampling_plan import Layers
-from render.model.errors import DeviceError, RenderError
-from render.passes import Floats
+from diorama.render.geometry.sampling_plan import Layers
+from diorama.render.model.errors import DeviceError, RenderError
+from diorama.render.passes import Floats
 
 # Values of OIDNDeviceType, OIDNFormat and OIDNQuality.
 _CPU, _FLOAT3 = 1, 3

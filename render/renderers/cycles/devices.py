@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from render.model.errors import DeviceError
-from render.renderers.cycles.capture import captured
+from diorama.render.model.errors import DeviceError
+from diorama.render.renderers.cycles.capture import captured
 
 GPU_KINDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL")
 _NVIDIA = GPU_KINDS[:2]

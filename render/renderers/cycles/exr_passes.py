@@ -10,11 +10,11 @@ import numpy as np
 import OpenEXR
 from numpy.typing import NDArray
 
-from render.geometry.display import display
-from render.geometry.marks import on_background
-from render.geometry.sampling_plan import Layers, Part, merged
-from render.model.errors import RenderError
-from render.renderers.cycles.series import LAYERS
+from diorama.render.geometry.display import display
+from diorama.render.geometry.marks import on_background
+from diorama.render.geometry.sampling_plan import Layers, Part, merged
+from diorama.render.model.errors import RenderError
+from diorama.render.renderers.cycles.series import LAYERS
 
 Floats = NDArray[np.float32]
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from render.geometry.shapenet import ModelMaterial
-from render.renderers.cycles.node_tree import Tree
+from diorama.render.geometry.shapenet import ModelMaterial
+from diorama.render.renderers.cycles.node_tree import Tree
 
 
 def build_model_material(look: ModelMaterial, image: Any | None) -> Any:

@@ -1,8 +1,8 @@
 """Models as Blender data-blocks: created once per process; the least recently used are removed first.
 
-Their geometry is that of `render.geometry.shapenet`, corner by corner, so that the rendered mesh is the one that the
-compiler measured. Normals are computed here, smooth except at edges sharper than 40 degrees; those of the files are
-ignored.
+Their geometry is that of `diorama.render.geometry.shapenet`, corner by corner, so that the rendered mesh is the one
+that the compiler measured. Normals are computed here, smooth except at edges sharper than 40 degrees; those of the
+files are ignored.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from render.geometry.shapenet import Model, load_model
-from render.model.errors import AssetError
-from render.renderers.cycles.model_material import build_model_material, build_unlit
+from diorama.render.geometry.shapenet import Model, load_model
+from diorama.render.model.errors import AssetError
+from diorama.render.renderers.cycles.model_material import build_model_material, build_unlit
 
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.

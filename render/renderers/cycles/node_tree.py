@@ -6,11 +6,11 @@ from typing import Any
 
 import bpy
 
-from render.model.errors import DioramaError, RenderError
-from render.renderers.cycles.series import node_tree
-from scene_specs.language.materials import load_material
-from scene_specs.language.registry import plugin
-from scene_specs.language.scene import SceneMaterial
+from diorama.render.model.errors import DioramaError, RenderError
+from diorama.render.renderers.cycles.series import node_tree
+from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.scene import SceneMaterial
 
 
 class Tree:

@@ -1,4 +1,5 @@
-"""Test render in a separate process: `python -m render.renderers.cycles.probe DEVICE [SIZE]` prints a line of JSON.
+"""Test render in a separate process: `python -m diorama.render.renderers.cycles.probe DEVICE [SIZE]` prints a line of
+JSON.
 
 `render-doctor` runs it, so that a crash or hang of Blender affects only this process. The image shows all built-in
 materials, so that a GPU compiles all kernels that a run needs.
@@ -11,8 +12,8 @@ import sys
 import time
 from typing import Any
 
-from render.model.blender_series import require_module
-from render.model.errors import DioramaError
+from diorama.render.model.blender_series import require_module
+from diorama.render.model.errors import DioramaError
 
 
 def probe(device: str, size: int = 8) -> dict[str, Any]:
@@ -24,8 +25,8 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     start = time.perf_counter()
     import bpy
 
-    from render.renderers.cycles import devices
-    from render.renderers.cycles.cycles_renderer import CyclesRenderer
+    from diorama.render.renderers.cycles import devices
+    from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 
     facts: dict[str, Any] = {
         "bpy": bpy.app.version_string,
@@ -35,10 +36,10 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     }
     if not size:
         return facts
-    from render.compiler import compile_episode
-    from render.model.profiles import settings_for
-    from scene_specs.language.registry import plugins
-    from scene_specs.language.spec import EpisodeSpec
+    from diorama.render.compiler import compile_episode
+    from diorama.render.model.profiles import settings_for
+    from diorama.scene_specs.language.registry import plugins
+    from diorama.scene_specs.language.spec import EpisodeSpec
 
     names = [name for name, registered in plugins("materials").items() if registered.own]
     objects = [{"shape": "sphere", "material": name, "size": "small"} for name in names]

@@ -8,13 +8,13 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from render.geometry.camera import Camera, Vec
-from render.renderers.cycles.blender_meshes import mesh_data
-from render.renderers.cycles.node_tree import Tree
-from render.renderers.cycles.series import node_tree
-from scene_specs.language.scene import SceneLight, SceneView, Settings
-from scene_specs.language.stage import Stage
-from scene_specs.language.vocabulary import linear_of_srgb
+from diorama.render.geometry.camera import Camera, Vec
+from diorama.render.renderers.cycles.blender_meshes import mesh_data
+from diorama.render.renderers.cycles.node_tree import Tree
+from diorama.render.renderers.cycles.series import node_tree
+from diorama.scene_specs.language.scene import SceneLight, SceneView, Settings
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
 
 def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from render.store.analysis.arrays import BATCH_ROWS, array, box_sides, flat, lengths, pointers
-from render.store.episode_store import KEY, EpisodeReader
+from diorama.render.store.analysis.arrays import BATCH_ROWS, array, box_sides, flat, lengths, pointers
+from diorama.render.store.episode_store import KEY, EpisodeReader
 
 Floats = NDArray[np.float64]
 # (row of the episode in its batch, value, where it was found)

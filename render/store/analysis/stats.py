@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from render.store.analysis.arrays import BATCH_ROWS, Ints, array, box_sides, flat, lengths, pointers
-from render.store.episode_store import ID_BATCH_ROWS, EpisodeReader, OnProgress
+from diorama.render.store.analysis.arrays import BATCH_ROWS, Ints, array, box_sides, flat, lengths, pointers
+from diorama.render.store.episode_store import ID_BATCH_ROWS, EpisodeReader, OnProgress
 
 By = Literal["benchmark", "task", "split", "profile"]
 Key = str | int

@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from render.annotations.compare import compare_records, scene_changes
-from render.model.errors import StoreError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
-from render.store.resume import difference
+from diorama.render.annotations.compare import compare_records, scene_changes
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
+from diorama.render.store.resume import difference
 
 _CHUNK = 16
 _DIGESTS = ("job_hash", "sha256", "text_sha256")

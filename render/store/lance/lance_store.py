@@ -1,6 +1,7 @@
 """The dataset store on Lance. These settings are needed for correctness, each shown by running without it.
 
-- `use_index(False)` and the key's metadata (render.store.columns): without both, racing upserts make duplicates.
+- `use_index(False)` and the key's metadata (diorama.render.store.columns): without both, racing upserts make
+  duplicates.
 - Always merge_insert: an append that races one makes duplicates.
 - The same new id twice in one batch would be inserted twice: batches are deduplicated first.
 - merge_insert commits by itself: committing its transaction through `LanceDataset.commit` loses what makes two inserts
@@ -25,16 +26,16 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from render.model.errors import StoreError, UsageError
-from render.model.record import EpisodeRecord
-from render.store.columns import episode_schema
-from render.store.episode_store import BATCH_ROWS, KEY, PutResult, ids_filter, is_remote
-from render.store.lance.durability import sync_commit, sync_tree
-from render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_errors
-from render.store.lance.location import check_conditional_put, probe_location
-from render.store.lance.reader import LanceReader, find_dataset, open_dataset
-from render.store.rows import decode, table_of
-from scene_specs.language.tables import counted
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.columns import episode_schema
+from diorama.render.store.episode_store import BATCH_ROWS, KEY, PutResult, ids_filter, is_remote
+from diorama.render.store.lance.durability import sync_commit, sync_tree
+from diorama.render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_errors
+from diorama.render.store.lance.location import check_conditional_put, probe_location
+from diorama.render.store.lance.reader import LanceReader, find_dataset, open_dataset
+from diorama.render.store.rows import decode, table_of
+from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -117,7 +118,10 @@ class LanceStore(LanceReader):
         return self._merge(table_of(records), _NEWER_ATTEMPT)
 
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """Commit records encoded by render.store.rows.encode, in this process or another; otherwise as `put`."""
+        """Commit records encoded by diorama.render.store.rows.encode, in this process or another.
+
+        Otherwise, it does what `put` does.
+        """
         return self._merge(decode(parts), _NEWER_ATTEMPT)
 
     def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:

@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from render.model.errors import StoreError, UsageError
-from render.store.episode_store import is_remote
-from render.store.lance.errors import reason
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.store.episode_store import is_remote
+from diorama.render.store.lance.errors import reason
 
 Found = Literal["nothing", "dataset", "remote"]
 
@@ -82,7 +82,7 @@ def check_conditional_put(url: str) -> None:
         from obstore.exceptions import AlreadyExistsError
         from obstore.store import from_url
     except ImportError:
-        raise StoreError(f"{url}: writing to S3 needs obstore: pip install 'diorama[s3]'") from None
+        raise StoreError(f"{url}: writing to S3 needs obstore: pip install 'diorama-render[s3]'") from None
     key = f"{_PROBE}-{secrets.token_hex(8)}"
     try:
         server = from_url(url)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from render.store.columns import SCHEMA_VERSION, check_schema, episode_schema, schema_version
-from render.store.lance.errors import translate_errors
-from render.store.lance.reader import open_dataset
-from render.store.rows import to_json
+from diorama.render.store.columns import SCHEMA_VERSION, check_schema, episode_schema, schema_version
+from diorama.render.store.lance.errors import translate_errors
+from diorama.render.store.lance.reader import open_dataset
+from diorama.render.store.rows import to_json
 
 log = logging.getLogger(__name__)
 

@@ -11,15 +11,15 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from render.model.errors import StoreError
-from render.model.record import EpisodeRecord, RenderKey
-from render.store.columns import RECORD_COLUMNS, check_schema
-from render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id
-from render.store.lance.durability import last_complete, torn_file
-from render.store.lance.errors import reason, translate_errors, translate_filter_errors
-from render.store.lance.location import probe_location
-from render.store.lance.versions import Change, Version, changes
-from render.store.rows import job_of_row, record_of
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord, RenderKey
+from diorama.render.store.columns import RECORD_COLUMNS, check_schema
+from diorama.render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id
+from diorama.render.store.lance.durability import last_complete, torn_file
+from diorama.render.store.lance.errors import reason, translate_errors, translate_filter_errors
+from diorama.render.store.lance.location import probe_location
+from diorama.render.store.lance.versions import Change, Version, changes
+from diorama.render.store.rows import job_of_row, record_of
 
 log = logging.getLogger(__name__)
 
@@ -238,8 +238,11 @@ class LanceReader:
         return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else None
 
     def torch_dataset(self, **options: Any) -> Any:
-        """Return a torch Dataset of this version; options as in render.store.lance.torch_dataset. Raises StoreError."""
-        from render.store.lance.torch_dataset import torch_dataset
+        """Return a torch Dataset of this version.
+
+        Options as in diorama.render.store.lance.torch_dataset. Raises StoreError.
+        """
+        from diorama.render.store.lance.torch_dataset import torch_dataset
 
         return torch_dataset(self._at(self.version), **options)
 

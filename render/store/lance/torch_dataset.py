@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from render.model.errors import StoreError, UsageError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
 
 try:
     import torch

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from render.model.errors import StoreError
-from render.store.columns import episode_schema
-from render.store.episode_store import ID_BATCH_ROWS, KEY, ids_filter
-from render.store.lance.errors import reason, translate_errors
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.reader import LanceReader
-from render.store.processes import map_in_processes
-from render.store.row_checks import invalid_answer, problems_of
-from scene_specs.language.writing import atomic_writer
+from diorama.render.model.errors import StoreError
+from diorama.render.store.columns import episode_schema
+from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, ids_filter
+from diorama.render.store.lance.errors import reason, translate_errors
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.reader import LanceReader
+from diorama.render.store.processes import map_in_processes
+from diorama.render.store.row_checks import invalid_answer, problems_of
+from diorama.scene_specs.language.writing import atomic_writer
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
 _UNIT_ROWS = 128

@@ -7,13 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json, segment
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.foreign import read_text
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.strict_json import NotStrictJson, decode, skip_space
-from scene_specs.language.strict_json import Path as JsonPath
+from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
+from diorama.scene_specs.importing.text import parse_json, segment
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.strict_json import NotStrictJson, decode, skip_space
+from diorama.scene_specs.language.strict_json import Path as JsonPath
 
 
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:

@@ -10,12 +10,12 @@ import re
 
 import numpy as np
 
-from scene_specs.benchmarks.clevr import Options
-from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rng import generator, pick
-from scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec
-from scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
+from diorama.scene_specs.benchmarks.clevr import Options
+from diorama.scene_specs.language.benchmark import Series
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rng import generator, pick
+from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec
+from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
 
 MAX_OBJECTS = 10
 

@@ -7,7 +7,16 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from scene_specs.language.benchmark import Command, First, ModelCommand, Report, Seed, StoreCommand, argument, option
+from diorama.scene_specs.language.benchmark import (
+    Command,
+    First,
+    ModelCommand,
+    Report,
+    Seed,
+    StoreCommand,
+    argument,
+    option,
+)
 
 _FORM = "Show four separate images, or one image with the four in a 2 x 2 grid."
 LABELS = {"letters": ("A", "B", "C", "D"), "positions": ("top left", "top right", "bottom left", "bottom right")}

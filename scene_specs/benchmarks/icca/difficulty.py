@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scene_specs.benchmarks.icca.image_sources import Source
-from scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rng import pick, sample, shuffled
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.icca.image_sources import Source
+from diorama.scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rng import pick, sample, shuffled
+from diorama.scene_specs.language.tables import markdown_table
 
 SIZE = 4
 DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")

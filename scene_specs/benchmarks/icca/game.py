@@ -16,12 +16,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from scene_specs.benchmarks.icca import Variants
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph
-from scene_specs.language.benchmark import Result
-from scene_specs.language.errors import SpecError, UsageError, spec_error
-from scene_specs.language.foreign import parse_json
-from scene_specs.language.rng import generator
+from diorama.scene_specs.benchmarks.icca import Variants
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph
+from diorama.scene_specs.language.benchmark import Result
+from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
+from diorama.scene_specs.language.foreign import parse_json
+from diorama.scene_specs.language.rng import generator
 
 TRIALS = 24
 REPETITIONS = 6
@@ -113,7 +113,7 @@ def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
     return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
-_TABLE = json.loads((resources.files("scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8"))
+_TABLE = json.loads((resources.files("diorama.scene_specs.benchmarks.icca") / "variants.json").read_text("utf-8"))
 # The texts of prompts.
 TEXTS: Mapping[str, str] = _TABLE["texts"]
 # S1 to S4, and L1 to L7.

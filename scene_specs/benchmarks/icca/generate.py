@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.benchmarks.icca import Options
-from scene_specs.benchmarks.icca.difficulty import (
+from diorama.scene_specs.benchmarks.icca import Options
+from diorama.scene_specs.benchmarks.icca.difficulty import (
     LEVELS,
     SIZE,
     arrangements,
@@ -25,18 +25,18 @@ from scene_specs.benchmarks.icca.difficulty import (
     pair_differences,
     similarity_of,
 )
-from scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
-from scene_specs.benchmarks.icca.layout import relations_at
-from scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
-from scene_specs.benchmarks.kilogram import Options as KilogramOptions
-from scene_specs.benchmarks.kilogram.annotations import Annotation
-from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import objects_of
-from scene_specs.benchmarks.kilogram.examples import Example
-from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import SpecError, UsageError, spec_error
-from scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
+from diorama.scene_specs.benchmarks.icca.layout import relations_at
+from diorama.scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
+from diorama.scene_specs.benchmarks.kilogram import Options as KilogramOptions
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import objects_of
+from diorama.scene_specs.benchmarks.kilogram.examples import Example
+from diorama.scene_specs.language.benchmark import Series
+from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
+from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
 MAX_CONTEXTS = 10**6

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter
 
-from scene_specs.benchmarks.icca.layout import Ground, Point, draw_places
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
-from scene_specs.language.model_names import SYNSETS, parse_model
-from scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.benchmarks.icca.layout import Ground, Point, draw_places
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
+from diorama.scene_specs.language.model_names import SYNSETS, parse_model
+from diorama.scene_specs.language.rng import generator, shuffled
 
 _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
@@ -56,7 +56,7 @@ class Source:
 
 
 SOURCES: Mapping[str, Source] = TypeAdapter(dict[str, Source]).validate_json(
-    (resources.files("scene_specs.benchmarks.icca") / "sources.json").read_text("utf-8")
+    (resources.files("diorama.scene_specs.benchmarks.icca") / "sources.json").read_text("utf-8")
 )
 
 

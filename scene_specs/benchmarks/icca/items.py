@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.language.answer_rule import LETTERS
-from scene_specs.language.items import Item, Part, prompts
-from scene_specs.language.rendered import RenderedEpisode
-from scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.language.answer_rule import LETTERS
+from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rng import generator, shuffled
 
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from scene_specs.benchmarks.icca import Games
-from scene_specs.benchmarks.icca.difficulty import SIZE
-from scene_specs.benchmarks.icca.game import new_game
-from scene_specs.benchmarks.icca.game_folders import table_text, write_game
-from scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
-from scene_specs.language.benchmark import Episodes, Series
-from scene_specs.language.errors import Diagnostic, SpecError, UsageError
-from scene_specs.language.rendered import RenderedEpisode
-from scene_specs.language.tables import counted
-from scene_specs.language.writing import create_empty_folder
+from diorama.scene_specs.benchmarks.icca import Games
+from diorama.scene_specs.benchmarks.icca.difficulty import SIZE
+from diorama.scene_specs.benchmarks.icca.game import new_game
+from diorama.scene_specs.benchmarks.icca.game_folders import table_text, write_game
+from diorama.scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
+from diorama.scene_specs.language.benchmark import Episodes, Series
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, UsageError
+from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.writing import create_empty_folder
 
 
 def make_games(options: Games, episodes: Episodes) -> Series:

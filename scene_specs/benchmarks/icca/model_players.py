@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.icca.game import Game
-from scene_specs.benchmarks.icca.play import MAX_ANSWER, MAX_MESSAGE, ListenerView, Setup, SpeakerView
-from scene_specs.benchmarks.icca.prompts import Part, messages_of
-from scene_specs.language.chat import OpenedModel, Picture
-from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.benchmarks.icca.game import Game
+from diorama.scene_specs.benchmarks.icca.play import MAX_ANSWER, MAX_MESSAGE, ListenerView, Setup, SpeakerView
+from diorama.scene_specs.benchmarks.icca.prompts import Part, messages_of
+from diorama.scene_specs.language.chat import OpenedModel, Picture
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.foreign import parse_json, read_text
 
 # Limit of a message as published; an answer may be a sentence.
 SPEAKER_TOKENS, LISTENER_TOKENS = 30, 16

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
-from scene_specs.benchmarks.icca import Presented
-from scene_specs.benchmarks.icca.game import TRIALS, Game, ListenerVariant, Order, SpeakerVariant
-from scene_specs.benchmarks.icca.prompts import (
+from diorama.scene_specs.benchmarks.icca import Presented
+from diorama.scene_specs.benchmarks.icca.game import TRIALS, Game, ListenerVariant, Order, SpeakerVariant
+from diorama.scene_specs.benchmarks.icca.prompts import (
     Part,
     PastTrial,
     image_count,
@@ -22,7 +22,7 @@ from scene_specs.benchmarks.icca.prompts import (
     speaker_label_of,
     speaker_prompt,
 )
-from scene_specs.language.errors import DioramaError, UsageError
+from diorama.scene_specs.language.errors import DioramaError, UsageError
 
 METHODS = {"speaker": "speak", "listener": "choose"}
 MAX_MESSAGE = 4000

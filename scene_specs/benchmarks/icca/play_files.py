@@ -8,15 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
-from scene_specs.benchmarks.icca.difficulty import SIZE
-from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, SPEAKER_VARIANTS, Game, check_images, read_listener
-from scene_specs.benchmarks.icca.game_folders import read_games
-from scene_specs.benchmarks.icca.model_players import ModelPlayer, with_texts
-from scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
-from scene_specs.benchmarks.icca.players import Replay, factory
-from scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
-from scene_specs.benchmarks.icca.score import (
+from diorama.scene_specs.benchmarks.icca import Play, Presented, Prompt, Score
+from diorama.scene_specs.benchmarks.icca.difficulty import SIZE
+from diorama.scene_specs.benchmarks.icca.game import (
+    LISTENER_VARIANTS,
+    SPEAKER_VARIANTS,
+    Game,
+    check_images,
+    read_listener,
+)
+from diorama.scene_specs.benchmarks.icca.game_folders import read_games
+from diorama.scene_specs.benchmarks.icca.model_players import ModelPlayer, with_texts
+from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
+from diorama.scene_specs.benchmarks.icca.players import Replay, factory
+from diorama.scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
+from diorama.scene_specs.benchmarks.icca.score import (
     MEASURES,
     Played,
     Row,
@@ -26,15 +32,15 @@ from scene_specs.benchmarks.icca.score import (
     scores,
     table,
 )
-from scene_specs.benchmarks.icca.transcript_files import open_transcripts, write_played
-from scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.benchmark import Chart, Result, Series
-from scene_specs.language.chat import ModelOpener, in_parallel
-from scene_specs.language.errors import UsageError
-from scene_specs.language.foreign import read_text
-from scene_specs.language.registry import load_object
-from scene_specs.language.writing import create_empty_folder, report_write_errors
+from diorama.scene_specs.benchmarks.icca.transcript_files import open_transcripts, write_played
+from diorama.scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.benchmark import Chart, Result, Series
+from diorama.scene_specs.language.chat import ModelOpener, in_parallel
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.registry import load_object
+from diorama.scene_specs.language.writing import create_empty_folder, report_write_errors
 
 
 def play_games(options: Play, models: ModelOpener) -> Series:

@@ -1,7 +1,7 @@
 """Built-in players, which need no network, players that replay a transcript, and players by name.
 
 An entry point of group `diorama.icca.speakers` or `diorama.icca.listeners` names a factory; see
-`scene_specs.benchmarks.icca.play`. Those of the built-in players are in pyproject.toml.
+`diorama.scene_specs.benchmarks.icca.play`. Those of the built-in players are in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
-from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, label_of
-from scene_specs.benchmarks.icca.prompts import PastTrial, last_shown
-from scene_specs.benchmarks.icca.referring_expressions import (
+from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, Game
+from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, label_of
+from diorama.scene_specs.benchmarks.icca.prompts import PastTrial, last_shown
+from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     NO_NOUN,
     IndistinguishableError,
     Lexicon,
@@ -22,11 +22,11 @@ from scene_specs.benchmarks.icca.referring_expressions import (
     shortened,
     text_of,
 )
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of, subgraph
-from scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
-from scene_specs.language.errors import UsageError, spec_error
-from scene_specs.language.registry import plugins
-from scene_specs.language.rng import generator, pick
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, agreement, others_of, subgraph
+from diorama.scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
+from diorama.scene_specs.language.errors import UsageError, spec_error
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.rng import generator, pick
 
 _Key = TypeVar("_Key", int, str)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from PIL import Image
 
-from scene_specs.benchmarks.icca import LABELS, Presented
-from scene_specs.benchmarks.icca.game import TEXTS, Game, ListenerVariant, Order, SpeakerVariant
-from scene_specs.language.chat import Message, Picture, Role
-from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import read_foreign
-from scene_specs.language.pictures import DAMAGED
+from diorama.scene_specs.benchmarks.icca import LABELS, Presented
+from diorama.scene_specs.benchmarks.icca.game import TEXTS, Game, ListenerVariant, Order, SpeakerVariant
+from diorama.scene_specs.language.chat import Message, Picture, Role
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.pictures import DAMAGED
 
 MASK = "mask"
 COLLAGE = "collage"

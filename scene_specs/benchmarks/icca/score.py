@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.icca import LABELS
-from scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, TRIALS, Game
-from scene_specs.benchmarks.icca.prompts import COLLAGE
-from scene_specs.benchmarks.icca.transcripts import Transcript
-from scene_specs.benchmarks.kilogram.measures import stem
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rng import generator
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.icca import LABELS
+from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS, TRIALS, Game
+from diorama.scene_specs.benchmarks.icca.prompts import COLLAGE
+from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
+from diorama.scene_specs.benchmarks.kilogram.measures import stem
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.tables import markdown_table
 
 # Version of `content_words`: of its word list and its stemmer.
 CONTENT_WORDS = "diorama-2"
 # Determiners, conjunctions, auxiliaries, particles, interjections. Pronouns, numbers and prepositions count, as in the
 # published metric.
-_WORDS = resources.files("scene_specs.benchmarks.icca") / "function_words.txt"
+_WORDS = resources.files("diorama.scene_specs.benchmarks.icca") / "function_words.txt"
 _FUNCTION = frozenset(_WORDS.read_text("utf-8").split())
 # Removing "n't" from these does not leave a word.
 _IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))

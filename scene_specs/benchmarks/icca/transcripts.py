@@ -13,10 +13,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
-from scene_specs.benchmarks.icca.play import Setup, Trial, label_of
-from scene_specs.language.errors import read_each, spec_error
-from scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
+from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
+from diorama.scene_specs.language.errors import read_each, spec_error
+from diorama.scene_specs.language.foreign import parse_json, read_text
 
 FORMAT_VERSION = 1
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
-from scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
-from scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
-from scene_specs.benchmarks.icca.layout import telling_layouts
-from scene_specs.benchmarks.icca.referring_expressions import text_of
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
+from diorama.scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
+from diorama.scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
+from diorama.scene_specs.benchmarks.icca.layout import telling_layouts
+from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rendered import RenderedEpisode
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.

@@ -10,12 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.reader import UnreadableError
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
-from scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
-from scene_specs.language.chi_square import equal_frequencies
-from scene_specs.language.errors import UsageError, located
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
+from diorama.scene_specs.language.chi_square import equal_frequencies
+from diorama.scene_specs.language.errors import UsageError, located
+from diorama.scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
 OTHER = "category or other"

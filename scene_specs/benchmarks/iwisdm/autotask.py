@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
+from diorama.scene_specs.language.errors import spec_error
 
 # A tree: (operator, child, child, ...). ("CONST", value) is a constant, ("CONST",) one that each trial draws.
 Structure = tuple[object, ...]

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from scene_specs.benchmarks.iwisdm.operators import GETTERS
-from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.language.diagnostics import validated
-from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import parse_json
+from diorama.scene_specs.benchmarks.iwisdm.operators import GETTERS
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from diorama.scene_specs.language.diagnostics import validated
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.foreign import parse_json
 
 # "all" of the benchmarks; only user-defined tasks ask about the view angle.
 _ALL = ("location", "category", "identity")
@@ -108,4 +108,6 @@ def published_form(config: AutoTaskConfig) -> PublishedConfig:
 
 
 def _data(name: str) -> Any:
-    return json.loads(resources.files("scene_specs.benchmarks.iwisdm").joinpath(name).read_text(encoding="utf-8"))
+    return json.loads(
+        resources.files("diorama.scene_specs.benchmarks.iwisdm").joinpath(name).read_text(encoding="utf-8")
+    )

@@ -15,11 +15,11 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, Term, object_term
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import GRAMMAR
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import (
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, Term, object_term
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Stimuli
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
     PlacedTask,
     TaskGraph,
@@ -33,7 +33,7 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     select,
     switch,
 )
-from scene_specs.language.errors import check_choice, spec_error
+from diorama.scene_specs.language.errors import check_choice, spec_error
 
 Span = tuple[int, int]
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import networkx as nx
 
-from scene_specs.benchmarks.iwisdm.frame_plan import Choice, Constraint, FramePlan, Term, Variable, object_term
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import Choice, Constraint, FramePlan, Term, Variable, object_term
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import Value
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import Stimuli
+from diorama.scene_specs.language.errors import spec_error
 
 Solution = dict[Variable, Choice]
 # Steps of the search in one component. No task of a few dozen objects came near it.

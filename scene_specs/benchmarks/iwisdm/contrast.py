@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.benchmarks.iwisdm.reader import UnreadableError
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, is_picture
-from scene_specs.benchmarks.iwisdm.verify import check_truth, frames_of, read_task
-from scene_specs.language.contrast import Edit
-from scene_specs.language.rng import shuffled
-from scene_specs.language.scene import Change
+from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, is_picture
+from diorama.scene_specs.benchmarks.iwisdm.verify import check_truth, frames_of, read_task
+from diorama.scene_specs.language.contrast import Edit
+from diorama.scene_specs.language.rng import shuffled
+from diorama.scene_specs.language.scene import Change
 
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, get_properties
-from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
-from scene_specs.benchmarks.iwisdm.published_tasks import count_operators
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, get_properties
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import count_operators
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from diorama.scene_specs.language.errors import spec_error
 
 # Category and identity are one group, because an identity reveals its category.
 _GROUPS = {"location": 0, "category": 1, "identity": 1, "view_angle": 2}

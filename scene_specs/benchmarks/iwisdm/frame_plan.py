@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import Stimuli
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
+from diorama.scene_specs.language.errors import spec_error
 
 # ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
 Variable = tuple[str, int, int]

@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
-from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
-from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
-from scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
-from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
-from scene_specs.benchmarks.iwisdm.hold_out import split_has
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
-from scene_specs.benchmarks.iwisdm.stimuli import (
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
+from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
+from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
+from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
+from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
+from diorama.scene_specs.benchmarks.iwisdm.hold_out import split_has
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import Value
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
     DEFAULT,
     LOCATIONS,
     VARIANTS,
@@ -35,11 +35,11 @@ from scene_specs.benchmarks.iwisdm.stimuli import (
     object_spec,
     read_stimuli,
 )
-from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
-from scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
-from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import located, spec_error
-from scene_specs.language.foreign import read_text
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
+from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
+from diorama.scene_specs.language.benchmark import Series
+from diorama.scene_specs.language.errors import located, spec_error
+from diorama.scene_specs.language.foreign import read_text
 
 # Bounds the planning of earlier trials that balanced answers need.
 MAX_TRIALS = 10_000_000
@@ -238,7 +238,8 @@ class _Run:
 
 
 def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> dict[str, Any]:
-    """The spec as JSON data that scene_specs.language.spec.EpisodeSpec takes: frames of the stage of the stimuli.
+    """The spec as JSON data that diorama.scene_specs.language.spec.EpisodeSpec takes: frames of the stage of the
+    stimuli.
 
     A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:
     `instruction`, `answers` (one per frame, "null" where none is due), `objects` (of each frame, with their numbers

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.benchmarks.iwisdm.autotask import Structure, get_properties, without_values
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.autotask import Structure, get_properties, without_values
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 
 # Shares of the splits.
 _SHARES = {"train": 0.6, "val": 0.2, "test": 0.2}

@@ -15,22 +15,30 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.constraints import answers_of
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
-from scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.pictures import category_names, read_models, stimuli_of
-from scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, MODELS, PICTURE, PROPERTIES, VIEW_ANGLES, Item, Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
-from scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
-from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
-from scene_specs.importing.text import segment
-from scene_specs.language.diagnostics import preview_json, validated
-from scene_specs.language.errors import located, read_each, spec_error
-from scene_specs.language.foreign import parse_json, read_text
-from scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.constraints import answers_of
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from diorama.scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.pictures import category_names, read_models, stimuli_of
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
+    DEFAULT,
+    MODELS,
+    PICTURE,
+    PROPERTIES,
+    VIEW_ANGLES,
+    Item,
+    Stimuli,
+)
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
+from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
+from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
+from diorama.scene_specs.importing.text import segment
+from diorama.scene_specs.language.diagnostics import preview_json, validated
+from diorama.scene_specs.language.errors import located, read_each, spec_error
+from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 log = logging.getLogger(__name__)
 # The names of trial files: today's, and those of older versions of the published code.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
-from scene_specs.benchmarks.iwisdm.verify import truth_of
-from scene_specs.language.items import Item, Part, prompts
-from scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
+from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of
+from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.rendered import RenderedEpisode
 
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:

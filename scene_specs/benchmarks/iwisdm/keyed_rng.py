@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from scene_specs.language.rng import generator
+from diorama.scene_specs.language.rng import generator
 
 _Item = TypeVar("_Item")
 _BLOCK = 128

@@ -12,11 +12,11 @@ from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
+from diorama.scene_specs.language.errors import spec_error
 
 # Published names -> Diorama's.
 OPERATORS = {"GetLoc": "GetLocation", "GetObject": "GetIdentity"}

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.language.errors import located, spec_error
-from scene_specs.language.foreign import parse_json
-from scene_specs.language.model_names import PREFIX, SYNSETS, UNLIT, parse_model
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.language.errors import located, spec_error
+from diorama.scene_specs.language.foreign import parse_json
+from diorama.scene_specs.language.model_names import PREFIX, SYNSETS, UNLIT, parse_model
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
 # The visible side, by quarter turns of the yaw: the published angle classes 0 to 3.

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from scene_specs.benchmarks.iwisdm.operators import GETTERS, GRAMMAR, Grammar, Operator, Value
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.operators import GETTERS, GRAMMAR, Grammar, Operator, Value
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
+from diorama.scene_specs.language.errors import spec_error
 
 
 @dataclass(frozen=True)

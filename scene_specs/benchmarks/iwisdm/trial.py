@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scene_specs.benchmarks.iwisdm.constraints import (
+from diorama.scene_specs.benchmarks.iwisdm.constraints import (
     PUBLISHED,
     ConstraintBuilder,
     Requirements,
@@ -20,12 +20,12 @@ from scene_specs.benchmarks.iwisdm.constraints import (
     object_variables,
     solve,
 )
-from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, Variable, object_term
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import Value
-from scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
-from scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
-from scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, Variable, object_term
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import Value
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
+from diorama.scene_specs.language.errors import spec_error
 
 # Attempts to reach the wanted answers, each with other draws in the backward pass.
 TRIES = 40

@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StringConstraints, model_validator
 
-from scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
-from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from scene_specs.language.diagnostics import validated
-from scene_specs.language.errors import located, spec_error
-from scene_specs.language.model_names import SYNSETS, parse_model
-from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject
+from diorama.scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from diorama.scene_specs.language.diagnostics import validated
+from diorama.scene_specs.language.errors import located, spec_error
+from diorama.scene_specs.language.model_names import SYNSETS, parse_model
+from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 _Property = Literal["location", "category", "identity", "view_angle"]
@@ -134,7 +134,7 @@ class _Object(BaseModel):
 
 
 class _Truth(BaseModel):
-    """The keys of a trial's `task` that exports need (see scene_specs.benchmarks.iwisdm.generate)."""
+    """The keys of a trial's `task` that exports need (see diorama.scene_specs.benchmarks.iwisdm.generate)."""
 
     instruction: str
     answers: list[str]

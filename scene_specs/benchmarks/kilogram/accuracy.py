@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
-from scene_specs.benchmarks.kilogram import Accuracy
-from scene_specs.benchmarks.kilogram.emit import kinds_of
-from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from scene_specs.language.benchmark import Result
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import spec_error
-from scene_specs.language.predictions import Predictions
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.kilogram import Accuracy
+from diorama.scene_specs.benchmarks.kilogram.emit import kinds_of
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from diorama.scene_specs.language.benchmark import Result
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.predictions import Predictions
+from diorama.scene_specs.language.tables import markdown_table
 
 _HEAD = ("condition", "by", "group", "examples", "games", "accuracy")
 

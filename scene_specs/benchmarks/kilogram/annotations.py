@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import Diagnostic
-from scene_specs.language.tables import counted
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import Diagnostic
+from diorama.scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
 # Ids of tangrams become parts of episode ids and file names.

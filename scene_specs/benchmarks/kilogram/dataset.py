@@ -12,18 +12,18 @@ from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 
-from scene_specs.benchmarks.kilogram import Drawings
-from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, read_annotations
-from scene_specs.benchmarks.kilogram.figure import Figure, figure_of
-from scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
-from scene_specs.benchmarks.kilogram.report import Measured, measure
-from scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
-from scene_specs.language.benchmark import Result
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from scene_specs.language.foreign import parse_json, read_text
-from scene_specs.language.rng import generator
-from scene_specs.language.tables import counted
+from diorama.scene_specs.benchmarks.kilogram import Drawings
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, read_annotations
+from diorama.scene_specs.benchmarks.kilogram.figure import Figure, figure_of
+from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
+from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
+from diorama.scene_specs.language.benchmark import Result
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.tables import counted
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
 # Published split sizes, of 1,016 tangrams. Validation is one annotation of each of 240 training tangrams.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from scene_specs.benchmarks.kilogram.annotations import Annotation
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.wording import caption
-from scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.wording import caption
+from diorama.scene_specs.language.rng import generator, shuffled
 
 # Part i of a sentence has color i: the published list of CSS names. The stage's palette has their RGB values.
 COLORS: tuple[str, ...] = (

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scene_specs.benchmarks.kilogram.pieces import Tangram
-from scene_specs.language.outlines import edges, signed_area
+from diorama.scene_specs.benchmarks.kilogram.pieces import Tangram
+from diorama.scene_specs.language.outlines import edges, signed_area
 
 XY = tuple[float, float]
 Corners = tuple[XY, ...]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
-from scene_specs.benchmarks.kilogram.examples import AUG, Example, whole_example, with_subset
-from scene_specs.benchmarks.kilogram.wording import same_text
-from scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, Example, whole_example, with_subset
+from diorama.scene_specs.benchmarks.kilogram.wording import same_text
+from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 
 # Number of tangrams in a published game.
 SIZE = 10

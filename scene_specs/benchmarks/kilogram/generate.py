@@ -6,13 +6,13 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import log_diagnostics
-from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
-from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from scene_specs.benchmarks.kilogram.games import games
-from scene_specs.language.tables import counted
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.annotations import log_diagnostics
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
 

@@ -11,12 +11,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from scene_specs.benchmarks.kilogram.pieces import PIECES, Point, Polygon, Tangram, mirrored_x, moved, orientations
-from scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
-from scene_specs.benchmarks.kilogram.validity import Span, overlap, spans, tangram_problems, touch
-from scene_specs.language.errors import DioramaError
-from scene_specs.language.outlines import edges
-from scene_specs.language.rng import generator, pick, shuffled
+from diorama.scene_specs.benchmarks.kilogram.pieces import (
+    PIECES,
+    Point,
+    Polygon,
+    Tangram,
+    mirrored_x,
+    moved,
+    orientations,
+)
+from diorama.scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
+from diorama.scene_specs.benchmarks.kilogram.validity import Span, overlap, spans, tangram_problems, touch
+from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.outlines import edges
+from diorama.scene_specs.language.rng import generator, pick, shuffled
 
 # Attempts per piece, and per tangram. Two to six attempts per piece are usual.
 PLACES = 600

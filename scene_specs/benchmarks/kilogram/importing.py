@@ -17,20 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text, log_diagnostics, read_annotations
-from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
-from scene_specs.benchmarks.kilogram.emit import game_spec, kinds_of
-from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
-from scene_specs.benchmarks.kilogram.games import SIZE, Game
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.importing.scenes import SourceFile
-from scene_specs.importing.text import parse_json
-from scene_specs.language.errors import SpecError, spec_error
-from scene_specs.language.foreign import read_text
-from scene_specs.language.pictures import read_picture
-from scene_specs.language.rng import generator
-from scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.annotations import (
+    TANGRAM,
+    Annotation,
+    is_text,
+    log_diagnostics,
+    read_annotations,
+)
+from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
+from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, kinds_of
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
+from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.importing.scenes import SourceFile
+from diorama.scene_specs.importing.text import parse_json
+from diorama.scene_specs.language.errors import SpecError, spec_error
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.pictures import read_picture
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 _FILE = re.compile(rf"({'|'.join(map(re.escape, CONDITIONS))})(_caption)?")
 _LISTS = ("targets", "images", "texts")

@@ -16,15 +16,20 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from scene_specs.benchmarks.kilogram import Naming
-from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, log_diagnostics, read_annotations
-from scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
-from scene_specs.benchmarks.kilogram.own import own_annotations
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.language.benchmark import Result
-from scene_specs.language.errors import Diagnostic, SpecError
-from scene_specs.language.foreign import read_text
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.kilogram import Naming
+from diorama.scene_specs.benchmarks.kilogram.annotations import (
+    Annotation,
+    Annotations,
+    log_diagnostics,
+    read_annotations,
+)
+from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
+from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.language.benchmark import Result
+from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.tables import markdown_table
 
 _log = logging.getLogger(__name__)
 # NLTK's English stop words, except the contractions, which its tokenizer splits.

@@ -1,4 +1,4 @@
-"""The tangrams that come with Diorama: assets/tangrams, built by assets.build.tangrams."""
+"""The tangrams that come with Diorama: assets/tangrams, built by diorama.assets.build.tangrams."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
-from scene_specs.benchmarks.kilogram.pieces import Tangram
-from scene_specs.benchmarks.kilogram.root2 import Root2
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
+from diorama.scene_specs.benchmarks.kilogram.pieces import Tangram
+from diorama.scene_specs.benchmarks.kilogram.root2 import Root2
 
 FORMAT_VERSION = 1
 
 
 def folder() -> Path:
     """Return the folder of the tangrams."""
-    return Path(str(resources.files("assets"))) / "tangrams"
+    return Path(str(resources.files("diorama.assets"))) / "tangrams"
 
 
 def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
-from scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
-from scene_specs.language.outlines import edges
+from diorama.scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
+from diorama.scene_specs.language.outlines import edges
 
 Point = tuple[Root2, Root2]
 Polygon = tuple[Point, ...]

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure
-from scene_specs.benchmarks.kilogram.pieces import AREAS, PIECES
-from scene_specs.language.outlines import edges, signed_area
+from diorama.scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure
+from diorama.scene_specs.benchmarks.kilogram.pieces import AREAS, PIECES
+from diorama.scene_specs.language.outlines import edges, signed_area
 
 # Name of each piece, and the angles of its corners in degrees, sorted.
 _TRIANGLES = {3: "small", 4: "small", 5: "medium", 6: "large", 7: "large"}

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
-from scene_specs.benchmarks.kilogram.annotations import TANGRAM
-from scene_specs.benchmarks.kilogram.figure import XY, Figure
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import DioramaError
-from scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM
+from diorama.scene_specs.benchmarks.kilogram.figure import XY, Figure
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.foreign import read_foreign
 
 MOST_BYTES = 1 << 20
 MOST_ELEMENTS = 2000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scene_specs.benchmarks.kilogram.pieces import (
+from diorama.scene_specs.benchmarks.kilogram.pieces import (
     AREAS,
     PIECES,
     Point,
@@ -18,8 +18,8 @@ from scene_specs.benchmarks.kilogram.pieces import (
     mirrored_x,
     orientations,
 )  # fmt: skip
-from scene_specs.benchmarks.kilogram.root2 import Root2
-from scene_specs.language.outlines import edges
+from diorama.scene_specs.benchmarks.kilogram.root2 import Root2
+from diorama.scene_specs.language.outlines import edges
 
 Span = tuple[Root2, Root2]
 

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.kilogram import Tangrams
-from scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
-from scene_specs.benchmarks.kilogram.grow import draw_tangram
-from scene_specs.benchmarks.kilogram.pieces import Tangram
-from scene_specs.language.atomic import write_atomic
-from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import UsageError
-from scene_specs.language.rng import generator
-from scene_specs.language.tables import counted
-from scene_specs.language.writing import report_write_errors
+from diorama.scene_specs.benchmarks.kilogram import Tangrams
+from diorama.scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
+from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram
+from diorama.scene_specs.benchmarks.kilogram.pieces import Tangram
+from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.benchmark import Series
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.writing import report_write_errors
 
 Mask = NDArray[np.bool_]
 SIDE = 32

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import TABLE_RGB
-from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
-from scene_specs.benchmarks.kilogram.figure import XY, inset
-from scene_specs.benchmarks.kilogram.own import own_annotations
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.report import clipped
-from scene_specs.benchmarks.kilogram.wording import caption
-from scene_specs.language.outlines import signed_area
-from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
+from diorama.scene_specs.benchmarks.kilogram.figure import XY, inset
+from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.report import clipped
+from diorama.scene_specs.benchmarks.kilogram.wording import caption
+from diorama.scene_specs.language.outlines import signed_area
+from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
 _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
 _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
+from diorama.scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
 
 class Options(Command):

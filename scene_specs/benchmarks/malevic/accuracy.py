@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from scene_specs.benchmarks.malevic import Accuracy
-from scene_specs.benchmarks.malevic.report import asked_task
-from scene_specs.language.benchmark import Result
-from scene_specs.language.predictions import Predictions
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.malevic import Accuracy
+from diorama.scene_specs.benchmarks.malevic.report import asked_task
+from diorama.scene_specs.language.benchmark import Result
+from diorama.scene_specs.language.predictions import Predictions
+from diorama.scene_specs.language.tables import markdown_table
 
 # Lower ends of the groups after the first.
 _K = (0.19, 0.24, 0.29, 0.34, 0.39)

@@ -9,17 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.benchmarks.malevic.generate import task_of_scene
-from scene_specs.benchmarks.malevic.labels import label_of
-from scene_specs.benchmarks.malevic.published import objects_of
-from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Areas, Object, area_of, placed
-from scene_specs.benchmarks.malevic.table import on_table
-from scene_specs.benchmarks.malevic.verify import verify_spec
-from scene_specs.language.contrast import Edit
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rng import shuffled
-from scene_specs.language.scene import Change
+from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
+from diorama.scene_specs.benchmarks.malevic.labels import label_of
+from diorama.scene_specs.benchmarks.malevic.published import objects_of
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.shapes import (
+    CANVAS,
+    CLASSES,
+    COLORS,
+    SHAPES,
+    Areas,
+    Object,
+    area_of,
+    placed,
+)
+from diorama.scene_specs.benchmarks.malevic.table import on_table
+from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
+from diorama.scene_specs.language.contrast import Edit
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rng import shuffled
+from diorama.scene_specs.language.scene import Change
 
 # Random positions to try.
 _DRAWS = 40

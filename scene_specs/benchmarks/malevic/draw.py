@@ -15,12 +15,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.labels import K_MEAN, K_SD, askable, label_of
-from scene_specs.benchmarks.malevic.layout import Canvas
-from scene_specs.benchmarks.malevic.sets import Class, Set, opposite
-from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Areas, Object, anchor, area_of
-from scene_specs.language.rng import generator
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.labels import K_MEAN, K_SD, askable, label_of
+from diorama.scene_specs.benchmarks.malevic.layout import Canvas
+from diorama.scene_specs.benchmarks.malevic.sets import Class, Set, opposite
+from diorama.scene_specs.benchmarks.malevic.shapes import (
+    CANVAS,
+    CLASSES,
+    COLORS,
+    SHAPES,
+    Areas,
+    Object,
+    anchor,
+    area_of,
+)
+from diorama.scene_specs.language.rng import generator
 
 FEWEST, MOST = 5, 9
 # Scenes per batch, and maximum number of batches: 8 million scenes, 1000 times what the rarest class needs.

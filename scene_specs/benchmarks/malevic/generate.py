@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.draw import draw_scene
-from scene_specs.benchmarks.malevic.labels import Label, askable, label_of
-from scene_specs.benchmarks.malevic.report import SetReport, table
-from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, class_of, opposite, sentence
-from scene_specs.benchmarks.malevic.shapes import Object, placed
-from scene_specs.benchmarks.malevic.table import on_table
-from scene_specs.language.benchmark import Series
-from scene_specs.language.errors import UsageError
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.draw import draw_scene
+from diorama.scene_specs.benchmarks.malevic.labels import Label, askable, label_of
+from diorama.scene_specs.benchmarks.malevic.report import SetReport, table
+from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, class_of, opposite, sentence
+from diorama.scene_specs.benchmarks.malevic.shapes import Object, placed
+from diorama.scene_specs.benchmarks.malevic.table import on_table
+from diorama.scene_specs.language.benchmark import Series
+from diorama.scene_specs.language.errors import UsageError
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),

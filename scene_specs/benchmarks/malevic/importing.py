@@ -19,20 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from scene_specs.benchmarks.malevic.generate import task_of_scene
-from scene_specs.benchmarks.malevic.labels import K_MEAN, label_of
-from scene_specs.benchmarks.malevic.layout import Canvas
-from scene_specs.benchmarks.malevic.published import annotation
-from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, adjectives
-from scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
-from scene_specs.importing.scenes import SourceFile
-from scene_specs.importing.text import parse_json
-from scene_specs.language.diagnostics import form_diagnostics, preview_json
-from scene_specs.language.errors import spec_error
-from scene_specs.language.foreign import read_text
-from scene_specs.language.pictures import read_picture
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.strict_json import Path as JsonPath
+from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
+from diorama.scene_specs.benchmarks.malevic.labels import K_MEAN, label_of
+from diorama.scene_specs.benchmarks.malevic.layout import Canvas
+from diorama.scene_specs.benchmarks.malevic.published import annotation
+from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, adjectives
+from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
+from diorama.scene_specs.importing.scenes import SourceFile
+from diorama.scene_specs.importing.text import parse_json
+from diorama.scene_specs.language.diagnostics import form_diagnostics, preview_json
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.pictures import read_picture
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.strict_json import Path as JsonPath
 
 # Folders of the authors' code.
 _LETTERS = {"a": "sup1", "b": "pos1", "c": "pos", "d": "set-pos", "b_hard": "pos1-hard", "c_hard": "pos-hard"}

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scene_specs.benchmarks.malevic.sets import Set
-from scene_specs.benchmarks.malevic.shapes import CLASSES, Object
+from diorama.scene_specs.benchmarks.malevic.sets import Set
+from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, Object
 
 # Mean and standard deviation of k in the published sets.
 K_MEAN, K_SD = 0.29, 0.066

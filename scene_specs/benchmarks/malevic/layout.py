@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of, extent
+from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of, extent
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic.labels import Label, label_of
-from scene_specs.benchmarks.malevic.sets import SETS, Set, adjectives, sentence
-from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES, Object
+from diorama.scene_specs.benchmarks.malevic.labels import Label, label_of
+from diorama.scene_specs.benchmarks.malevic.sets import SETS, Set, adjectives, sentence
+from diorama.scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES, Object
 
 Strings = dict[str, str]
 # As CLEVR-IEP's preprocessing numbers them.

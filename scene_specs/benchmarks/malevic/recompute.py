@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.diagnostics import preview_json
 
 _TEST, _TRAINING, _COMPOSITIONAL = ("test",), ("train", "val"), ("train", "val", "test-seen", "test-unseen")
 # Task, hardness and splits of each set.

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from scene_specs.benchmarks.malevic.draw import FEWEST, MOST
-from scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
-from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.language.errors import spec_error
-from scene_specs.language.tables import markdown_table
+from diorama.scene_specs.benchmarks.malevic.draw import FEWEST, MOST
+from diorama.scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.tables import markdown_table
 
 
 @contextmanager

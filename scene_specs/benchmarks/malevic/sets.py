@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
-from scene_specs.language.rng import generator
+from diorama.scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
+from diorama.scene_specs.language.rng import generator
 
 Kind = Literal["sup1", "pos1", "pos", "set-pos"]
 Hardness = Literal["", "hard", "very-hard"]

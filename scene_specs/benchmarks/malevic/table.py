@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scene_specs.benchmarks.malevic.shapes import CANVAS, Object
+from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Object
 
 # Edge of the canvas on the table, and height of the prisms, in Blender units.
 SIDE, HEIGHT = 6.2, 0.3

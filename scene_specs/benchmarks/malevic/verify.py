@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, Seen, contradictions, number_of
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import spec_error
-from scene_specs.language.rendered import RenderedEpisode, RenderedImage, mask_of
+from diorama.scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, Seen, contradictions, number_of
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, mask_of
 
 _LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
 COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
-from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
-from scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
-from scene_specs.language.chi_square import equal_frequencies
-from scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
-from scene_specs.language.tables import markdown_table
-from scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.objects import TYPES, VALUES
+from diorama.scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
+from diorama.scene_specs.language.chi_square import equal_frequencies
+from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
+from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.language.vocabulary import RELATIONS
 
 # (utterances of the contexts, options) -> score of each option.
 Scores = Callable[[list[str], list[str]], list[float]]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from scene_specs.benchmarks.mewl import Captions
-from scene_specs.benchmarks.mewl.lexicons import possible
-from scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.benchmarks.mewl import Captions
+from diorama.scene_specs.benchmarks.mewl.lexicons import possible
+from diorama.scene_specs.benchmarks.mewl.view import learner_view
 
 INSTRUCTION = "Please name the target object according to the above context."
 CHOOSE = "Which name fits the last context? Answer with its letter."

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, TYPES, VALUES
-from scene_specs.benchmarks.mewl.verify import verify_spec
-from scene_specs.benchmarks.mewl.view import learner_view
-from scene_specs.language.contrast import Edit, edits
-from scene_specs.language.scene import Change
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, TYPES, VALUES
+from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
+from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.language.contrast import Edit, edits
+from diorama.scene_specs.language.scene import Change
 
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:

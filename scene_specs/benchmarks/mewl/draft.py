@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from scene_specs.benchmarks.mewl.objects import ORDERS, TYPES, Object, Order, in_order, index
+from diorama.scene_specs.benchmarks.mewl.objects import ORDERS, TYPES, Object, Order, in_order, index
 
 # The benchmark's axes. An order along the first runs from left to right, along the second from front to behind.
 AXES: tuple[tuple[str, str], ...] = (("left", "right"), ("front", "behind"))
@@ -85,7 +85,7 @@ def _frame(image: Image, name: str) -> dict[str, Any]:
 
 
 def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number: int) -> dict[str, Any]:
-    """Return the spec as JSON data, valid for scene_specs.language.spec.EpisodeSpec."""
+    """Return the spec as JSON data, valid for diorama.scene_specs.language.spec.EpisodeSpec."""
     names = [f"context-{k}" for k in range(CONTEXTS)] + [QUESTION]
     truth = {"benchmark": "mewl", "name": task, "number": number, "words": draft.words}
     return {

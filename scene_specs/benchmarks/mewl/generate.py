@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from scene_specs.benchmarks.mewl import Options, tasks
-from scene_specs.benchmarks.mewl.draft import spec_of
-from scene_specs.benchmarks.mewl.lexicons import lexicons
-from scene_specs.benchmarks.mewl.verify import verify_view
-from scene_specs.benchmarks.mewl.view import learner_view
-from scene_specs.benchmarks.mewl.words import SPLITS, draw_words
-from scene_specs.language.rng import generator
+from diorama.scene_specs.benchmarks.mewl import Options, tasks
+from diorama.scene_specs.benchmarks.mewl.draft import spec_of
+from diorama.scene_specs.benchmarks.mewl.lexicons import lexicons
+from diorama.scene_specs.benchmarks.mewl.verify import verify_view
+from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.benchmarks.mewl.words import SPLITS, draw_words
+from diorama.scene_specs.language.rng import generator
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.
 COUNTS: Mapping[str, int] = {"train": 3000, "val": 600, "test": 600}

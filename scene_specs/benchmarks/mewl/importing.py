@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from scene_specs.benchmarks.mewl.draft import QUESTION
-from scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from scene_specs.importing.text import parse_json, segment
-from scene_specs.language.errors import SpecError, read_each, spec_error
-from scene_specs.language.foreign import read_text
-from scene_specs.language.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
+from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
+from diorama.scene_specs.importing.text import parse_json, segment
+from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
+from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
 
 INFO = "info.json"
 

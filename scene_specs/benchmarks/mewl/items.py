@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scene_specs.benchmarks.mewl.audit import GUESSERS
-from scene_specs.language.items import Item, Part, listed, prompts
-from scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
+from diorama.scene_specs.language.items import Item, Part, listed, prompts
+from diorama.scene_specs.language.rendered import RenderedEpisode
 
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:

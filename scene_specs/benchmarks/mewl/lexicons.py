@@ -11,10 +11,10 @@ from functools import partial
 from itertools import permutations
 from typing import Any, NamedTuple
 
-from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.objects import TYPES, Object
-from scene_specs.language.errors import DioramaError
-from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.objects import TYPES, Object
+from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Meaning = Any
 Images = list[dict[str, Any]]

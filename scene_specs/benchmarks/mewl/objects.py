@@ -7,7 +7,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 # shape, color, material, size: the order of the published files.
 Object = tuple[str, str, str, str]

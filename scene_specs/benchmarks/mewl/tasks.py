@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scene_specs.benchmarks.mewl.draft import CONTEXTS, Draft, Image, holds, orders_with
-from scene_specs.benchmarks.mewl.objects import (
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, Draft, Image, holds, orders_with
+from diorama.scene_specs.benchmarks.mewl.objects import (
     OBJECT_NUMBER,
     OBJECTS,
     ORDERS,
@@ -26,8 +26,8 @@ from scene_specs.benchmarks.mewl.objects import (
     index,
     object_with,
 )
-from scene_specs.language.rng import pick, sample, shuffled
-from scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.language.rng import pick, sample, shuffled
+from diorama.scene_specs.language.vocabulary import RELATIONS
 
 Build = Callable[[np.random.Generator, list[str], bool], Draft | None]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scene_specs.benchmarks.mewl.draft import CONTEXTS
-from scene_specs.benchmarks.mewl.lexicons import (
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.lexicons import (
     ELSE,
     Lexicon,
     TooManyLexicons,
@@ -17,9 +17,9 @@ from scene_specs.benchmarks.mewl.lexicons import (
     possible,
     relation_claim,
 )
-from scene_specs.benchmarks.mewl.view import learner_view, view_of_record
-from scene_specs.language.rendered import RenderedEpisode
-from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
+from diorama.scene_specs.benchmarks.mewl.view import learner_view, view_of_record
+from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000

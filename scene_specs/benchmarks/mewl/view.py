@@ -25,14 +25,14 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations, product
 from typing import Any, TypeGuard, TypeVar
 
-from scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
-from scene_specs.benchmarks.mewl.lexicons import KNOWN
-from scene_specs.benchmarks.mewl.objects import TYPES, VALUES
-from scene_specs.language.diagnostics import preview_json
-from scene_specs.language.errors import Diagnostic, SpecError
-from scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import OPPOSITE
+from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN
+from diorama.scene_specs.benchmarks.mewl.objects import TYPES, VALUES
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import OPPOSITE
 
 # The published tasks have five.
 MOST_OPTIONS = 50

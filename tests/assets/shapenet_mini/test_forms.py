@@ -10,9 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assets.build.shapenet_mini.curves import arc, area, bent, cut_ears, ellipse, inset, rounded, smooth
-from assets.build.shapenet_mini.forms import ball, bar, box, cushion, disc, extrude, lathe, loft, ring, tube, turn_part
-from assets.build.shapenet_mini.mesh import Floats, Mesh, around, join, row, triangles, volume
+from diorama.assets.build.shapenet_mini.curves import arc, area, bent, cut_ears, ellipse, inset, rounded, smooth
+from diorama.assets.build.shapenet_mini.forms import (
+    ball,
+    bar,
+    box,
+    cushion,
+    disc,
+    extrude,
+    lathe,
+    loft,
+    ring,
+    tube,
+    turn_part,
+)
+from diorama.assets.build.shapenet_mini.mesh import Floats, Mesh, around, join, row, triangles, volume
 
 LENGTHS = st.floats(0.05, 3)
 ANGLES = st.floats(-360, 360)

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assets.build.shapenet_mini import __main__ as building
-from assets.build.shapenet_mini.library import CATEGORIES
-from assets.build.shapenet_mini.mesh import Floats, triangles, volume
-from assets.build.shapenet_mini.model import Material, Model
-from assets.build.shapenet_mini.writer import corner_normals, model_id, mtl_text
+from diorama.assets.build.shapenet_mini import __main__ as building
+from diorama.assets.build.shapenet_mini.library import CATEGORIES
+from diorama.assets.build.shapenet_mini.mesh import Floats, triangles, volume
+from diorama.assets.build.shapenet_mini.model import Material, Model
+from diorama.assets.build.shapenet_mini.writer import corner_normals, model_id, mtl_text
 from tests.assets.shapenet_mini.test_forms import open_edges
 
 # These files change only when somebody makes them again.
@@ -148,7 +148,7 @@ def test_the_files_are_what_the_builders_make(made: Path) -> None:
     for file in files:
         one, other = ((folder / file).read_text("ascii").split() for folder in (made, ROOT))
         assert len(one) == len(other), (
-            f"{file} is not what its builder makes: run `python -m assets.build.shapenet_mini`"
+            f"{file} is not what its builder makes: run `python -m diorama.assets.build.shapenet_mini`"
         )
         for a, b in zip(one, other, strict=True):
             # The last digit may differ between processors' sines; indices and names may not.
@@ -247,7 +247,7 @@ def test_two_materials_of_one_name_are_refused() -> None:
 
 
 def test_normals_are_smooth_where_round_and_sharp_where_flat() -> None:
-    from assets.build.shapenet_mini.forms import ball, box
+    from diorama.assets.build.shapenet_mini.forms import ball, box
 
     for face, corners in zip(box(1, 1, 1, bevel=0).faces, corner_normals(box(1, 1, 1, bevel=0)), strict=True):
         assert len(face) == 4

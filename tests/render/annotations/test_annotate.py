@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from render.annotations import annotate
-from render.compiler import compile_episode
-from render.geometry.meshes import load_mesh
-from render.model.errors import RenderError
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.model.record import FrameAnnotation
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.vocabulary import OPPOSITE
+from diorama.render.annotations import annotate
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.model.errors import RenderError
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import FrameAnnotation
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.vocabulary import OPPOSITE
 
 Made = tuple[Scene, Passes, FrameAnnotation]
 

@@ -9,15 +9,15 @@ import numpy as np
 from PIL import Image
 
 import diorama
-from render.annotations.compare import compare_records, scene_changes
-from render.annotations.encode import encode_png
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.model.json_diff import differences
-from render.model.png import decode_png
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
+from diorama.render.annotations.compare import compare_records, scene_changes
+from diorama.render.annotations.encode import encode_png
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.json_diff import differences
+from diorama.render.model.png import decode_png
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
 
 
 def record(**objects: str) -> EpisodeRecord:

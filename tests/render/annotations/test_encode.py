@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from PIL import Image
 from pydantic import ValidationError
 
-from render.annotations import decode_extra, encode_extra, encode_png
-from render.model.errors import RenderError
-from render.model.passes import Passes
-from render.model.png import decode_png, open_png
-from scene_specs.language.scene import MOST_SIDE, Settings
+from diorama.render.annotations import decode_extra, encode_extra, encode_png
+from diorama.render.model.errors import RenderError
+from diorama.render.model.passes import Passes
+from diorama.render.model.png import decode_png, open_png
+from diorama.scene_specs.language.scene import MOST_SIDE, Settings
 from tests import factories
 
 

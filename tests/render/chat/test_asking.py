@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from render.chat import (
+from diorama.render.chat import (
     BudgetError,
     ChatError,
     ChatSettings,
@@ -22,8 +22,8 @@ from render.chat import (
     open_model,
     open_models,
 )
-from scene_specs.language.errors import UsageError
-from scene_specs.language.registry import PluginError
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.registry import PluginError
 
 HELLO = [Message("user", ("hello", Picture("a.png", b"png")))]
 QUICK: dict[str, Any] = {"first_wait": 0.001, "longest_wait": 0.002}

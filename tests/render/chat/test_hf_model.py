@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from render.chat import ChatError, ChatSettings, Message, Picture, open_model
-from scene_specs.language.errors import UsageError
+from diorama.render.chat import ChatError, ChatSettings, Message, Picture, open_model
+from diorama.scene_specs.language.errors import UsageError
 
 WORDS = [
     "<unk>",

@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from render.cli.batch import main
+from diorama.render.cli.batch import main
 
 FAR = "9" * 400
 

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.benchmarks import SHORT_NAMES
-from render.cli.specs import main
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.benchmark import Report, benchmark
-from scene_specs.language.registry import plugins
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.cli.benchmarks import SHORT_NAMES
+from diorama.render.cli.specs import main
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.benchmark import Report, benchmark
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 OPTIONS = '''
@@ -29,7 +29,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 from pydantic import model_validator
-from scene_specs.language.benchmark import Command, Report, Seed, SpecsCommand, argument, option
+from diorama.scene_specs.language.benchmark import Command, Report, Seed, SpecsCommand, argument, option
 
 class Options(Command):
     """Generate counting episodes.
@@ -252,7 +252,7 @@ def test_a_report_is_the_command_of_its_benchmark(name: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", [*plugins("benchmarks")])
 def test_help_of_a_benchmark_imports_its_options_only(name: str) -> None:
-    code = "import sys; from render.cli.specs import main\n"
+    code = "import sys; from diorama.render.cli.specs import main\n"
     code += f"try: main([{name!r}, '--help'])\nexcept SystemExit: pass\n"
     code += "assert not {'numpy', 'PIL', 'bpy', 'ray', 'lance'} & set(sys.modules), 'heavy'"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)
@@ -260,7 +260,9 @@ def test_help_of_a_benchmark_imports_its_options_only(name: str) -> None:
 
 
 def test_import_from_a_benchmark_of_a_package(acme: Path, tmp_path: Path) -> None:
-    text = "def import_published(path, camera, strict):\n    from scene_specs.language.spec import EpisodeSpec\n"
+    text = (
+        "def import_published(path, camera, strict):\n    from diorama.scene_specs.language.spec import EpisodeSpec\n"
+    )
     text += "    yield EpisodeSpec(version=1, id=f'acme/{path.stem}-{camera}', frames=({},))\n"
     package = acme / "acme_bench"
     if package.is_dir():

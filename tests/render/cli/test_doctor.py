@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from render.cli.doctor import main
-from render.run import doctor
+from diorama.render.cli.doctor import main
+from diorama.render.run import doctor
 from tests.distributions import installed, write_distribution
 
 
@@ -47,10 +47,10 @@ def test_another_distribution_in_our_packages_is_named(tmp_path: Path, monkeypat
     info = tmp_path / "intruder-1.0.dist-info"
     info.mkdir()
     # Python 3.13 leaves out files that are not there.
-    (tmp_path / "render" / "store").mkdir(parents=True)
-    (tmp_path / "render" / "store" / "rows.py").touch()
+    (tmp_path / "diorama" / "store").mkdir(parents=True)
+    (tmp_path / "diorama" / "store" / "rows.py").touch()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: intruder\nVersion: 1.0\n")
-    (info / "RECORD").write_text("render/store/rows.py,,\nintruder-1.0.dist-info/METADATA,,\n")
+    (info / "RECORD").write_text("diorama/store/rows.py,,\nintruder-1.0.dist-info/METADATA,,\n")
     assert doctor.check_packages().ok
     monkeypatch.syspath_prepend(str(tmp_path))
     check = doctor.check_packages()

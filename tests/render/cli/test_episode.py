@@ -12,14 +12,14 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 import diorama
-from render.annotations.encode import encode_png
-from render.cli.episode import main
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.model.png import decode_png
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store import open_or_create
+from diorama.render.annotations.encode import encode_png
+from diorama.render.cli.episode import main
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.png import decode_png
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store import open_or_create
 
 SPEC = {
     "version": 1,

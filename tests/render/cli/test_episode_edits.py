@@ -11,17 +11,17 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from render.cli.store import main as store_main
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.episode.replace import replace_stored
-from render.model.errors import ConflictError
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store import open_at, open_or_create, open_store
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.cli.store import main as store_main
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.episode.replace import replace_stored
+from diorama.render.model.errors import ConflictError
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store import open_at, open_or_create, open_store
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.render.cli.test_episode import SPEC, call
 
 ID = "look/again/7"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.export import main
-from render.store.lance.lance_store import LanceStore
+from diorama.render.cli.export import main
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 from tests.render.store.rendered import rendered
 
@@ -86,7 +86,7 @@ def test_formats_are_listed() -> None:
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from render.cli.export import main\n"
+        "from diorama.render.cli.export import main\n"
         "main(['--help'], standalone_mode=False)\n"
         "print('HEAVY', sorted({'lance', 'pyarrow', 'numpy', 'pydantic', 'bpy', 'ray'} & set(sys.modules)))\n"
     )

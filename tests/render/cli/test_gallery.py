@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.gallery import main
-from render.store.lance.lance_store import LanceStore
+from diorama.render.cli.gallery import main
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.gallery.stores import odd_store
 from tests.render.store.rendered import rendered
 
@@ -67,7 +67,7 @@ def test_damaged_episodes_end_with_4_and_a_gallery(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_is_served_until_ctrl_c(store: str, tmp_path: Path, number: signal.Signals) -> None:
-    program = [sys.executable, "-c", "from render.cli.gallery import main; main()"]
+    program = [sys.executable, "-c", "from diorama.render.cli.gallery import main; main()"]
     command = [*program, store, "--out", str(tmp_path / "g"), "--serve", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
@@ -85,7 +85,7 @@ def test_it_is_served_until_ctrl_c(store: str, tmp_path: Path, number: signal.Si
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from render.cli.gallery import main\n"
+        "from diorama.render.cli.gallery import main\n"
         "main(['--help'], standalone_mode=False)\n"
         "print('HEAVY', sorted({'lance', 'pyarrow', 'numpy', 'pydantic', 'jinja2', 'PIL'} & set(sys.modules)))\n"
     )

@@ -14,7 +14,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from render import __version__
+from diorama.render import __version__
 from tests.test_docs import subcommands
 
 ROOT = Path(__file__).parents[3]

@@ -15,13 +15,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from render.cli import output
-from render.cli.command import DioramaCommand, log
-from render.cli.output import progress
-from render.cli.specs import main as specs_main
-from render.episode.output_files import Files
-from render.model.errors import UsageError
-from scene_specs.language.writing import atomic_writer
+from diorama.render.cli import output
+from diorama.render.cli.command import DioramaCommand, log
+from diorama.render.cli.output import progress
+from diorama.render.cli.specs import main as specs_main
+from diorama.render.episode.output_files import Files
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.writing import atomic_writer
 
 # Longer than any file system takes: even to ask whether it is there is an error.
 LONG = "x" * 300 + ".json"
@@ -148,7 +148,7 @@ def test_a_full_disk_is_said_in_a_line(piped: bool) -> None:
     command = [
         sys.executable,
         "-c",
-        "from render.cli.specs import main; main()",
+        "from diorama.render.cli.specs import main; main()",
         "mewl",
         "--task",
         "shape",

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import diorama
-from render.cli.specs import main
+from diorama.render.cli.specs import main
 
 
 @pytest.fixture(scope="module")

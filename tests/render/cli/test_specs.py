@@ -15,15 +15,15 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.command import DioramaCommand, report
-from render.cli.specs import main
-from render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
-from render.model.profiles import settings_for
-from scene_specs.benchmarks.clevr import Options
-from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.writing import atomic_writer
+from diorama.render.cli.command import DioramaCommand, report
+from diorama.render.cli.specs import main
+from diorama.render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.benchmarks.clevr import Options
+from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.writing import atomic_writer
 from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.reading.broken_specs import BROKEN
 from tests.scene_specs.strategies import EXAMPLES
@@ -36,7 +36,7 @@ def run(*arguments: object, **options: Any) -> Result:
 
 def in_shell(command: str) -> subprocess.CompletedProcess[str]:
     """A shell line with render-specs as a process of its own."""
-    program = f"{sys.executable} -c 'from render.cli.specs import main; main()'"
+    program = f"{sys.executable} -c 'from diorama.render.cli.specs import main; main()'"
     line = command.replace("render-specs", program)
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=240, check=False)
 
@@ -50,7 +50,7 @@ def broken(tmp_path: Path) -> Path:
 
 
 def test_help_is_quick_and_light() -> None:
-    code = "import sys; from render.cli.specs import main; sys.argv[1:] = ['--help']\n"
+    code = "import sys; from diorama.render.cli.specs import main; sys.argv[1:] = ['--help']\n"
     code += "try: main()\nexcept SystemExit: pass\n"
     code += "assert not {'numpy', 'pydantic', 'bpy', 'ray'} & set(sys.modules)"
     # Processor time, which other processes don't lengthen; without the measurement of coverage, which does.

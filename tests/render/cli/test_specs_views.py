@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.batch import main as batch
-from render.cli.specs import main
-from render.store import open_store
-from scene_specs.reading.source import parse_episode
+from diorama.render.cli.batch import main as batch
+from diorama.render.cli.specs import main
+from diorama.render.store import open_store
+from diorama.scene_specs.reading.source import parse_episode
 from tests.render.geometry.shapenet.trees import Tree, obj
 
 

@@ -12,9 +12,9 @@ import lance
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.store import main
-from render.model.record import EpisodeRecord
-from render.store.lance.lance_store import LanceStore
+from diorama.render.cli.store import main
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 
@@ -117,7 +117,7 @@ def test_specs_that_cant_be_written_are_told_before_looking(
     def too_late(*_: object) -> None:
         raise AssertionError("looked through")
 
-    monkeypatch.setattr("render.store.lance.verify.verify", too_late)
+    monkeypatch.setattr("diorama.render.store.lance.verify.verify", too_late)
     (tmp_path / "file").touch()
     assert said in call("verify", store, "--specs-out", str(tmp_path / name), code=2).output
 
@@ -234,7 +234,7 @@ def test_repair_and_migrate_of_a_sound_store(store: str) -> None:
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from render.cli.store import main\n"
+        "from diorama.render.cli.store import main\n"
         "main(['verify', '--help'], standalone_mode=False)\n"
         "print('HEAVY', sorted({'lance', 'pyarrow', 'numpy', 'pydantic', 'bpy', 'ray'} & set(sys.modules)))\n"
     )

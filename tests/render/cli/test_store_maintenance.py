@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.store import main
-from render.store.lance.lance_store import LanceStore
+from diorama.render.cli.store import main
+from diorama.render.store.lance.lance_store import LanceStore
 
 
 @pytest.mark.parametrize(("days", "code"), [("nan", 2), ("inf", 2), ("1e10", 2), ("36501", 2), ("36500", 0)])

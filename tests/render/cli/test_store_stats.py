@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from render.cli.store_stats import _nonempty_rows
-from render.store.analysis.stats import Distribution
-from render.store.lance.lance_store import LanceStore
+from diorama.render.cli.store_stats import _nonempty_rows
+from diorama.render.store.analysis.stats import Distribution
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.cli.test_store import call
 from tests.render.store.rendered import rendered
 
@@ -55,7 +55,7 @@ def test_where_stats_can_not_be_drawn_nothing_is_counted(
     def counted(*_: object) -> None:
         raise AssertionError("counted, for nothing")
 
-    monkeypatch.setattr("render.store.analysis.stats.gather", counted)
+    monkeypatch.setattr("diorama.render.store.analysis.stats.gather", counted)
     (tmp_path / "file").write_text("")
     for out, words in (
         (tmp_path / ("x" * 300 + ".svg"), "File name too long"),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.specs import main
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.mewl.generate import mewl_spec
+from diorama.render.cli.specs import main
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from tests.render.store.rendered import rendered
 from tests.scene_specs.importing.published import mewl_folder
 from tests.scene_specs.reading.broken_cases import episode

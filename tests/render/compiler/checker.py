@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.meshes import load_mesh
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from scene_specs.language.spec import EpisodeSpec, FrameSpec, object_name
-from scene_specs.language.stage import Stage, load_stage
-from scene_specs.language.vocabulary import SIZES
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, object_name
+from diorama.scene_specs.language.stage import Stage, load_stage
+from diorama.scene_specs.language.vocabulary import SIZES
 
 Floats = NDArray[np.float64]
 NEAR = 1e-9

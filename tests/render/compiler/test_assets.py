@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from render.compiler import compile_episode
-from render.compiler.assets import blend_digest, check_assets, resolve_blend
-from render.geometry.meshes import mesh_paths
-from render.model.errors import AssetError
-from render.model.profiles import settings_for
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import stage_paths
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.assets import blend_digest, check_assets, resolve_blend
+from diorama.render.geometry.meshes import mesh_paths
+from diorama.render.model.errors import AssetError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import stage_paths
 
 
 def sha(path: Path) -> str:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from render.compiler import compile_episode, compile_with_report
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import StageError, load_stage
+from diorama.render.compiler import compile_episode, compile_with_report
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import StageError, load_stage
 from tests.render.compiler.checker import diagnostics
 from tests.render.compiler.strategies import NAMES, episodes
 

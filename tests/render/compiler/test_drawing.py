@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.compiler import compile_episode
-from render.compiler.rng import Keys
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import SceneFrame
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import COGENT, COLORS
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.rng import Keys
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import COGENT, COLORS
 
 STANDARD = settings_for("standard", 320, 240)
 OPEN = [{"axis_margin": 0}, {"min_distance": 0}, {"min_visible_pixels": 0}, {"in_frame": False}]

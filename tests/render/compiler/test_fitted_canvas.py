@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.compiler import compile_episode
-from render.compiler.render_key import IDENTITY_VERSION, render_key_of
-from render.geometry.camera import Camera
-from render.model.profiles import settings_for
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
+from diorama.render.geometry.camera import Camera
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 def spec(**changes: Any) -> EpisodeSpec:

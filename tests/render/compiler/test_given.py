@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from render.compiler import compile_episode, compile_with_report
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import SceneFrame
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
+from diorama.render.compiler import compile_episode, compile_with_report
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
 from tests.render.compiler.checker import diagnostics, visible_pixels
 
 STANDARD = settings_for("standard", 320, 240)

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.api import compile_spec
-from render.compiler import compile_episode
-from render.compiler.constraints import clearance, difference
-from render.compiler.render_key import IDENTITY_VERSION, render_key_of
-from render.geometry.camera import Camera
-from render.geometry.orbit import seen_from
-from render.geometry.raster import Pose, rasterize
-from render.geometry.rotation import euler_matrix, matrix_euler, transform
-from render.geometry.shapenet import load_model
-from render.geometry.shapenet.repair import convex_hull
-from render.geometry.solid import solid
-from render.model.errors import CompileError, SpecError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import Scene, SceneCamera, SceneFrame
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import parse_episode
+from diorama.render.api import compile_spec
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.constraints import clearance, difference
+from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.orbit import seen_from
+from diorama.render.geometry.raster import Pose, rasterize
+from diorama.render.geometry.rotation import euler_matrix, matrix_euler, transform
+from diorama.render.geometry.shapenet import load_model
+from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.render.geometry.solid import solid
+from diorama.render.model.errors import CompileError, SpecError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneFrame
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import parse_episode
 
 CHAIR = "shapenet:chairs/#6"
 

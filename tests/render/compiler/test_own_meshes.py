@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.api import compile_spec, render_scene
-from render.compiler import compile_episode
-from render.compiler.content import picture_key
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.episode.pin_layout import pin_layout
-from render.geometry.asset_roots import searching
-from render.geometry.rotation import transform
-from render.geometry.shapenet import load_model
-from render.model.errors import AssetError
-from render.model.profiles import episode_settings
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.model_names import kind_of
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import parse_episode
+from diorama.render.api import compile_spec, render_scene
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.content import picture_key
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.episode.pin_layout import pin_layout
+from diorama.render.geometry.asset_roots import searching
+from diorama.render.geometry.rotation import transform
+from diorama.render.geometry.shapenet import load_model
+from diorama.render.model.errors import AssetError
+from diorama.render.model.profiles import episode_settings
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.model_names import kind_of
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import parse_episode
 from tests.render.geometry.shapenet.trees import MTL, obj
 
 MUG = {"mesh": "mugs/red.obj"}

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode, layout
-from render.compiler.constraints import Demand, Rules
-from render.compiler.placement import Tally, free_strips, placing_order
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import SceneFrame
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode, layout
+from diorama.render.compiler.constraints import Demand, Rules
+from diorama.render.compiler.placement import Tally, free_strips, placing_order
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 STANDARD = settings_for("standard", 320, 240)
 

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 import diorama
-from render.compiler import assets, plugins
-from render.compiler.render_key import IDENTITY_VERSION, render_key_of
-from render.geometry.asset_roots import package_assets
-from render.geometry.meshes import load_mesh
-from render.model.blender_series import key_suffix
-from render.model.errors import UsageError
-from render.model.profiles import episode_settings
-from render.model.record import RenderKey
-from render.store.resume import difference
-from scene_specs.language.registry import PluginError
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
+from diorama.render.compiler import assets, plugins
+from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
+from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.model.blender_series import key_suffix
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import episode_settings
+from diorama.render.model.record import RenderKey
+from diorama.render.store.resume import difference
+from diorama.scene_specs.language.registry import PluginError
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
 from tests import distributions as registry
 from tests.factories import make_scene
 
@@ -137,7 +137,7 @@ def test_a_scene_counts_what_it_shows(lab: Path) -> None:
 
 
 def test_a_renderer_counts_with_the_folder_of_its_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert plugin_names(key("fake")) == plugin_names(key("render.renderers.fake:FakeRenderer")) == []
+    assert plugin_names(key("fake")) == plugin_names(key("diorama.render.renderers.fake:FakeRenderer")) == []
     (tmp_path / "painter/deep").mkdir(parents=True)
     module, helper = tmp_path / "painter/deep/brush.py", tmp_path / "painter/deep/helper.py"
     for path in (module, helper, tmp_path / "painter/__init__.py", tmp_path / "painter/deep/__init__.py"):

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.annotations import annotate
-from render.compiler import compile_episode
-from render.geometry.meshes import load_mesh
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations import annotate
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 320, 240)
 

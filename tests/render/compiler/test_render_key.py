@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from render.compiler.render_key import render_key_of
-from render.model.profiles import settings_for
-from render.model.record import RenderKey
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 def test_a_key_is_the_same_after_storing() -> None:

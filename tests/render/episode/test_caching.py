@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from render.api import compile_spec
-from render.episode.caching import CachingRenderer
-from render.model.passes import Passes
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
+from diorama.render.api import compile_spec
+from diorama.render.episode.caching import CachingRenderer
+from diorama.render.model.passes import Passes
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
 
 VIEW = {"yaw_deg": 20, "elevation_deg": 30}
 

@@ -8,16 +8,16 @@ from typing import Any, Literal, get_args
 import pytest
 
 import diorama
-from render.compiler import compile_episode
-from render.episode.contrast import ContrastOptions, contrast_scenes
-from render.episode.make_record import make_record
-from render.geometry.glass import glass_share, samples_of
-from render.model.errors import ContrastError, SpecError
-from render.model.profiles import episode_settings, settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.benchmark import verifier_of
-from scene_specs.language.scene import Change, Scene, pair_of_id
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
+from diorama.render.episode.make_record import make_record
+from diorama.render.geometry.glass import glass_share, samples_of
+from diorama.render.model.errors import ContrastError, SpecError
+from diorama.render.model.profiles import episode_settings, settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.benchmark import verifier_of
+from diorama.scene_specs.language.scene import Change, Scene, pair_of_id
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
 
 SETTINGS = settings_for("draft", 64, 48)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import diorama
-from render.episode.edit import change_scene
-from render.episode.json_edit import REMOVED, parse_assignment
-from render.model.errors import DioramaError, SpecError
-from scene_specs.language.scene import Scene
+from diorama.render.episode.edit import change_scene
+from diorama.render.episode.json_edit import REMOVED, parse_assignment
+from diorama.render.model.errors import DioramaError, SpecError
+from diorama.scene_specs.language.scene import Scene
 
 SPEC = {
     "version": 1,

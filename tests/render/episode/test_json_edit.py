@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.episode.json_edit import REMOVED, changed, parse_assignment, parse_path
-from render.model.errors import UsageError
-from scene_specs.language.diagnostics import path_text
+from diorama.render.episode.json_edit import REMOVED, changed, parse_assignment, parse_path
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.diagnostics import path_text
 
 DOCUMENT = {
     "id": "d",

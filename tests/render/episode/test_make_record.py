@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 import diorama
-from render.episode.make_record import make_record
-from render.geometry.asset_roots import searching
-from render.model.errors import AssetError, RenderError
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.geometry.asset_roots import searching
+from diorama.render.model.errors import AssetError, RenderError
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.geometry.shapenet.trees import Tree, obj
 

@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from render.cli.store import main
-from render.compiler import compile_episode
-from render.episode.contrast import ContrastOptions, contrast_scenes
-from render.episode.make_record import make_record
-from render.episode.pairs import regions
-from render.export.protocol import ExportOptions, chosen_ids
-from render.geometry.camera import Camera
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.rendered import mask_of
-from scene_specs.language.scene import Change
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.cli.store import main
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
+from diorama.render.episode.make_record import make_record
+from diorama.render.episode.pairs import regions
+from diorama.render.export.protocol import ExportOptions, chosen_ids
+from diorama.render.geometry.camera import Camera
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.rendered import mask_of
+from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
 
 SETTINGS = settings_for("draft", 64, 48)

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 
-from render.compiler import compile_episode
-from render.episode.edit import change_scene
-from render.episode.pin_layout import pin_layout
-from render.model.errors import CompileError, SpecError, UsageError
-from render.model.profiles import settings_for
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.edit import change_scene
+from diorama.render.episode.pin_layout import pin_layout
+from diorama.render.model.errors import CompileError, SpecError, UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import parse_episode
 from tests.render.compiler.strategies import episodes
 
 DRAFT = settings_for("draft", 320, 240)

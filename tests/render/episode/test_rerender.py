@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.batch import main as batch
-from render.cli.episode import main as episode
-from render.episode.replace import Replaced
-from render.model.passes import Passes
-from render.renderers.fake import FakeRenderer
-from render.store import open_store
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.render.cli.batch import main as batch
+from diorama.render.cli.episode import main as episode
+from diorama.render.episode.replace import Replaced
+from diorama.render.model.passes import Passes
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store import open_store
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 ROOT = Path(__file__).resolve().parents[3]
 RENDERER = "tests.render.episode.test_rerender:Negative"

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from render.episode.time_limit import run_within
-from render.model.errors import RenderError
+from diorama.render.episode.time_limit import run_within
+from diorama.render.model.errors import RenderError
 
 
 def _path() -> list[str]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import diorama
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
 
 OPTIONS: dict[str, dict[str, Any]] = {

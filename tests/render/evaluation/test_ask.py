@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import pytest
 from click.testing import CliRunner
 
-from render.chat import Message, Picture, Reply
-from render.cli.eval import main
-from render.evaluation.ask import message_of
-from scene_specs.language.answer_rule import LETTERS
-from scene_specs.language.items import items_of
+from diorama.render.chat import Message, Picture, Reply
+from diorama.render.cli.eval import main
+from diorama.render.evaluation.ask import message_of
+from diorama.scene_specs.language.answer_rule import LETTERS
+from diorama.scene_specs.language.items import items_of
 from tests.chat_server import chat_server
 from tests.compatibility.commands import run
 from tests.render.evaluation.eval_stores import episodes, eval_store
@@ -141,7 +141,7 @@ def test_more_than_a_chunk_is_asked_at_a_time(tmp_path: Path, monkeypatch: pytes
         together.wait(100)
         return Reply("no", 10, 1)
 
-    monkeypatch.setattr("render.evaluation.ask._CHUNK", 2)
+    monkeypatch.setattr("diorama.render.evaluation.ask._CHUNK", 2)
     monkeypatch.setattr(Player, "reply", reply)
     command = ("ask", eval_store(tmp_path, "malevic", episodes_each=4).url, "--model", MODEL, "--out", tmp_path / "p")
     assert run("render-eval", *command, "--parallel", "4").startswith("asked 4 items")

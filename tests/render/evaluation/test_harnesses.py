@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from render.evaluation.score import read_entries, rows
-from render.export.protocol import ExportOptions
-from render.store import open_store
-from scene_specs.language.answer_rule import LETTERS
+from diorama.render.evaluation.score import read_entries, rows
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.store import open_store
+from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
 from tests.render.evaluation.eval_stores import OPTIONS, eval_store
 

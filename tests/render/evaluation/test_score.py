@@ -16,14 +16,14 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from render.evaluation.predictions import read_predictions
-from render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
-from render.export.protocol import ExportOptions
-from render.model.errors import StoreError
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.iwisdm import answer_balance
-from scene_specs.benchmarks.mewl.audit import audit
-from scene_specs.language.answer_rule import LETTERS
+from diorama.render.evaluation.predictions import read_predictions
+from diorama.render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.model.errors import StoreError
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.iwisdm import answer_balance
+from diorama.scene_specs.benchmarks.mewl.audit import audit
+from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
 from tests.render.evaluation.eval_stores import episodes, eval_store
 
@@ -52,7 +52,7 @@ def score(store: LanceStore, *arguments: str | Path) -> dict[tuple[str, str], di
 def refused(store: LanceStore, *arguments: str | Path) -> str:
     from click.testing import CliRunner
 
-    from render.cli.eval import main
+    from diorama.render.cli.eval import main
 
     result = CliRunner().invoke(main, ["score", *map(str, arguments), "--store", store.url])
     assert result.exit_code == 2, result.output
@@ -124,7 +124,8 @@ def test_files_that_are_no_logs_get_advice_of_their_own(
 
 def test_damaged_episodes_are_not_read(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "render.export.protocol.read_each", lambda _, ids, kind: [kind(f"episode {one}: damaged") for one in ids]
+        "diorama.render.export.protocol.read_each",
+        lambda _, ids, kind: [kind(f"episode {one}: damaged") for one in ids],
     )
     with pytest.raises(StoreError, match=r"^11 episodes not read:\n  episode mal"):
         read_entries(store, ExportOptions())

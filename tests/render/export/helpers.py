@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from render.export import exporter
-from render.export.protocol import ExportOptions, ExportReport
-from render.store.lance.lance_store import LanceStore
+from diorama.render.export import exporter
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 SPLITS = {"demo/a": "train", "demo/b": "val", "demo/c": "train", "demo/d": None, "demo/e": "train"}

@@ -6,9 +6,9 @@ import sys
 import time
 from pathlib import Path
 
-from render.export import exporter
-from render.export.protocol import ExportOptions
-from render.store import open_store
+from diorama.render.export import exporter
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.store import open_store
 
 
 def main(url: str, name: str, out: str, number: str) -> None:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pycocotools.coco import COCO
 
-from render.episode.make_record import make_record
-from render.export.formats.mewl import scene_file
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.export.formats.mewl import scene_file
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected, run
 

@@ -13,14 +13,14 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 from pycocotools import mask as coco
 
-from render.cli.export import main
-from render.export.formats.clevr_masks import export
-from render.export.protocol import ExportOptions, ExportReport
-from render.geometry.raster import Pose, compose, rasterize
-from render.geometry.solid import solid
-from render.model.errors import UsageError
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import SIZES
+from diorama.render.cli.export import main
+from diorama.render.export.formats.clevr_masks import export
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.geometry.raster import Pose, compose, rasterize
+from diorama.render.geometry.solid import solid
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import SIZES
 from tests.scene_specs.importing.published import camera_at, clevr_file, jittered, scene
 
 SIZE = (480, 320)
@@ -114,7 +114,7 @@ def test_stopped_in_the_middle_it_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     rng = np.random.default_rng(7)
     file = clevr_file(tmp_path / "CLEVR_val_scenes.json", [scene(rng, jittered(rng), 3, SIZE) for _ in range(7)])
     run(file, tmp_path / "whole")
-    monkeypatch.setattr("render.export.formats.clevr_masks._FLUSH", 2)
+    monkeypatch.setattr("diorama.render.export.formats.clevr_masks._FLUSH", 2)
 
     done: list[int] = []
 

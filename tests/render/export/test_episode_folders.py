@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from render.export._episode_folders import export_folders
-from render.export.protocol import ExportOptions, ExportReport
-from render.model.errors import StoreError
-from render.model.record import EpisodeRecord
-from render.store.lance.lance_store import LanceStore
+from diorama.render.export._episode_folders import export_folders
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 from tests.render.export.helpers import contents, unfinished
 

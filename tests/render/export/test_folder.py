@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from render.export.atomic_output import output_lock
-from render.export.formats.folder import export
-from render.export.protocol import ExportOptions, ExportReport
-from render.model.errors import ConflictError, StoreError, UsageError
-from render.model.record import EpisodeRecord
-from render.store.episode_store import DamagedError, EpisodeStore
-from render.store.lance.lance_store import LanceStore
+from diorama.render.export.atomic_output import output_lock
+from diorama.render.export.formats.folder import export
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.model.errors import ConflictError, StoreError, UsageError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import DamagedError, EpisodeStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 

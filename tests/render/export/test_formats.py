@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from render.export import exporter, reads_files, takes_shard_size
-from render.export.protocol import ExportReport
-from render.model.errors import StoreError
-from scene_specs.language.registry import PluginError, plugins
+from diorama.render.export import exporter, reads_files, takes_shard_size
+from diorama.render.export.protocol import ExportReport
+from diorama.render.model.errors import StoreError
+from diorama.scene_specs.language.registry import PluginError, plugins
 from tests.distributions import installed, write_distribution
 
 

@@ -14,22 +14,22 @@ import pytest
 from PIL import Image
 from pycocotools import mask as coco
 
-from render.episode.make_record import make_record
-from render.export.formats.iwisdm import export
-from render.export.protocol import ExportOptions, ExportReport
-from render.model.errors import SpecError
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.generate import trial_specs
-from scene_specs.benchmarks.iwisdm.importing import import_published
-from scene_specs.benchmarks.iwisdm.reader import read
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
-from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
-from scene_specs.language.items import items_of
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.export.formats.iwisdm import export
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.model.errors import SpecError
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
+from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
+from diorama.scene_specs.benchmarks.iwisdm.reader import read
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
+from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
+from diorama.scene_specs.language.items import items_of
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected
 

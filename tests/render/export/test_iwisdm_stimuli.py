@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from render.export.formats.iwisdm_stimuli import export
-from render.export.protocol import ExportOptions
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.iwisdm import Options, Stimuli
-from scene_specs.benchmarks.iwisdm.generate import stimulus_specs, trial_specs
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, read_stimuli
-from scene_specs.benchmarks.iwisdm.verify import verify_spec
+from diorama.render.export.formats.iwisdm_stimuli import export
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.iwisdm import Options, Stimuli
+from diorama.scene_specs.benchmarks.iwisdm.generate import stimulus_specs, trial_specs
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, read_stimuli
+from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
 from tests.render.export.test_iwisdm import made
 
 

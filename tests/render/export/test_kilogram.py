@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from render.episode.make_record import make_record
-from render.export.formats.kilogram import export, games_path
-from render.export.protocol import ExportOptions, ExportReport
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from scene_specs.benchmarks.kilogram.games import games
-from scene_specs.benchmarks.kilogram.wording import caption
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.export.formats.kilogram import export, games_path
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.wording import caption
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents
 from tests.render.store.rendered import rendered

@@ -17,25 +17,25 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.annotations.annotate import encode_mask
-from render.annotations.encode import encode_png
-from render.cli.specs import main
-from render.compiler import compile_episode
-from render.episode.make_record import make_record
-from render.export.atomic_output import put_file
-from render.export.formats.malevic import export
-from render.export.protocol import ExportOptions, ExportReport
-from render.model.errors import UsageError
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.verify import verify_record
-from scene_specs.language.errors import SpecError
-from scene_specs.language.rendered import mask_of
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations.annotate import encode_mask
+from diorama.render.annotations.encode import encode_png
+from diorama.render.cli.specs import main
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.make_record import make_record
+from diorama.render.export.atomic_output import put_file
+from diorama.render.export.formats.malevic import export
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
+from diorama.scene_specs.benchmarks.malevic.verify import verify_record
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.rendered import mask_of
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents, unfinished
 

@@ -12,20 +12,20 @@ import pytest
 from click.testing import CliRunner
 from pycocotools import mask as coco
 
-from render.cli.specs import main as render_specs
-from render.compiler import compile_episode
-from render.episode.make_record import make_record
-from render.export.formats.mewl import export
-from render.export.protocol import ExportOptions, ExportReport
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.importing import import_published as import_mewl
-from scene_specs.benchmarks.mewl.verify import verify_record, verify_view
-from scene_specs.benchmarks.mewl.view import learner_view
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.cli.specs import main as render_specs
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.make_record import make_record
+from diorama.render.export.formats.mewl import export
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
+from diorama.scene_specs.benchmarks.mewl.verify import verify_record, verify_view
+from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 SIDES = ("left", "right", "front", "behind")

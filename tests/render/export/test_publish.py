@@ -13,19 +13,19 @@ import pytest
 from click.testing import CliRunner
 
 import diorama
-from render.cli.export import main as export
-from render.episode.make_record import make_record
-from render.export.about import TEMPLATE, read_about
-from render.export.dataset_card import citation_cff
-from render.geometry.asset_roots import package_assets
-from render.geometry.shapenet import load_model
-from render.model.errors import SpecError
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, ImageRecord
-from render.renderers.fake import FakeRenderer
-from render.store import open_store
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.cli.export import main as export
+from diorama.render.episode.make_record import make_record
+from diorama.render.export.about import TEMPLATE, read_about
+from diorama.render.export.dataset_card import citation_cff
+from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.geometry.shapenet import load_model
+from diorama.render.model.errors import SpecError
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord, ImageRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store import open_store
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
 from tests.render.evaluation.eval_stores import eval_store
 from tests.render.export.helpers import make_store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.episode import main as episode
+from diorama.render.cli.episode import main as episode
 from tests.render.export.helpers import make_store, run
 
 

@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 from pycocotools.coco import COCO
 
-from render.export.protocol import ExportOptions
-from render.model.png import decode_png
-from render.store.lance.lance_store import LanceStore
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.model.png import decode_png
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.export.helpers import SPLITS, make_store, run
 from tests.render.store.rendered import rendered
 

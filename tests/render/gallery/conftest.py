@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from render.gallery.build_gallery import GalleryOptions, build
-from render.store.lance.lance_store import LanceStore
+from diorama.render.gallery.build_gallery import GalleryOptions, build
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import WAIT_SECONDS, Open
 from tests.render.gallery.stores import odd_store
 

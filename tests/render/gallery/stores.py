@@ -7,12 +7,12 @@ from typing import Any
 
 import lance
 
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, RenderKey
-from render.renderers.fake import FakeRenderer
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord, RenderKey
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
 # Whatever of this a browser took for HTML or script would set window.hacked, load something, or end the page's data.

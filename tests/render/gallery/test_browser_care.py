@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from render.gallery.build_gallery import GalleryOptions, build
-from render.gallery.serve import address_of, server_of
-from render.store.lance.lance_store import LanceStore
+from diorama.render.gallery.build_gallery import GalleryOptions, build
+from diorama.render.gallery.serve import address_of, server_of
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, until
 from tests.render.gallery.stores import HIDING, HOSTILE, rendered
 

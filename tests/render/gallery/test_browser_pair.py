@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from render.gallery.build_gallery import GalleryOptions, build
-from render.store.lance.lance_store import LanceStore
+from diorama.render.gallery.build_gallery import GalleryOptions, build
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.episode.test_pairs import pair
 from tests.render.gallery.browsing import Open, pixels, until
 

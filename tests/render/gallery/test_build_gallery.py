@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from render.gallery import episode_pages
-from render.gallery.build_gallery import GalleryOptions, GalleryReport, build
-from render.gallery.gallery_files import folder_of, read_rows
-from render.model.errors import StoreError, UsageError
-from render.store.lance.lance_store import LanceStore
+from diorama.render.gallery import episode_pages
+from diorama.render.gallery.build_gallery import GalleryOptions, GalleryReport, build
+from diorama.render.gallery.gallery_files import folder_of, read_rows
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.store.lance.lance_store import LanceStore
 from tests import factories
 from tests.render.gallery.stores import HOSTILE, hostile, odd_store
 from tests.render.store.rendered import rendered

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from render.gallery.episode_facts import caption, check_of, description, page_data, search_row
-from render.gallery.gallery_files import script_call
-from render.gallery.thumbnail import SIZE, grid_of, thumbnail
-from render.model.record import EpisodeRecord
-from render.store.row_checks import problems_in
-from render.store.rows import row_of
+from diorama.render.gallery.episode_facts import caption, check_of, description, page_data, search_row
+from diorama.render.gallery.gallery_files import script_call
+from diorama.render.gallery.thumbnail import SIZE, grid_of, thumbnail
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.row_checks import problems_in
+from diorama.render.store.rows import row_of
 from tests import factories
 from tests.render.gallery.stores import HIDING, POINTING, rendered
 from tests.render.gallery.test_build_gallery import script_data

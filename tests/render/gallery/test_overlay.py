@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import diorama
-from render.gallery.overlay import color_of, decode_mask, overlay
-from render.renderers.fake import FakeRenderer
+from diorama.render.gallery.overlay import color_of, decode_mask, overlay
+from diorama.render.renderers.fake import FakeRenderer
 
 
 def test_boxes_lie_on_the_objects_and_masks_are_tinted() -> None:

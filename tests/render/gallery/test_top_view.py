@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import diorama
-from render.gallery.top_view import PANEL, outline, top_view
-from render.gallery.top_view_marks import seen_at, seen_ground
-from render.geometry.camera import Camera
-from render.geometry.shapenet.repair import convex_hull
-from scene_specs.language.scene import Scene, SceneCamera
+from diorama.render.gallery.top_view import PANEL, outline, top_view
+from diorama.render.gallery.top_view_marks import seen_at, seen_ground
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.scene_specs.language.scene import Scene, SceneCamera
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from render.geometry.camera import Camera
-from render.geometry.meshes import Mesh
-from render.geometry.raster import Pose
-from render.geometry.rotation import transform
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.meshes import Mesh
+from diorama.render.geometry.raster import Pose
+from diorama.render.geometry.rotation import transform
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from render.geometry.camera import Camera
-from scene_specs.language.scene import SceneCamera
+from diorama.render.geometry.camera import Camera
+from diorama.scene_specs.language.scene import SceneCamera
 
 coordinate = st.floats(-20, 20)
 points = st.tuples(coordinate, coordinate, coordinate)

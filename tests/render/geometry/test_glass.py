@@ -8,19 +8,19 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from render.compiler import compile_episode
-from render.geometry.camera import Camera
-from render.geometry.glass import SHARES, expected_number, glass_share, may_show_glass, samples_of
-from render.geometry.raster import Pose, compose, rasterize
-from render.geometry.sampling_plan import whole_frame
-from render.geometry.solid import solid
-from render.model.profiles import settings_for
-from render.run.worker import Task
-from scene_specs.language.materials import transmits
-from scene_specs.language.scene import Scene, SceneMaterial
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.glass import SHARES, expected_number, glass_share, may_show_glass, samples_of
+from diorama.render.geometry.raster import Pose, compose, rasterize
+from diorama.render.geometry.sampling_plan import whole_frame
+from diorama.render.geometry.solid import solid
+from diorama.render.model.profiles import settings_for
+from diorama.render.run.worker import Task
+from diorama.scene_specs.language.materials import transmits
+from diorama.scene_specs.language.scene import Scene, SceneMaterial
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.reading.source import parse_episode
 from tests.distributions import installed, write_distribution
 
 STANDARD = settings_for("standard", 320, 240).with_samples(20, 220)
@@ -182,7 +182,7 @@ def test_a_pointer_has_the_material_of_its_stage() -> None:
     spec, stage = episode("rubber", pointer={"target": "object-0"}), load_stage("clevr")
     assert stage.pointer is not None and expected_number(transmits, spec) == [0]
     of_glass = stage.model_copy(update={"pointer": stage.pointer.model_copy(update={"material": "glass"})})
-    with patch("render.geometry.glass.load_stage", return_value=of_glass):
+    with patch("diorama.render.geometry.glass.load_stage", return_value=of_glass):
         assert expected_number(transmits, spec) == [1]
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.geometry.ground import height, height_at, slope
-from render.geometry.meshes import load_mesh
-from scene_specs.language.stage import StageGround, load_stage
+from diorama.render.geometry.ground import height, height_at, slope
+from diorama.render.geometry.meshes import load_mesh
+from diorama.scene_specs.language.stage import StageGround, load_stage
 
 
 def ground() -> StageGround:

@@ -10,8 +10,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from render.geometry.meshes import load_mesh, mesh_paths
-from render.model.errors import AssetError
+from diorama.render.geometry.meshes import load_mesh, mesh_paths
+from diorama.render.model.errors import AssetError
 
 
 def test_an_unknown_mesh_names_the_nearest() -> None:
@@ -39,7 +39,7 @@ def test_every_mesh_of_ours_can_be_read() -> None:
 def test_a_damaged_mesh_of_a_plug_in_is_an_asset_error(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
     mesh = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "normals": [[0, 0, 1]] * 3, "triangles": [[0, 1, 2]]}
     path, data = tmp_path / "bent.npz", io.BytesIO()
-    with patch("render.geometry.meshes._own_meshes", return_value={"bent": path}):
+    with patch("diorama.render.geometry.meshes._own_meshes", return_value={"bent": path}):
         np.savez(path, **mesh)
         assert len(load_mesh.__wrapped__("bent").vertices) == 3
         np.savez(data, **{**mesh, **changes})

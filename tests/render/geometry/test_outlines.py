@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.compiler import compile_episode
-from render.episode.pin_layout import pin_layout
-from render.geometry.outlines import corners_of, outline_mesh, triangulate
-from render.geometry.solid import solid, stand_of
-from render.model.errors import AssetError
-from render.model.profiles import settings_for
-from scene_specs.language.errors import SpecError
-from scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
-from scene_specs.language.spec import EpisodeSpec, OutlineSpec
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.pin_layout import pin_layout
+from diorama.render.geometry.outlines import corners_of, outline_mesh, triangulate
+from diorama.render.geometry.solid import solid, stand_of
+from diorama.render.model.errors import AssetError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
+from diorama.scene_specs.language.spec import EpisodeSpec, OutlineSpec
+from diorama.scene_specs.reading.source import parse_episode
 
 
 @st.composite

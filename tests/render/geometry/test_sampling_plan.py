@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode
-from render.geometry.glass import samples_of
-from render.geometry.sampling_plan import Box, Part, has_rectangles, merged, rectangles, whole_frame
-from render.model.profiles import profiles, settings_for
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.glass import samples_of
+from diorama.render.geometry.sampling_plan import Box, Part, has_rectangles, merged, rectangles, whole_frame
+from diorama.render.model.profiles import profiles, settings_for
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 320, 240).model_copy(update={"samples": 8, "object_samples": 24})
 WHOLE = Part(8, 7)

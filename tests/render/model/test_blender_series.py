@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from render.compiler.render_key import render_key_of
-from render.episode.find import other_series
-from render.model import blender_series
-from render.model.blender_series import PYTHONS, installed_series, require_module, series_of
-from render.model.errors import UsageError
-from render.model.record import RenderKey
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.find import other_series
+from diorama.render.model import blender_series
+from diorama.render.model.blender_series import PYTHONS, installed_series, require_module, series_of
+from diorama.render.model.errors import UsageError
+from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import SETTINGS, make_spec
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from render.model.errors import UsageError
-from render.model.profiles import DEFAULT_PROFILE, episode_settings, profiles, settings_for
-from scene_specs.language.scene import Settings
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import DEFAULT_PROFILE, episode_settings, profiles, settings_for
+from diorama.scene_specs.language.scene import Settings
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_scene
 
 SIZE = {"profile", "width", "height"}

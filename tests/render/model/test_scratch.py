@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from render.model.scratch import SCRATCH, scratch_folder
+from diorama.render.model.scratch import SCRATCH, scratch_folder
 
 
 def test_scratch_is_where_the_job_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,5 +20,5 @@ def test_scratch_is_where_the_job_says(tmp_path: Path, monkeypatch: pytest.Monke
     assert scratch_folder().parent == tmp_path / "run"
     monkeypatch.delenv("TMPDIR")
     monkeypatch.delenv(SCRATCH)
-    monkeypatch.setattr("render.model.scratch._SHARED", str(tmp_path / "run"))
+    monkeypatch.setattr("diorama.render.model.scratch._SHARED", str(tmp_path / "run"))
     assert scratch_folder().parent == tmp_path / "run"

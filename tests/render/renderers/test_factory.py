@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from render.renderers import make_renderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.registry import PluginError
+from diorama.render.renderers import make_renderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.registry import PluginError
 from tests.distributions import installed, write_distribution
 
 
@@ -22,7 +22,10 @@ from tests.distributions import installed, write_distribution
         ("tests.nowhere", "unknown renderer 'tests.nowhere'"),
         (":Negative", "renderer ':Negative': can't import :Negative: ValueError"),
         ("tests.nowhere:Negative", "can't import tests.nowhere:Negative: .*No module named"),
-        ("render.renderers.fake:Real", "can't import render.renderers.fake:Real: .*no attribute 'Real'"),
+        (
+            "diorama.render.renderers.fake:Real",
+            "can't import diorama.render.renderers.fake:Real: .*no attribute 'Real'",
+        ),
     ],
 )
 def test_an_unknown_renderer_is_an_error_that_names_it(name: str, words: str) -> None:

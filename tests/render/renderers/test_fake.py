@@ -1,4 +1,4 @@
-"""The fake renderer keeps the contract of `render.model.passes`, and misbehaves on demand."""
+"""The fake renderer keeps the contract of `diorama.render.model.passes`, and misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import time
 import numpy as np
 import pytest
 
-from render.compiler import compile_episode
-from render.geometry.display import display
-from render.model.errors import RenderError, UsageError
-from render.model.passes import Passes, Renderer
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.display import display
+from diorama.render.model.errors import RenderError, UsageError
+from diorama.render.model.passes import Passes, Renderer
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 def scene_of(passes: list[str] | None = None) -> Scene:

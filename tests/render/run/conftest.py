@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from render.cli.batch import main
-from render.store import open_or_create
+from diorama.render.cli.batch import main
+from diorama.render.store import open_or_create
 
 
 class Farm:

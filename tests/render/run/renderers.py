@@ -10,11 +10,11 @@ import signal
 import time
 from pathlib import Path
 
-from render.model.errors import DeviceError, GpuError, GpuMemoryError
-from render.model.passes import Passes
-from render.renderers.cycles.capture import captured
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.render.model.errors import DeviceError, GpuError, GpuMemoryError
+from diorama.render.model.passes import Passes
+from diorama.render.renderers.cycles.capture import captured
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 
 
 def _first_time(name: str) -> bool:

@@ -17,20 +17,20 @@ from unittest.mock import patch
 import pytest
 from click.testing import CliRunner
 
-from render.cli.batch import main
-from render.compiler import compile_episode
-from render.compiler.render_key import IDENTITY_VERSION
-from render.model.errors import ConflictError, Diagnostic
-from render.model.profiles import settings_for
-from render.model.record import RenderKey
-from render.run.batch import Batch
-from render.run.local_ray import local_ray
-from render.run.options import RunOptions
-from render.store import open_or_create
-from render.store.resume import Decision, Planner
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.documents import Document, SpecFile, documents
-from scene_specs.reading.source import parse_episode
+from diorama.render.cli.batch import main
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.render_key import IDENTITY_VERSION
+from diorama.render.model.errors import ConflictError, Diagnostic
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import RenderKey
+from diorama.render.run.batch import Batch
+from diorama.render.run.local_ray import local_ray
+from diorama.render.run.options import RunOptions
+from diorama.render.store import open_or_create
+from diorama.render.store.resume import Decision, Planner
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.documents import Document, SpecFile, documents
+from diorama.scene_specs.reading.source import parse_episode
 from tests.marks import slow
 
 BATCH = str(Path(sys.executable).with_name("render-batch"))
@@ -232,7 +232,7 @@ def test_specs_are_read_twice_and_a_job_is_hashed_once(
             hashes.append(key.spec["id"])
         return right_hash(key)
 
-    monkeypatch.setattr("scene_specs.reading.source.documents", read)
+    monkeypatch.setattr("diorama.scene_specs.reading.source.documents", read)
     monkeypatch.setattr(RenderKey, "hash", hashed)
     specs = write(episode("a"), episode("b"), episode("c"))
     found = run(specs, folder=tmp_path)

@@ -14,20 +14,20 @@ from unittest.mock import MagicMock, Mock
 
 import pytest
 
-from render.model.errors import DeviceError
-from render.run import card_faults, pool
-from render.run.card_faults import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
-from render.run.events import EventLog
-from render.run.limits import KERNEL_SECONDS
-from render.run.local_ray import local_ray
-from render.run.loop import RenderLoop
-from render.run.options import RunOptions
-from render.run.pool import Pool, Slot
-from render.run.status import read_status
-from render.run.summary import Summary
-from render.run.worker import Done, Failure, Ready, Task
-from render.run.worker_plan import Node, WorkerPlan, plan_workers
-from render.store import open_store
+from diorama.render.model.errors import DeviceError
+from diorama.render.run import card_faults, pool
+from diorama.render.run.card_faults import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
+from diorama.render.run.events import EventLog
+from diorama.render.run.limits import KERNEL_SECONDS
+from diorama.render.run.local_ray import local_ray
+from diorama.render.run.loop import RenderLoop
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.status import read_status
+from diorama.render.run.summary import Summary
+from diorama.render.run.worker import Done, Failure, Ready, Task
+from diorama.render.run.worker_plan import Node, WorkerPlan, plan_workers
+from diorama.render.store import open_store
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -135,9 +135,9 @@ class Answers:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, cards: int, each: int) -> None:
         self.answers: dict[Any, Any] = {}
         self.ray = Mock(get=lambda ref, **_: self.answers[ref], wait=lambda refs, **_: (list(refs), []))
-        monkeypatch.setattr("render.run.loop.ray", self.ray)
-        monkeypatch.setattr("render.run.pool.ray", self.ray)
-        monkeypatch.setattr("render.run.loop.Committer", Mock())
+        monkeypatch.setattr("diorama.render.run.loop.ray", self.ray)
+        monkeypatch.setattr("diorama.render.run.pool.ray", self.ray)
+        monkeypatch.setattr("diorama.render.run.loop.Committer", Mock())
         self.loop = RenderLoop([], Mock(), RunOptions(), Summary(), MagicMock(), EventLog(None))
         self.pool = self.loop._pool = idle(cards, each)
         self.loop._cards = CardFaults(self.pool)
@@ -265,7 +265,7 @@ def test_a_card_is_empty_once_the_processes_of_its_killed_workers_are_gone(monke
         process.kill()
     assert pool.emptied(("", 0)) and not pool._ending
     slot.info = Ready("", socket.gethostname(), os.getpid(), (), 0, None, "")
-    monkeypatch.setattr("render.run.pool._END_SECONDS", 0.0)
+    monkeypatch.setattr("diorama.render.run.pool._END_SECONDS", 0.0)
     pool.lose(slot, "gpu_memory", "too large")
     assert pool.emptied(("", 0)), "a process that does not end keeps no GPU for ever"
 
@@ -323,7 +323,7 @@ def test_a_card_that_is_gone_leaves_and_the_last_one_ends_the_run(farm: Farm, mo
     assert name.startswith("GPU 1 (") and "finds no GPU" in reason
     evil = [f"evil-{k}" for k in range(9)]
     log = farm.folder / "log.jsonl"
-    monkeypatch.setattr("render.run.card_faults.LAST_STRIKES", 3)
+    monkeypatch.setattr("diorama.render.run.card_faults.LAST_STRIKES", 3)
     options = ("--gpus", "1", "--workers-per-gpu", "1", "--json-log", str(log))
     last = run(farm, [*names, "new-1", *evil], *options, code=3)
     found = {name: last[name] for name in ("rendered", "left", "stopped", "exit_code")}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from render.model.errors import StoreError
-from render.run.commit import Committer
-from render.run.worker import Done
-from render.store.episode_store import PutResult
+from diorama.render.model.errors import StoreError
+from diorama.render.run.commit import Committer
+from diorama.render.run.worker import Done
+from diorama.render.store.episode_store import PutResult
 
 # Never waited for where all is well.
 BOUND = 20.0

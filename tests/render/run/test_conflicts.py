@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.model.errors import ConflictError
-from render.model.record import RenderKey
-from render.run.batch import Batch
-from render.run.commit import Committer
-from render.run.local_ray import local_ray
-from render.run.options import RunOptions
-from render.run.summary import Summary
-from render.run.worker import Done, Failure, Task
-from render.store import open_or_create, open_store
-from render.store.episode_store import PutResult
-from render.store.lance.lance_store import LanceStore
-from render.store.rows import encode
+from diorama.render.model.errors import ConflictError
+from diorama.render.model.record import RenderKey
+from diorama.render.run.batch import Batch
+from diorama.render.run.commit import Committer
+from diorama.render.run.local_ray import local_ray
+from diorama.render.run.options import RunOptions
+from diorama.render.run.summary import Summary
+from diorama.render.run.worker import Done, Failure, Task
+from diorama.render.store import open_or_create, open_store
+from diorama.render.store.episode_store import PutResult
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.rows import encode
 from tests.factories import make_job, make_record, make_spec
 from tests.marks import slow
 from tests.render.run.conftest import Farm

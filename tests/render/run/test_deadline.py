@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from render.model.errors import UsageError
-from render.run.batch import Batch
-from render.run.deadline import Deadline, job_end, parse_time
-from render.run.interrupt import Interrupts
-from render.run.loop import RenderLoop
-from render.run.options import RunOptions
-from render.run.pool import RayLostError
-from render.run.summary import Summary
-from render.run.worker_plan import Node
+from diorama.render.model.errors import UsageError
+from diorama.render.run.batch import Batch
+from diorama.render.run.deadline import Deadline, job_end, parse_time
+from diorama.render.run.interrupt import Interrupts
+from diorama.render.run.loop import RenderLoop
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import RayLostError
+from diorama.render.run.summary import Summary
+from diorama.render.run.worker_plan import Node
 from tests.render.run.conftest import Farm
 
 
@@ -120,7 +120,7 @@ def test_more_to_do_has_its_own_exit_code() -> None:
 
 @pytest.mark.slow
 def test_a_run_ends_before_its_time_and_another_continues(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("render.run.deadline._LEAST_SECONDS", 40.0)
+    monkeypatch.setattr("diorama.render.run.deadline._LEAST_SECONDS", 40.0)
     # More than could be rendered in the 35 seconds before those for the end of the run.
     specs = farm.write(*(f"e{number:03d}" for number in range(500)))
     end = int(time.time()) + 75
@@ -143,7 +143,7 @@ def test_a_ray_that_ended_with_its_job_is_not_started_again(farm: Farm, monkeypa
     def lost(*_: object) -> None:
         raise RayLostError("lost")
 
-    monkeypatch.setattr("render.run.batch.ray_nodes", nodes)
+    monkeypatch.setattr("diorama.render.run.batch.ray_nodes", nodes)
     monkeypatch.setattr(RenderLoop, "go", lost)
     found = farm.run(farm.write("a"), code=75)
     assert found["stopped"] == "time" and found["left"] == 1 and len(starts) == 1
@@ -169,7 +169,7 @@ def test_what_is_in_flight_at_the_end_is_given_up(farm: Farm) -> None:
 @pytest.mark.slow
 def test_sigusr1_commits_what_is_finished(farm: Farm) -> None:
     specs = farm.write(*(f"e{number:03d}" for number in range(300)))
-    line = [sys.executable, "-c", "from render.cli.batch import main; main()", specs, "--out", farm.store]
+    line = [sys.executable, "-c", "from diorama.render.cli.batch import main; main()", specs, "--out", farm.store]
     options = ["--renderer", "tests.render.run.renderers:Slow", "--size", "32x24", "--workers", "1"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([*line, *options], env=environment, stdout=subprocess.PIPE, text=True) as process:

@@ -14,16 +14,16 @@ from unittest.mock import patch
 import pytest
 import ray
 
-from render.model.errors import StoreError, UsageError
-from render.run.events import EventLog
-from render.run.local_ray import local_ray
-from render.run.options import RunOptions
-from render.run.pool import Pool, Slot
-from render.run.tuner import Tuner, tune
-from render.run.worker import Ready
-from render.run.worker_plan import Node, plan_workers
-from render.store import open_store
-from render.store.lance.lance_store import LanceStore
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.run.events import EventLog
+from diorama.render.run.local_ray import local_ray
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.tuner import Tuner, tune
+from diorama.render.run.worker import Ready
+from diorama.render.run.worker_plan import Node, plan_workers
+from diorama.render.store import open_store
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 
@@ -135,7 +135,7 @@ def test_what_skip_broken_leaves_out_stops_nothing(farm: Farm, caplog: pytest.Lo
         json.dumps({"version": 1, "id": "broken", "frames": [{"objects": objects}]}) + "\n" + specs.read_text()
     )
     options = ("--skip-broken", "--device", "cpu", "--workers", "1")
-    with caplog.at_level("INFO", "render"):
+    with caplog.at_level("INFO", "diorama"):
         found = farm.run(str(specs), *options, "--max-failures", "2", renderer="CrashesAlways", code=1)
     assert (found["stopped"], found["rendered"], found["left"]) == ("", 2, 0)
     assert {failure["episode"] for failure in found["failed"]} == {"broken", "raise"}
@@ -157,7 +157,7 @@ def test_the_log_has_a_line_an_event(farm: Farm) -> None:
 
 def failing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
     """Make the store refuse so many commits; the list has the size of each commit tried."""
-    monkeypatch.setattr("render.run.commit._FIRST_WAIT", 0.1)
+    monkeypatch.setattr("diorama.render.run.commit._FIRST_WAIT", 0.1)
     tried: list[int] = []
     right = LanceStore.put_encoded
 
@@ -196,8 +196,8 @@ def test_a_store_that_fails_for_good_ends_the_run_and_nothing_is_called_stored(
 
 @pytest.mark.slow
 def test_a_machine_on_which_everything_dies_stops_the_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("render.run.pool._LOSSES", 3)
-    monkeypatch.setattr("render.run.pool._LOSSES_A_WORKER", 1)
+    monkeypatch.setattr("diorama.render.run.pool._LOSSES", 3)
+    monkeypatch.setattr("diorama.render.run.pool._LOSSES_A_WORKER", 1)
     names = [f"e{k}" for k in range(20)]
     found = farm.run(farm.write(*names), "--device", "cpu", "--workers", "2", renderer="DiesAtAll", code=1)
     assert "one after the other" in found["stderr"]
@@ -205,12 +205,12 @@ def test_a_machine_on_which_everything_dies_stops_the_run(farm: Farm, monkeypatc
 
 @pytest.mark.slow
 def test_workers_a_card_are_measured(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("render.run.tuner.SECONDS", 1.0)
-    monkeypatch.setattr("render.run.tuner.IMAGES", 3)
-    monkeypatch.setattr("render.run.local_ray.cores_here", lambda: 4)
+    monkeypatch.setattr("diorama.render.run.tuner.SECONDS", 1.0)
+    monkeypatch.setattr("diorama.render.run.tuner.IMAGES", 3)
+    monkeypatch.setattr("diorama.render.run.local_ray.cores_here", lambda: 4)
     # More than enough to measure with, however slowly a second worker starts; what is left then is not rendered.
     names = [f"e{k:03d}" for k in range(1000)]
-    monkeypatch.setattr("render.run.loop.tune", _tune_and_interrupt)
+    monkeypatch.setattr("diorama.render.run.loop.tune", _tune_and_interrupt)
     log = farm.folder / "log.jsonl"
     options = ("--gpus", "1", "--workers-per-gpu", "auto", "--json-log", str(log))
     found = farm.run(farm.write(*names), *options, renderer="SlowCard", code=130)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from render.cli.batch import main
-from render.store import open_store
+from diorama.render.cli.batch import main
+from diorama.render.store import open_store
 from tools.programs import ROOT, write_specs
 from tools.simulated_gpu import environment
 
@@ -57,7 +57,7 @@ def test_a_failed_launch_and_a_lack_of_memory_cost_no_episode(tmp_path: Path, gp
 def test_the_last_card_vanishes_and_what_was_rendered_stays(
     tmp_path: Path, gpus: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("render.run.pool._START_TRIES", 1)
+    monkeypatch.setattr("diorama.render.run.pool._START_TRIES", 1)
     gpus(1, fail="vanish=999:12", arch="8.6")
     found = run(tmp_path, 9, "--gpus", "1", "--workers-per-gpu", "1", code=3)
     assert found["failed"] == [] and found["rendered"] + found["left"] == 9 and found["rendered"] > 0

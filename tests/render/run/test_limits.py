@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from render.run import limits
+from diorama.render.run import limits
 
 
 def test_time_outs_grow_with_the_work() -> None:
@@ -41,7 +41,7 @@ def test_this_process_has_a_size() -> None:
 
 def test_a_process_that_grows_is_ended_though_its_last_words_find_no_room() -> None:
     code = (
-        "import sys, threading; from pathlib import Path; from render.run.limits import guard; "
+        "import sys, threading; from pathlib import Path; from diorama.render.run.limits import guard; "
         "guard(1, Path('/dev/full')); "
         "[thread.join() for thread in threading.enumerate() if thread.name == 'memory guard']; sys.exit(5)"
     )

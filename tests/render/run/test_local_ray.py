@@ -20,9 +20,9 @@ import ray
 from ray._private import ray_constants
 from ray._private import worker as ray_worker
 
-from render.model.errors import DeviceError, RenderError
-from render.model.scratch import SCRATCH
-from render.run.local_ray import _starting, local_ray, ray_nodes
+from diorama.render.model.errors import DeviceError, RenderError
+from diorama.render.model.scratch import SCRATCH
+from diorama.render.run.local_ray import _starting, local_ray, ray_nodes
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 
@@ -35,7 +35,7 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", fail)
-    monkeypatch.setattr("render.run.local_ray._LONGEST_FOLDER", 1000)
+    monkeypatch.setattr("diorama.render.run.local_ray._LONGEST_FOLDER", 1000)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(RenderError, match="Ray did not start on this machine: RuntimeError") as raised, local_ray():
         pass
@@ -54,7 +54,7 @@ import json, os, sys
 from contextlib import suppress
 import ray
 from ray._private.node import Node
-from render.run.local_ray import local_ray
+from diorama.render.run.local_ray import local_ray
 
 parts = (Node.start_raylet, Node.start_monitor, Node.start_api_server)
 TEMPORARY = os.environ["TMPDIR"]
@@ -141,7 +141,7 @@ SIGNALED = """
 import os, signal, sys, threading, time
 import ray
 from ray._private import services
-from render.cli.batch import main
+from diorama.render.cli.batch import main
 
 def signaled():
     os.kill(os.getpid(), signal.SIGTERM)
@@ -180,7 +180,7 @@ def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) 
 def test_scratch_folders_of_a_killed_worker_go_with_the_run() -> None:
     @ray.remote(max_retries=0)
     def killed() -> None:
-        from render.model.scratch import scratch_folder
+        from diorama.render.model.scratch import scratch_folder
 
         scratch_folder()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -10,8 +10,8 @@ from unittest.mock import patch
 import pytest
 import ray
 
-from render.run.local_ray import local_ray
-from render.run.loop import RenderLoop
+from diorama.render.run.local_ray import local_ray
+from diorama.render.run.loop import RenderLoop
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.batch import main
-from render.cli.command import set_up_logging
-from render.run import status
-from render.run.status import Progress, read_status
-from render.run.summary import Summary
+from diorama.render.cli.batch import main
+from diorama.render.cli.command import set_up_logging
+from diorama.render.run import status
+from diorama.render.run.status import Progress, read_status
+from diorama.render.run.summary import Summary
 from tests.render.run.conftest import Farm
 
 
@@ -84,7 +84,7 @@ def test_quiet_shows_nothing(clock: Clock, caplog: pytest.LogCaptureFixture, mon
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     play(clock)
     assert not caplog.records and not terminal.getvalue()
-    assert logging.getLogger("render").isEnabledFor(logging.WARNING)
+    assert logging.getLogger("diorama.render").isEnabledFor(logging.WARNING)
 
 
 def test_a_terminal_shows_a_bar_with_one_rate(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from render.cli.batch import main
-from render.run.status import Status, path_of, read_status
+from diorama.render.cli.batch import main
+from diorama.render.run.status import Status, path_of, read_status
 
 
 def asked(store: str) -> tuple[int, str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from render.model.errors import DeviceError
-from render.run.worker import check_device, stderr_tail, sweep_scratch
-from render.run.worker_plan import WorkerPlan
+from diorama.render.model.errors import DeviceError
+from diorama.render.run.worker import check_device, stderr_tail, sweep_scratch
+from diorama.render.run.worker_plan import WorkerPlan
 
 
 @pytest.mark.parametrize(

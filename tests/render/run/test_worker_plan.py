@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.model.device_names import DeviceName
-from render.model.errors import DeviceError, UsageError
-from render.run.options import RunOptions
-from render.run.tuner import tuner_for
-from render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
+from diorama.render.model.device_names import DeviceName
+from diorama.render.model.errors import DeviceError, UsageError
+from diorama.render.run.options import RunOptions
+from diorama.render.run.tuner import tuner_for
+from diorama.render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
 
 
 def here(cores: int = 8, gpus: int = 0) -> list[Node]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord, RenderKey
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord, RenderKey
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 @lru_cache(maxsize=64)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.model.errors import ConflictError
-from render.model.record import RenderKey
-from render.store.resume import Planner, Policy, difference
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.model.errors import ConflictError
+from diorama.render.model.record import RenderKey
+from diorama.render.store.resume import Planner, Policy, difference
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import SETTINGS, make_job, make_spec
 
 

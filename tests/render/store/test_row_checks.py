@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from PIL import Image
 from pycocotools import mask as coco
 
-from render.model import png as png_module
-from render.model.record import RLE, EpisodeRecord
-from render.store.columns import RECORD_COLUMNS
-from render.store.row_checks import invalid_answer, measure, problems_of, runs
-from render.store.rows import row_of, table_of, text_digest
+from diorama.render.model import png as png_module
+from diorama.render.model.record import RLE, EpisodeRecord
+from diorama.render.store.columns import RECORD_COLUMNS
+from diorama.render.store.row_checks import invalid_answer, measure, problems_of, runs
+from diorama.render.store.rows import row_of, table_of, text_digest
 from tests.factories import png
 from tests.render.store.rendered import rendered
 

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from render.model.errors import StoreError
-from render.model.record import EpisodeRecord
-from render.store.columns import RECORD_COLUMNS, episode_schema
-from render.store.episode_store import DamagedError
-from render.store.rows import record_of, row_of, table_of
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.columns import RECORD_COLUMNS, episode_schema
+from diorama.render.store.episode_store import DamagedError
+from diorama.render.store.rows import record_of, row_of, table_of
 from tests.factories import make_job, make_record, records
 from tests.render.store.rendered import rendered
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
 PAGE = Path(__file__).parents[3] / "docs" / "store.md"
@@ -48,4 +48,4 @@ def test_a_block_of_the_page(block: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_every_tool_that_is_promised_has_a_block() -> None:
     shown = {name for block in BLOCKS for name in tools_of(block)}
-    assert shown >= {"render", *READERS}
+    assert shown >= {"diorama", *READERS}

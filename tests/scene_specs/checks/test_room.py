@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.compiler import compile_episode
-from render.model.errors import CompileError
-from render.model.profiles import settings_for
-from scene_specs.checks.semantics import spec_diagnostics
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.checks.semantics import spec_diagnostics
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 def spec_of(frame: dict[str, Any], stage: str = "clevr") -> EpisodeSpec:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from render.compiler import compile_episode
-from render.model.profiles import settings_for
-from scene_specs.checks.semantics import check_spec, spec_diagnostics
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.stage import load_stage
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.checks.semantics import check_spec, spec_diagnostics
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.reading.source import parse_episode
 
 PLACE = st.floats(-3, 3)
 EYE = load_stage("clevr").camera.location

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from render.geometry.camera import Camera
-from scene_specs.language.scene import SceneCamera
-from scene_specs.language.stage import load_stage
-from scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.render.geometry.camera import Camera
+from diorama.scene_specs.language.scene import SceneCamera
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 Vec = tuple[float, float, float]
 NOMINAL = load_stage("clevr").camera

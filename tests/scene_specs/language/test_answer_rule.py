@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.language import answer_rule
-from scene_specs.language.answer_rule import answer_of
+from diorama.scene_specs.language import answer_rule
+from diorama.scene_specs.language.answer_rule import answer_of
 
 WORDS = ("supri", "ecle", "red cube")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scene_specs.language.benchmark import benchmark_of, verifier_of
+from diorama.scene_specs.language.benchmark import benchmark_of, verifier_of
 
 
 @pytest.mark.parametrize("name", ["icca", "iwisdm", "kilogram", "malevic", "mewl"])
@@ -29,5 +29,5 @@ def test_a_task_with_options_and_words_is_one_of_mewl(words: str) -> None:
 
 
 def test_the_registry_imports_no_benchmark() -> None:
-    code = "import sys, scene_specs.language.benchmark; print('numpy' in sys.modules)"
+    code = "import sys, diorama.scene_specs.language.benchmark; print('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.foreign import read_foreign
 
 
 def test_a_small_file_needs_no_memory_for_its_limit(tmp_path: Path) -> None:

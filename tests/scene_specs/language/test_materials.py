@@ -12,19 +12,19 @@ from typing import Any
 
 import pytest
 
-from render.api import compile_spec
-from render.compiler.content import content_seed, picture_key
-from render.compiler.render_key import render_key_of
-from render.model.errors import SpecError
-from scene_specs.language.materials import changed_parameters, transmits
-from scene_specs.language.registry import PluginError
-from scene_specs.language.scene import Scene
-from scene_specs.language.schema import spec_schema
+from diorama.render.api import compile_spec
+from diorama.render.compiler.content import content_seed, picture_key
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.model.errors import SpecError
+from diorama.scene_specs.language.materials import changed_parameters, transmits
+from diorama.scene_specs.language.registry import PluginError
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.schema import spec_schema
 from tests.distributions import installed, write_distribution
 
 VELVET = """
 from pydantic import Field
-from scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.spec import SpecModel
 TRANSMISSIVE = True
 class Parameters(SpecModel):
     pile: float = Field(0.5, ge=0, le=3, description="length of the pile, mm")
@@ -113,7 +113,9 @@ def test_a_material_that_is_none_is_a_diagnostic() -> None:
 
 
 def test_materials_are_checked_without_blender() -> None:
-    code = "import sys; sys.modules['bpy'] = None; from scene_specs.language.materials import transmits, plugins; "
+    code = (
+        "import sys; sys.modules['bpy'] = None; from diorama.scene_specs.language.materials import transmits, plugins; "
+    )
     done = subprocess.run(
         [sys.executable, "-c", code + "print([name for name in plugins('materials') if transmits(name)])"],
         capture_output=True, text=True, check=True,

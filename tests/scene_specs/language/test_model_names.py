@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.language.model_names import SYNSETS, kind_of, parse_model, word_of
+from diorama.scene_specs.language.model_names import SYNSETS, kind_of, parse_model, word_of
 
 IWISDM = ("benches", "boats", "cars", "chairs", "couches", "lighting", "planes", "tables")
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from render.model.png import decode_png
-from scene_specs.language.errors import SpecError
-from scene_specs.language.pictures import read_picture
+from diorama.render.model.png import decode_png
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.pictures import read_picture
 
 
 def png_with(chunk: bytes, before: bytes = b"IDAT") -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.language.registry import PluginError, find_plugin, plugin, plugins, shapes
+from diorama.scene_specs.language.registry import PluginError, find_plugin, plugin, plugins, shapes
 from tests.distributions import forget, installed, write_distribution
 
 BROKEN = "raise RuntimeError('broken when imported')\n"
@@ -122,7 +122,7 @@ def test_an_object_by_module_and_name(folder: Path) -> None:
     acme(folder, "renderers", "worn = acme_lab:Worn", **{"acme_lab/__init__.py": "Worn = 3"})
     assert find_plugin("renderers", "worn") == plugin("renderers", "worn")
     assert find_plugin("renderers", "acme_lab:Worn").load() == 3
-    assert find_plugin("renderers", "render.renderers.fake:FakeRenderer").own
+    assert find_plugin("renderers", "diorama.render.renderers.fake:FakeRenderer").own
 
 
 def test_the_first_line_of_the_manual_without_an_import(folder: Path) -> None:

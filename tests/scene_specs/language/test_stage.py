@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from render.geometry.asset_roots import package_assets
-from scene_specs.checks.semantics import spec_diagnostics
-from scene_specs.language import stage
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.geometry.asset_roots import package_assets
+from diorama.scene_specs.checks.semantics import spec_diagnostics
+from diorama.scene_specs.language import stage
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.distributions import installed, write_distribution
 
 

@@ -6,9 +6,9 @@ from functools import cache
 from typing import Any
 
 import diorama
-from render.annotations.image_views import store_views
-from render.episode.make_record import make_record
-from scene_specs.questions.view import ImageView
+from diorama.render.annotations.image_views import store_views
+from diorama.render.episode.make_record import make_record
+from diorama.scene_specs.questions.view import ImageView
 from tests.factories import make_job
 
 _STACKED = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from scene_specs.questions.balance import EXCESS, FREE, Balance, Guesser, chances_of
+from diorama.scene_specs.questions.balance import EXCESS, FREE, Balance, Guesser, chances_of
 from tests.scene_specs.questions.images import stacked
 
 

@@ -6,9 +6,9 @@ import json
 import re
 from pathlib import Path
 
-from scene_specs.questions.generate import Questioner
-from scene_specs.questions.grammar import default_grammar, read_grammar
-from scene_specs.questions.program import OPERATIONS, parse_program
+from diorama.scene_specs.questions.generate import Questioner
+from diorama.scene_specs.questions.grammar import default_grammar, read_grammar
+from diorama.scene_specs.questions.program import OPERATIONS, parse_program
 from tests.scene_specs.questions.images import stacked
 from tools.programs import ROOT
 

@@ -4,10 +4,10 @@ import dataclasses
 
 import pytest
 
-from scene_specs.questions.captions import captions, scene_graph
-from scene_specs.questions.expressions import Expression, expressions
-from scene_specs.questions.grammar import default_grammar
-from scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.captions import captions, scene_graph
+from diorama.scene_specs.questions.expressions import Expression, expressions
+from diorama.scene_specs.questions.grammar import default_grammar
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from tests.scene_specs.questions.images import images, stacked
 from tools.check_questions import descriptions, outcome
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scene_specs.language.errors import UsageError
-from scene_specs.questions.balance import Guesser
-from scene_specs.questions.generate import (
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.questions.balance import Guesser
+from diorama.scene_specs.questions.generate import (
     CLEVR_FAMILIES,
     DisagreementError,
     Question,
@@ -17,9 +17,9 @@ from scene_specs.questions.generate import (
     clevr_numbers,
     clevr_question,
 )
-from scene_specs.questions.grammar import DATA, Grammar, default_grammar, plural, read_grammar, tokens_of
-from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import Node, parse_clevr, parse_program
+from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar, plural, read_grammar, tokens_of
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.program import Node, parse_clevr, parse_program
 from tests.scene_specs.questions.images import images, stacked
 
 

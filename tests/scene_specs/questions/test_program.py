@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import (
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.program import (
     OPERATIONS,
     Node,
     PresuppositionError,
@@ -17,8 +17,8 @@ from scene_specs.questions.program import (
     parse_program,
     program_json,
 )
-from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.view import bits_of
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.view import bits_of
 from tests.scene_specs.questions.images import images
 
 VALUES: dict[str, list[Any]] = {

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from scene_specs.questions.captions import scene_graph
-from scene_specs.questions.positions_executor import PositionsExecutor
-from scene_specs.questions.program import PresuppositionError, parse_program
-from scene_specs.questions.relations_executor import RelationsExecutor
-from scene_specs.questions.rules import Judge, gives_away, shortened
-from scene_specs.questions.view import RECOGNIZABLE
+from diorama.scene_specs.questions.captions import scene_graph
+from diorama.scene_specs.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.questions.program import PresuppositionError, parse_program
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.rules import Judge, gives_away, shortened
+from diorama.scene_specs.questions.view import RECOGNIZABLE
 from tests.scene_specs.questions.images import stacked, view
 
 SCENE = ["scene"]

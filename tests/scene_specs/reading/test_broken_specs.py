@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scene_specs.reading.source import SpecSource
+from diorama.scene_specs.reading.source import SpecSource
 from tests.scene_specs.reading.broken_cases import Broken, episode
 from tests.scene_specs.reading.broken_specs import BROKEN
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scene_specs.reading.source import SpecSource
+from diorama.scene_specs.reading.source import SpecSource
 from tests.scene_specs.reading.broken_cases import episode
 
 SAME = [{"name": "a", "location": [0, 0]}, {"name": "b", "location": [0, 0]}]

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.compiler import compile_episode
-from render.compiler.render_key import render_key_of
-from render.model.profiles import settings_for
-from scene_specs.benchmarks.clevr import Options
-from scene_specs.benchmarks.clevr.random_scenes import generate
-from scene_specs.language.diagnostics import PathDiagnostic
-from scene_specs.language.errors import SpecError
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.documents import Spool
-from scene_specs.reading.source import SpecSource, parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.benchmarks.clevr import Options
+from diorama.scene_specs.benchmarks.clevr.random_scenes import generate
+from diorama.scene_specs.language.diagnostics import PathDiagnostic
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.documents import Spool
+from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.strategies import damaged_specs
 
@@ -109,7 +109,7 @@ def test_an_unreadable_file_is_a_fault(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    monkeypatch.setattr("scene_specs.reading.documents.read_foreign", refuse)
+    monkeypatch.setattr("diorama.scene_specs.reading.documents.read_foreign", refuse)
     found = faults_of(tmp_path / "a.jsonl", tmp_path / "b.json")
     assert [("can't be read: Permission denied" in diagnostic) for diagnostic in found] == [True, True]
 
@@ -180,7 +180,7 @@ def test_what_follows_from_a_fault_is_no_fault() -> None:
 
 
 def test_a_line_too_long_is_a_fault_and_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scene_specs.reading.documents.MAX_EPISODE_BYTES", 1000)
+    monkeypatch.setattr("diorama.scene_specs.reading.documents.MAX_EPISODE_BYTES", 1000)
     (tmp_path / "a.jsonl").write_text(json.dumps(episode(task={"x": "y" * 5000})) + "\n" + lines_of(1))
     diagnostics, count = SpecSource([tmp_path]).check()
     assert ([diagnostic.line for diagnostic in diagnostics], count) == ([1], 1)
@@ -198,7 +198,7 @@ def test_a_file_with_errors_in_all_lines_is_not_read_to_its_end(tmp_path: Path) 
 
 
 def test_a_line_of_zeros_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scene_specs.reading.documents.MAX_EPISODE_BYTES", 100)
+    monkeypatch.setattr("diorama.scene_specs.reading.documents.MAX_EPISODE_BYTES", 100)
     (tmp_path / "zeros.jsonl").write_bytes(b"\0" * 300 + b"\n{}\n")
     (diagnostic,) = SpecSource([tmp_path / "zeros.jsonl"]).check()[0]
     assert "a line of more than" in diagnostic.problem
@@ -243,8 +243,9 @@ def test_a_wrong_field_of_a_pointer_does_not_hide_other_diagnostics() -> None:
 def test_a_scene_is_read_without_the_renderer() -> None:
     text = compile_episode(parse_episode(json.dumps(episode())), settings_for("draft", 32, 32)).to_json()
     code = (
-        "import sys; from scene_specs.reading.source import parse_episode; scene = parse_episode(sys.stdin.read());"
-        "assert scene.to_json() and scene._repr_html_() is None; print('render' in sys.modules)"
+        "import sys; from diorama.scene_specs.reading.source import parse_episode;"
+        "scene = parse_episode(sys.stdin.read());"
+        "assert scene.to_json() and scene._repr_html_() is None; print('diorama.render' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 
-from render.model.errors import AssetError
+from diorama.render.model.errors import AssetError
 from tools.quality.png16 import read_png16, write_png16
 
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from render.annotations.encode import encode_png
-from render.model.errors import AssetError, UsageError
-from render.model.profiles import settings_for
+from diorama.render.annotations.encode import encode_png
+from diorama.render.model.errors import AssetError, UsageError
+from diorama.render.model.profiles import settings_for
 from tools.quality import references, report, results
 from tools.quality.measure import divide_seconds, mean_samples
 from tools.quality.metrics import errors

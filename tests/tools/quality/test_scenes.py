@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from render.compiler import compile_episode
-from render.model.profiles import settings_for
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.reading.source import parse_episode
 from tools.quality.scenes import FILE, scenes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from render.renderers.fake import FakeRenderer
+from diorama.render.renderers.fake import FakeRenderer
 
 
 class ListsCards(FakeRenderer):

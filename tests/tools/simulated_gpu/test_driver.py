@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from render.model.errors import UsageError
+from diorama.render.model.errors import UsageError
 from tests.tools.simulated_gpu.conftest import Machine
 from tools.simulated_gpu import environment
 from tools.simulated_gpu.packages import atomic_folder

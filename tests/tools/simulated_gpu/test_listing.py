@@ -16,11 +16,11 @@ from tools.simulated_gpu import build
 # Starts all workers of a run and waits for them; in a run, a fast worker may leave nothing to the others.
 START = """
 import ray
-from render.run.events import EventLog
-from render.run.local_ray import ray_nodes
-from render.run.options import RunOptions
-from render.run.pool import Pool
-from render.run.worker_plan import plan_workers
+from diorama.render.run.events import EventLog
+from diorama.render.run.local_ray import ray_nodes
+from diorama.render.run.options import RunOptions
+from diorama.render.run.pool import Pool
+from diorama.render.run.worker_plan import plan_workers
 options = {}
 with ray_nodes() as nodes:
     pool = Pool(options, EventLog(None))
@@ -28,7 +28,7 @@ with ray_nodes() as nodes:
     assert not [ready for ready in ray.get([slot.ready for slot in pool.slots]) if not ready.device]
     pool.close()
 """
-PROBE = [sys.executable, "-m", "render.renderers.cycles.probe", "cuda"]
+PROBE = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cuda"]
 
 
 def test_eight_cards_are_listed_and_each_renders(tmp_path: Path) -> None:

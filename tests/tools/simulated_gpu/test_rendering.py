@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from render.store import open_store
+from diorama.render.store import open_store
 from tests.tools.simulated_gpu.conftest import Machine
 from tools import mesh_files, programs
 from tools.gpu import compare_stores

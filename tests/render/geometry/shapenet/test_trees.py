@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.geometry.shapenet import Library, Model, load_model
-from render.geometry.solid import Solid
-from render.model.errors import AssetError
+from diorama.render.geometry.shapenet import Library, Model, load_model
+from diorama.render.geometry.solid import Solid
+from diorama.render.model.errors import AssetError
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]

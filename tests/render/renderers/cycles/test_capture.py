@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from render.model.errors import GpuError, GpuMemoryError, RenderError
-from render.renderers.cycles.capture import captured, naming, render_error
+from diorama.render.model.errors import GpuError, GpuMemoryError, RenderError
+from diorama.render.renderers.cycles.capture import captured, naming, render_error
 
 FATAL = [
     "Illegal address in CUDA queue synchronize (integrator_init_from_camera integrator_reset)",

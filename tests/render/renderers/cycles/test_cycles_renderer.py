@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.compiler import compile_episode
-from render.model.errors import AssetError, DeviceError
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.renderers.cycles.capture import KEPT_IN, captured
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.model.errors import AssetError, DeviceError
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.capture import KEPT_IN, captured
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +208,7 @@ def test_materials_with_many_parameters_do_not_pile_up(
 ) -> None:
     import bpy
 
-    monkeypatch.setattr("render.renderers.cycles.cycles_renderer._KEPT_MATERIALS", 2)
+    monkeypatch.setattr("diorama.render.renderers.cycles.cycles_renderer._KEPT_MATERIALS", 2)
     plain = scene_of(TRIO)
     before = one(renderer, plain).color
     scenes = [scene_of([{**TRIO[0], "material": {"name": "metal", "anisotropy": k / 10}}]) for k in range(6)]

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.annotations import annotate
-from render.compiler import compile_episode
-from render.episode.make_record import make_record
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.shapes import COLORS
-from scene_specs.benchmarks.malevic.verify import verify_record
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations import annotate
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
+from diorama.scene_specs.benchmarks.malevic.shapes import COLORS
+from diorama.scene_specs.benchmarks.malevic.verify import verify_record
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
 

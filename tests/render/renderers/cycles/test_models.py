@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.api import RenderedImage, compile_spec, render_scene
-from render.geometry.asset_roots import searching
-from render.model.errors import AssetError
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.cycles.model_objects import ModelStore
-from render.renderers.fake import FakeRenderer
-from scene_specs.language.scene import Scene
+from diorama.render.api import RenderedImage, compile_spec, render_scene
+from diorama.render.geometry.asset_roots import searching
+from diorama.render.model.errors import AssetError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.cycles.model_objects import ModelStore
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.scene import Scene
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
 from tools.mesh_files import MTL, glb, write_obj
 

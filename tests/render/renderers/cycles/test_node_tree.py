@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 import pytest
 
-from render.model.errors import AssetError, DioramaError, RenderError
-from render.renderers.cycles import node_tree
-from scene_specs.language.scene import SceneMaterial
-from scene_specs.language.spec import SpecModel
+from diorama.render.model.errors import AssetError, DioramaError, RenderError
+from diorama.render.renderers.cycles import node_tree
+from diorama.scene_specs.language.scene import SceneMaterial
+from diorama.scene_specs.language.spec import SpecModel
 
 
 @pytest.mark.parametrize(

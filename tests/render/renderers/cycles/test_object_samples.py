@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from render.compiler import compile_episode
-from render.geometry.sampling_plan import Box, Layers, Part, is_costly, rectangles, whole_frame
-from render.model.errors import DeviceError
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.renderers.cycles import cycles_renderer, denoiser, render_settings
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.cycles.exr_passes import Exr
-from render.renderers.cycles.render_settings import apply_part
-from scene_specs.language.scene import Scene
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.sampling_plan import Box, Layers, Part, is_costly, rectangles, whole_frame
+from diorama.render.model.errors import DeviceError
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles import cycles_renderer, denoiser, render_settings
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.cycles.exr_passes import Exr
+from diorama.render.renderers.cycles.render_settings import apply_part
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.marks import slow
 from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one, scene_of
 

@@ -11,11 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from render.api import RenderedImage, compile_spec, render_scene
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from scene_specs.benchmarks.iwisdm import Pictures
-from scene_specs.benchmarks.iwisdm.pictures import write_models
-from scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Item, object_spec
+from diorama.render.api import RenderedImage, compile_spec, render_scene
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.benchmarks.iwisdm import Pictures
+from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES, Item, object_spec
 
 SIDE = 32
 CAR = "cars/picture-7"

@@ -8,21 +8,21 @@ from functools import cache
 import numpy as np
 import pytest
 
-from render.compiler import compile_episode
-from render.episode.make_record import make_record
-from render.model.passes import Passes
-from render.model.profiles import settings_for
-from render.renderers.cycles.cycles_renderer import CyclesRenderer
-from render.renderers.fake import FakeRenderer
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import picture_specs
-from scene_specs.benchmarks.kilogram.examples import RGB
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.verify import verify_record
-from scene_specs.language.outlines import signed_area
-from scene_specs.language.scene import Scene
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.passes import Passes
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import picture_specs
+from diorama.scene_specs.benchmarks.kilogram.examples import RGB
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.verify import verify_record
+from diorama.scene_specs.language.outlines import signed_area
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.reading.source import parse_episode
 from tests import factories
 
 DATA = own_dataset(0)

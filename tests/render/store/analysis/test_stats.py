@@ -12,20 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from render.annotations.encode import encode_png
-from render.compiler.render_key import render_key_of
-from render.episode.make_record import make_record
-from render.gallery.charts import bars, merged, save_charts, shown_groups
-from render.model.png import decode_png
-from render.model.profiles import settings_for
-from render.model.record import EpisodeRecord
-from render.renderers.fake import FakeRenderer
-from render.store.analysis import stats as stats_module
-from render.store.analysis.extremes import SCALES, extremes
-from render.store.analysis.stats import ALL, BINS, By, Distribution, Stats, gather, tally
-from render.store.analysis.store_diff import compare, diff
-from render.store.lance.lance_store import LanceStore
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations.encode import encode_png
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.gallery.charts import bars, merged, save_charts, shown_groups
+from diorama.render.model.png import decode_png
+from diorama.render.model.profiles import settings_for
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.analysis import stats as stats_module
+from diorama.render.store.analysis.extremes import SCALES, extremes
+from diorama.render.store.analysis.stats import ALL, BINS, By, Distribution, Stats, gather, tally
+from diorama.render.store.analysis.store_diff import compare, diff
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_record as random_record
 from tests.render.store.rendered import rendered
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 PHASES = ("commit", "compaction", "index", "clean-up")

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 KILLS = 8

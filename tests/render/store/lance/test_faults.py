@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from render.model.errors import StoreError
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.verify import verify
+from diorama.render.model.errors import StoreError
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.verify import verify
 from tests.factories import make_record
 from tests.render.store.rendered import rendered
 

@@ -12,13 +12,13 @@ import lance
 import pyarrow as pa
 import pytest
 
-from render.model.errors import StoreError
-from render.store import open_or_create, open_store, peek
-from render.store.columns import VERSION_KEY, episode_schema
-from render.store.episode_store import DamagedError
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.location import probe_location
-from render.store.rows import table_of
+from diorama.render.model.errors import StoreError
+from diorama.render.store import open_or_create, open_store, peek
+from diorama.render.store.columns import VERSION_KEY, episode_schema
+from diorama.render.store.episode_store import DamagedError
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.location import probe_location
+from diorama.render.store.rows import table_of
 from tests.factories import make_record
 
 
@@ -57,7 +57,7 @@ def test_compaction_keeps_everything(store: LanceStore, tmp_path: Path) -> None:
 def test_compaction_happens_by_itself_only_after_many_commits(
     store: LanceStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("render.store.lance.lance_store._COMMITS_BEFORE_COMPACTION", 4)
+    monkeypatch.setattr("diorama.render.store.lance.lance_store._COMMITS_BEFORE_COMPACTION", 4)
     done = []
     for number in range(9):
         store.put([make_record(f"demo/{number}")])
@@ -116,7 +116,7 @@ def test_cut_files_are_store_errors_and_no_crash(store: LanceStore) -> None:
 
 def test_conflicts_are_tried_again_and_then_given_up(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("render.store.lance.lance_store.time.sleep", waits.append)
+    monkeypatch.setattr("diorama.render.store.lance.lance_store.time.sleep", waits.append)
     left = 3
 
     def busy() -> str:
@@ -136,7 +136,7 @@ def test_conflicts_are_tried_again_and_then_given_up(store: LanceStore, monkeypa
 
 
 def test_other_failures_are_not_tried_again(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("render.store.lance.lance_store.time.sleep", lambda _: pytest.fail("waited"))
+    monkeypatch.setattr("diorama.render.store.lance.lance_store.time.sleep", lambda _: pytest.fail("waited"))
 
     def full() -> None:
         raise OSError("No space left on device (os error 28)")

@@ -6,12 +6,12 @@ import lance
 import pyarrow as pa
 import pytest
 
-from render.model.errors import StoreError
-from render.store.columns import VERSION_KEY, episode_schema
-from render.store.episode_store import PutResult
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.migrate import migrate
-from render.store.rows import table_of
+from diorama.render.model.errors import StoreError
+from diorama.render.store.columns import VERSION_KEY, episode_schema
+from diorama.render.store.episode_store import PutResult
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.migrate import migrate
+from diorama.render.store.rows import table_of
 from tests.factories import make_record
 
 
@@ -45,7 +45,7 @@ def test_an_older_store_says_what_to_do_and_is_migrated(tmp_path: Path) -> None:
 def test_a_migration_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = older_store(tmp_path / "old.lance")
     with monkeypatch.context() as patch:
-        patch.setattr("render.store.lance.migrate.episode_schema", lambda: pa.schema([], {"another.key": "2"}))
+        patch.setattr("diorama.render.store.lance.migrate.episode_schema", lambda: pa.schema([], {"another.key": "2"}))
         with pytest.raises(StoreError):
             migrate(url)
     assert migrate(url) == 1

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from render.model.errors import StoreError
-from render.store.copying import copy
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.location import check_conditional_put
-from render.store.lance.verify import verify
+from diorama.render.model.errors import StoreError
+from diorama.render.store.copying import copy
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.location import check_conditional_put
+from diorama.render.store.lance.verify import verify
 from tests.render.store.rendered import rendered
 
 # In the environment that has moto; ends with its standard input.

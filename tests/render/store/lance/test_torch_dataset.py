@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from render.model.errors import StoreError, UsageError
-from render.model.png import decode_png
-from render.model.record import EpisodeRecord
-from render.store.lance import torch_dataset as torch_data
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.reader import LanceReader
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.png import decode_png
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.lance import torch_dataset as torch_data
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.reader import LanceReader
 from tests.render.store.rendered import rendered
 
 

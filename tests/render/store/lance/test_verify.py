@@ -10,14 +10,14 @@ from typing import Any
 import lance
 import pytest
 
-from render.compiler.render_key import render_key_of
-from render.model.errors import StoreError
-from render.store.lance import verify as looking
-from render.store.lance.durability import roll_back
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.verify import Damage, delete_damaged, verify, write_specs
-from render.store.rows import table_of
-from scene_specs.reading.source import SpecSource
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.model.errors import StoreError
+from diorama.render.store.lance import verify as looking
+from diorama.render.store.lance.durability import roll_back
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.verify import Damage, delete_damaged, verify, write_specs
+from diorama.render.store.rows import table_of
+from diorama.scene_specs.reading.source import SpecSource
 from tests.render.store.rendered import rendered
 
 NAMES = [f"demo/{number}" for number in range(6)]

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from render.model.errors import StoreError, UsageError
-from render.store import open_at
-from render.store.episode_store import PutResult
-from render.store.lance.lance_store import LanceStore
-from render.store.lance.versions import Change, Version, changes
-from render.store.rows import encode
+from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.store import open_at
+from diorama.render.store.episode_store import PutResult
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.versions import Change, Version, changes
+from diorama.render.store.rows import encode
 from tests.factories import make_record
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_record
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.clevr import Options
-from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
-from scene_specs.checks.semantics import spec_diagnostics
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
+from diorama.scene_specs.benchmarks.clevr import Options
+from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
+from diorama.scene_specs.checks.semantics import spec_diagnostics
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
 
 
 def drawn(index: int = 0, **options: Any) -> EpisodeSpec:

@@ -10,13 +10,19 @@ from typing import Any
 from hypothesis import strategies as st
 from PIL import Image
 
-from scene_specs.benchmarks.icca import Options, Presented, generate
-from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, SPEAKER_VARIANTS, Game, ListenerVariant, new_game
-from scene_specs.benchmarks.icca.game_folders import table_text, write_game
-from scene_specs.benchmarks.icca.play import Setup, Trial, play
-from scene_specs.benchmarks.icca.players import factory
-from scene_specs.benchmarks.icca.prompts import png_bytes
-from scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of
+from diorama.scene_specs.benchmarks.icca import Options, Presented, generate
+from diorama.scene_specs.benchmarks.icca.game import (
+    LISTENER_VARIANTS,
+    SPEAKER_VARIANTS,
+    Game,
+    ListenerVariant,
+    new_game,
+)
+from diorama.scene_specs.benchmarks.icca.game_folders import table_text, write_game
+from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, play
+from diorama.scene_specs.benchmarks.icca.players import factory
+from diorama.scene_specs.benchmarks.icca.prompts import png_bytes
+from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of
 
 VALUES = {"color": ("red", "blue", "green"), "shape": ("cube", "sphere"), "size": ("large", "small")}
 

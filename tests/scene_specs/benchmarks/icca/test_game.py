@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, derangement, new_game
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, derangement, new_game
+from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game
 
 NAMES = ["d.png", "b.png", "a.png", "c.png"]

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from scene_specs.benchmarks.icca.game_folders import (
+from diorama.scene_specs.benchmarks.icca.game_folders import (
     COLUMNS,
     game_folders,
     read_game,
     table_text,
     write_game,
 )
-from scene_specs.benchmarks.icca.players import factory
-from scene_specs.benchmarks.icca.score import played_recording, scores
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.icca.players import factory
+from diorama.scene_specs.benchmarks.icca.score import played_recording, scores
+from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, setup, write
 
 # As facts about the published data have them.

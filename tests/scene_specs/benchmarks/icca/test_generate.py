@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca import generate
-from scene_specs.benchmarks.icca.difficulty import summary, summary_table
-from scene_specs.benchmarks.icca.image_sources import SOURCES
-from scene_specs.benchmarks.icca.referring_expressions import Lexicon
-from scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
-from scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
-from scene_specs.language.benchmark import benchmark_of
-from scene_specs.language.errors import SpecError, UsageError
-from scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.benchmarks.icca import generate
+from diorama.scene_specs.benchmarks.icca.difficulty import summary, summary_table
+from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES
+from diorama.scene_specs.benchmarks.icca.referring_expressions import Lexicon
+from diorama.scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
+from diorama.scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
+from diorama.scene_specs.language.benchmark import benchmark_of
+from diorama.scene_specs.language.errors import SpecError, UsageError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.icca.pieces import context_spec, context_specs
 
 KINDS = [(source, vary) for source, own in SOURCES.items() for vary in own.vary] + [("tangram", "parts")]

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from render.chat import ChatSettings, open_models
-from scene_specs.benchmarks.icca import Play
-from scene_specs.benchmarks.icca.game import read_listener
-from scene_specs.benchmarks.icca.game_folders import read_game
-from scene_specs.benchmarks.icca.model_players import with_texts
-from scene_specs.benchmarks.icca.play import PlayerError, label_of
-from scene_specs.benchmarks.icca.play import play as play_game
-from scene_specs.benchmarks.icca.play_files import play_games
-from scene_specs.benchmarks.icca.players import SteadySpeaker
-from scene_specs.benchmarks.icca.prompts import messages_of
-from scene_specs.benchmarks.icca.transcripts import read_transcripts
-from scene_specs.language.chat import Picture
-from scene_specs.language.errors import SpecError
+from diorama.render.chat import ChatSettings, open_models
+from diorama.scene_specs.benchmarks.icca import Play
+from diorama.scene_specs.benchmarks.icca.game import read_listener
+from diorama.scene_specs.benchmarks.icca.game_folders import read_game
+from diorama.scene_specs.benchmarks.icca.model_players import with_texts
+from diorama.scene_specs.benchmarks.icca.play import PlayerError, label_of
+from diorama.scene_specs.benchmarks.icca.play import play as play_game
+from diorama.scene_specs.benchmarks.icca.play_files import play_games
+from diorama.scene_specs.benchmarks.icca.players import SteadySpeaker
+from diorama.scene_specs.benchmarks.icca.prompts import messages_of
+from diorama.scene_specs.benchmarks.icca.transcripts import read_transcripts
+from diorama.scene_specs.language.chat import Picture
+from diorama.scene_specs.language.errors import SpecError
 from tests.chat_server import Body, chat_server
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
@@ -149,7 +149,8 @@ def test_the_cost_of_an_uninterrupted_run(tmp_path: Path) -> None:
 
 def test_a_class_in_the_current_folder_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "games", game(0))
-    text = "from scene_specs.language.chat import Reply\nclass Chat:\n    def reply(self, messages, *, max_tokens):\n"
+    text = "from diorama.scene_specs.language.chat import Reply\n"
+    text += "class Chat:\n    def reply(self, messages, *, max_tokens):\n"
     text += "        return Reply('', 1, 0)\nclass Picks:\n    def __init__(self, game, setup): ...\n"
     text += "    def choose(self, view):\n        return 'a'\n"
     (tmp_path / "players_of_mine.py").write_text(text)

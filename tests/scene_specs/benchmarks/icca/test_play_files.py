@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.specs import main
-from scene_specs.benchmarks.icca.game import Game, new_game
-from scene_specs.benchmarks.icca.play import ListenerView, Setup
-from scene_specs.benchmarks.icca.transcript_files import complete_length
+from diorama.render.cli.specs import main
+from diorama.scene_specs.benchmarks.icca.game import Game, new_game
+from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup
+from diorama.scene_specs.benchmarks.icca.transcript_files import complete_length
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 
 
@@ -116,14 +116,14 @@ def test_a_full_disk_leaves_what_was_there(games: Path, tmp_path: Path, monkeypa
 SLOW = """
 import sys, time
 from pathlib import Path
-from scene_specs.benchmarks.icca import players
+from diorama.scene_specs.benchmarks.icca import players
 plain, calls = players.OracleListener.choose, []
 def slow(self, view):
     calls.append(view)
     time.sleep(0.02 if len(calls) < 30 else 3600)  # a game has 24 trials
     return plain(self, view)
 players.OracleListener.choose = slow
-from render.cli.specs import main
+from diorama.render.cli.specs import main
 main()
 """
 

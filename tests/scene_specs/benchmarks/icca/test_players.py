@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.game import Game, ListenerVariant, new_game
-from scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
-from scene_specs.benchmarks.icca.players import factory
-from scene_specs.benchmarks.icca.prompts import PastTrial
-from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
-from scene_specs.language.errors import SpecError, UsageError
-from scene_specs.language.registry import PluginError, plugins
+from diorama.scene_specs.benchmarks.icca.game import Game, ListenerVariant, new_game
+from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, SpeakerView, Trial, label_of, play
+from diorama.scene_specs.benchmarks.icca.players import factory
+from diorama.scene_specs.benchmarks.icca.prompts import PastTrial
+from diorama.scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
+from diorama.scene_specs.language.errors import SpecError, UsageError
+from diorama.scene_specs.language.registry import PluginError, plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, share
 
 SOURCES = [("clevr", ""), ("clevr", "relations"), ("shapenet", ""), ("flat", ""), ("tangram", "")]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.icca.referring_expressions import (
+from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     IndistinguishableError,
     Lexicon,
     full_brevity,
@@ -18,7 +18,7 @@ from scene_specs.benchmarks.icca.referring_expressions import (
     single_names,
     text_of,
 )
-from scene_specs.benchmarks.icca.scene_graph import (
+from diorama.scene_specs.benchmarks.icca.scene_graph import (
     SceneGraph,
     agreement,
     count_differences,

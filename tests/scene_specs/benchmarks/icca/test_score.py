@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.icca.score import content_words, novelty, plain_words, rate
+from diorama.scene_specs.benchmarks.icca.score import content_words, novelty, plain_words, rate
 
 WORDS = st.lists(st.sampled_from(["dirty", "truck", "red", "cube"]), max_size=5)
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scene_specs.benchmarks.icca.game import TRIALS
-from scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
-from scene_specs.benchmarks.icca.play import play
-from scene_specs.benchmarks.icca.players import Replay, factory
-from scene_specs.benchmarks.icca.score import MEASURES, Played, _interval, played_transcript, scores, table
-from scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.icca.game import TRIALS
+from diorama.scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
+from diorama.scene_specs.benchmarks.icca.play import play
+from diorama.scene_specs.benchmarks.icca.players import Replay, factory
+from diorama.scene_specs.benchmarks.icca.score import MEASURES, Played, _interval, played_transcript, scores, table
+from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
+from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
 

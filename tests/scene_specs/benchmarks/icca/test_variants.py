@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from scene_specs.benchmarks.icca.game import (
+from diorama.scene_specs.benchmarks.icca.game import (
     LISTENER_VARIANTS,
     SPEAKER_VARIANTS,
     ListenerVariant,
     check_images,
     read_listener,
 )
-from scene_specs.benchmarks.icca.game_folders import read_game
-from scene_specs.benchmarks.icca.play import Trial
-from scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, messages_of
-from scene_specs.language.chat import Picture
-from scene_specs.language.errors import SpecError, UsageError
+from diorama.scene_specs.benchmarks.icca.game_folders import read_game
+from diorama.scene_specs.benchmarks.icca.play import Trial
+from diorama.scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, messages_of
+from diorama.scene_specs.language.chat import Picture
+from diorama.scene_specs.language.errors import SpecError, UsageError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
 LISTENERS = tuple(one.name for one in LISTENER_VARIANTS.values())

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.icca.verify import pictures_of_record, pictures_of_spec, verify_record, verify_spec
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.icca.verify import pictures_of_record, pictures_of_spec, verify_record, verify_spec
+from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import context_spec
 
 

@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.iwisdm import autotask
-from scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
-from scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
-from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
-from scene_specs.benchmarks.iwisdm.hold_out import split_has
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.published_tasks import (
+from diorama.scene_specs.benchmarks.iwisdm import autotask
+from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
+from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
+from diorama.scene_specs.benchmarks.iwisdm.hold_out import split_has
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.published_tasks import (
     Limits,
     PublishedConfig,
     PublishedTasks,
     count_operators,
 )
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.errors import SpecError
 from tests.marks import slow
 
 LEVELS = ("low", "medium", "high", "single-frame")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
-from scene_specs.benchmarks.iwisdm.generate import trial_specs
-from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
+from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
+from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
+from diorama.scene_specs.language.errors import SpecError
 
 # docs/iwisdm.md has the result of 1000.
 TRIALS = int(os.environ.get("DIORAMA_CLASSIC_TRIALS", "200"))

@@ -11,10 +11,10 @@ from typing import Any, get_args
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.specs import main
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
-from scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
+from diorama.render.cli.specs import main
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
+from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 
 
 def run(*arguments: object) -> Result:

@@ -7,10 +7,10 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.iwisdm.constraints import solve
-from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, object_term
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.stimuli import Stimuli
+from diorama.scene_specs.benchmarks.iwisdm.constraints import solve
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import Constraint, object_term
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 
 SMALL = Stimuli({"cars": ("#1", "#2"), "boats": ("#1",)})
 MODELS = [("model", frame, 0) for frame in range(4)]

@@ -11,15 +11,22 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
-from scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, object_term, with_described
-from scene_specs.benchmarks.iwisdm.generate import trial_specs
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.reader import read
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, VIEW_ANGLES, Stimuli, read_stimuli, view_of
-from scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES as PROPERTY_NAMES
-from scene_specs.benchmarks.iwisdm.task_graph import (
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import Constraint, FramePlan, object_term, with_described
+from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.reader import read
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
+    DEFAULT,
+    LOCATIONS,
+    VIEW_ANGLES,
+    Stimuli,
+    read_stimuli,
+    view_of,
+)
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES as PROPERTY_NAMES
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     PlacedTask,
     TaskGraph,
     both,
@@ -30,10 +37,10 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     same,
     select,
 )
-from scene_specs.benchmarks.iwisdm.trial import make_trial
-from scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of, read_task
-from scene_specs.language.errors import SpecError
-from scene_specs.reading.source import parse_episode
+from diorama.scene_specs.benchmarks.iwisdm.trial import make_trial
+from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of, read_task
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.reading.source import parse_episode
 
 COUNT = 80
 PROPERTIES = {"location", "category", "identity"}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.iwisdm.importing import import_published
-from scene_specs.benchmarks.iwisdm.verify import verify_spec
-from scene_specs.importing.text import segment
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
+from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
+from diorama.scene_specs.importing.text import segment
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 EMPTY_OBJECT = {"name": "SNObject", "value": None, "category": {"name": "SNCategory", "value": None}}
 EMPTY = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from render.api import compile_spec
-from render.compiler.content import picture_key
-from scene_specs.benchmarks.iwisdm import Options
-from scene_specs.benchmarks.iwisdm.generate import trial_specs
+from diorama.render.api import compile_spec
+from diorama.render.compiler.content import picture_key
+from diorama.scene_specs.benchmarks.iwisdm import Options
+from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 
 
 def test_as_many_pictures_as_different_frames() -> None:

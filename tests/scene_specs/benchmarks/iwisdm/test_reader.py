@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, PROPERTIES, VIEW_ANGLES, Item
-from scene_specs.benchmarks.iwisdm.task_graph import (
+from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, LOCATIONS, PROPERTIES, VIEW_ANGLES, Item
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
     Shown,
     TaskGraph,
@@ -22,8 +22,8 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     select,
     switch,
 )
-from scene_specs.benchmarks.iwisdm.trial import answer_text, instruction
-from scene_specs.benchmarks.iwisdm.trial import question as worded
+from diorama.scene_specs.benchmarks.iwisdm.trial import answer_text, instruction
+from diorama.scene_specs.benchmarks.iwisdm.trial import question as worded
 
 CAR = {"category": "cars", "identity": "cars/#1", "location": "top left", "view_angle": "front"}
 OTHER = {"category": "cars", "identity": "cars/#2", "location": "top right", "view_angle": "left"}

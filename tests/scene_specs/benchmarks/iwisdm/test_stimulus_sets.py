@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from scene_specs.benchmarks.iwisdm import Options, Pictures
-from scene_specs.benchmarks.iwisdm.contrast import contrasts
-from scene_specs.benchmarks.iwisdm.generate import generate, trial_specs
-from scene_specs.benchmarks.iwisdm.pictures import read_models, write_models
-from scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES, Stimuli
-from scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
-from scene_specs.language.errors import DioramaError, SpecError
-from scene_specs.language.pictures import read_picture
-from scene_specs.language.rng import generator
+from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
+from diorama.scene_specs.benchmarks.iwisdm.contrast import contrasts
+from diorama.scene_specs.benchmarks.iwisdm.generate import generate, trial_specs
+from diorama.scene_specs.benchmarks.iwisdm.pictures import read_models, write_models
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES, Stimuli
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
+from diorama.scene_specs.language.errors import DioramaError, SpecError
+from diorama.scene_specs.language.pictures import read_picture
+from diorama.scene_specs.language.rng import generator
 from tests.scene_specs.benchmarks.iwisdm.test_importing import INFO, OBJECTS, read, shown, written
 
 # Category, object, angles of its pictures. Object 7 has no picture of its right, and its front is not angle 4.

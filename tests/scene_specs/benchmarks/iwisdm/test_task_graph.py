@@ -9,15 +9,15 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from scene_specs.benchmarks.iwisdm.autotask import AutoTasks
-from scene_specs.benchmarks.iwisdm.autotask_config import benchmark
-from scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
-from scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
-from scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
-from scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Operator
-from scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Item
-from scene_specs.benchmarks.iwisdm.task_graph import (
+from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark
+from diorama.scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
+from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
+from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Operator
+from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, Item
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     Expression,
     PlacedTask,
     Shown,
@@ -32,8 +32,8 @@ from scene_specs.benchmarks.iwisdm.task_graph import (
     select,
     switch,
 )
-from scene_specs.benchmarks.iwisdm.trial import make_trial
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.iwisdm.trial import make_trial
+from diorama.scene_specs.language.errors import SpecError
 
 
 def expression_of(data: Mapping[str, Any]) -> Expression:

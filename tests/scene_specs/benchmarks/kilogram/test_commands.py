@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.specs import main
-from scene_specs.benchmarks.kilogram.svg import read_svg
+from diorama.render.cli.specs import main
+from diorama.scene_specs.benchmarks.kilogram.svg import read_svg
 from tests.scene_specs.benchmarks.kilogram.drawings import BROKEN
 from tests.scene_specs.benchmarks.kilogram.published import make_published
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.kilogram.grow import draw_tangram
-from scene_specs.benchmarks.kilogram.pieces import (
+from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram
+from diorama.scene_specs.benchmarks.kilogram.pieces import (
     AREAS,
     PIECES,
     Polygon,
@@ -20,8 +20,15 @@ from scene_specs.benchmarks.kilogram.pieces import (
     moved,
     orientations,
 )
-from scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
-from scene_specs.benchmarks.kilogram.validity import connected, edges_meet, overlap, spans, tangram_problems, touch
+from diorama.scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
+from diorama.scene_specs.benchmarks.kilogram.validity import (
+    connected,
+    edges_meet,
+    overlap,
+    spans,
+    tangram_problems,
+    touch,
+)
 
 NUMBERS = st.builds(Root2, st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))
 

@@ -8,18 +8,18 @@ from itertools import combinations
 import pytest
 from pydantic import ValidationError
 
-from render.compiler import compile_episode
-from render.model.profiles import settings_for
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
-from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
-from scene_specs.benchmarks.kilogram.emit import SPAN, game_spec, picture_specs
-from scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, Example, subsets, whole_example
-from scene_specs.benchmarks.kilogram.games import SIZE, Game, games
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.wording import same_text
-from scene_specs.language.spec import EpisodeSpec
-from scene_specs.reading.source import parse_episode
+from diorama.render.compiler import compile_episode
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import SPAN, game_spec, picture_specs
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, Example, subsets, whole_example
+from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game, games
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.wording import same_text
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import parse_episode
 
 DATA = own_dataset(0)
 OPTIONS = Options()

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.annotations import read_annotations
-from scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
-from scene_specs.benchmarks.kilogram.emit import objects_of
-from scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
-from scene_specs.benchmarks.kilogram.importing import import_published
-from scene_specs.benchmarks.kilogram.verify import verify_spec
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
+from diorama.scene_specs.benchmarks.kilogram.emit import objects_of
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
+from diorama.scene_specs.benchmarks.kilogram.importing import import_published
+from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 
 Rows = dict[str, list[str]]

@@ -7,8 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from scene_specs.benchmarks.kilogram.annotations import Annotation
-from scene_specs.benchmarks.kilogram.measures import agreement, divergence, measures, stem, words_of
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
+from diorama.scene_specs.benchmarks.kilogram.measures import agreement, divergence, measures, stem, words_of
 
 
 def made_up(count: int, seed: int) -> list[Annotation]:

@@ -7,13 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
-from assets.build.tangrams.__main__ import SEEN, build, described
-from scene_specs.benchmarks.kilogram.figure import figure_of
-from scene_specs.benchmarks.kilogram.own import folder, own_annotations, own_tangrams
-from scene_specs.benchmarks.kilogram.pieces import PIECES
-from scene_specs.benchmarks.kilogram.report import measure
-from scene_specs.benchmarks.kilogram.validity import tangram_problems
-from scene_specs.benchmarks.kilogram.variety import MOST_ALIKE, drawn_varied, likeness, looks, silhouette, varied
+from diorama.assets.build.tangrams.__main__ import SEEN, build, described
+from diorama.scene_specs.benchmarks.kilogram.figure import figure_of
+from diorama.scene_specs.benchmarks.kilogram.own import folder, own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.report import measure
+from diorama.scene_specs.benchmarks.kilogram.validity import tangram_problems
+from diorama.scene_specs.benchmarks.kilogram.variety import (
+    MOST_ALIKE,
+    drawn_varied,
+    likeness,
+    looks,
+    silhouette,
+    varied,
+)
 
 
 def test_the_builder_makes_them(tmp_path: Path) -> None:

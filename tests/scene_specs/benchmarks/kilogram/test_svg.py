@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.kilogram.figure import Figure, figure_of, inset, svg_text
-from scene_specs.benchmarks.kilogram.own import own_tangrams
-from scene_specs.benchmarks.kilogram.report import apart, clipped, measure
-from scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, read_svg
-from scene_specs.language.outlines import signed_area
+from diorama.scene_specs.benchmarks.kilogram.figure import Figure, figure_of, inset, svg_text
+from diorama.scene_specs.benchmarks.kilogram.own import own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.report import apart, clipped, measure
+from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, read_svg
+from diorama.scene_specs.language.outlines import signed_area
 from tests.scene_specs.benchmarks.kilogram.drawings import BROKEN, FIGURE, ODD, svg
 
 SQUARE = ((0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0))

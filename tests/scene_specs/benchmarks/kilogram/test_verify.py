@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from render.annotations.encode import encode_png
-from render.episode.make_record import make_record
-from render.model.profiles import settings_for
-from render.renderers.fake import FakeRenderer
-from scene_specs.benchmarks.kilogram import Options
-from scene_specs.benchmarks.kilogram.dataset import own_dataset
-from scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from scene_specs.benchmarks.kilogram.games import games
-from scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.annotations.encode import encode_png
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.benchmarks.kilogram import Options
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
+from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.generate import malevic_spec, task_of_scene
-from scene_specs.benchmarks.malevic.published import annotation, objects_of, question
-from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.benchmarks.malevic.shapes import COLORS
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec, task_of_scene
+from diorama.scene_specs.benchmarks.malevic.published import annotation, objects_of, question
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.shapes import COLORS
 from tests.scene_specs.benchmarks.malevic.test_invariants import painted
 
 # A scene written by hand: all values are strings, keys have no order, and a rectangle's center has decimals.

@@ -10,9 +10,9 @@ from typing import Any, get_args
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.specs import main
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.sets import SETS
+from diorama.render.cli.specs import main
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from tests.scene_specs.benchmarks.malevic.published_files import published
 
 

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from PIL import Image
 from PIL.PngImagePlugin import PngImageFile
 
-from render.cli.specs import main
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.importing import import_published
-from scene_specs.benchmarks.malevic.verify import verify_spec
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
+from diorama.render.cli.specs import main
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
+from diorama.scene_specs.benchmarks.malevic.importing import import_published
+from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.malevic.published_files import OBJECTS, SCENE, published
 
 Entry = list[Any]

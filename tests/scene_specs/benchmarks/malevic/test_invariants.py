@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scene_specs.benchmarks.malevic import Options
-from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.report import statistics
-from scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, class_of, classes
-from scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of
-from scene_specs.benchmarks.malevic.verify import verify_spec
-from scene_specs.reading.source import parse_episode
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
+from diorama.scene_specs.benchmarks.malevic.report import statistics
+from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Class, class_of, classes
+from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, SHAPES, Areas, area_of, circle_of
+from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
+from diorama.scene_specs.reading.source import parse_episode
 
 CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
 NAMES = [name for name in SETS if not name.startswith("generalization")]

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-import scene_specs.benchmarks.malevic.verify as verification
-from scene_specs.benchmarks.malevic import Options, recompute
-from scene_specs.benchmarks.malevic.generate import malevic_spec
-from scene_specs.benchmarks.malevic.importing import import_published
-from scene_specs.benchmarks.malevic.sets import SETS
-from scene_specs.benchmarks.malevic.verify import verify_spec
-from scene_specs.language.errors import SpecError
+import diorama.scene_specs.benchmarks.malevic.verify as verification
+from diorama.scene_specs.benchmarks.malevic import Options, recompute
+from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
+from diorama.scene_specs.benchmarks.malevic.importing import import_published
+from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
+from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.malevic.published_files import published
 
 Spec = dict[str, Any]
@@ -229,7 +229,7 @@ def test_the_verification_shares_nothing_with_the_generator() -> None:
     for module in (verification, recompute):
         tree = ast.parse(Path(str(module.__file__)).read_text())
         imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-        own = {name for name in imported if name and name.startswith("scene_specs.benchmarks")}
+        own = {name for name in imported if name and name.startswith("diorama.scene_specs.benchmarks")}
         assert own <= {recompute.__name__}
 
 

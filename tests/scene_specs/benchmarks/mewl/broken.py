@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES, VALUES
-from scene_specs.language.vocabulary import OPPOSITE, RELATIONS
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES, VALUES
+from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Spec = dict[str, Any]
 NO_LEXICON = "no lexicon fits the contexts: context"
@@ -77,8 +77,8 @@ def _differs(one: str, two: str) -> bool:
 
 def _far(spec: Spec, relation: str) -> bool:
     """Whether the relation is false in the first context."""
-    from scene_specs.benchmarks.mewl.lexicons import possible, relation_claim
-    from scene_specs.benchmarks.mewl.view import learner_view
+    from diorama.scene_specs.benchmarks.mewl.lexicons import possible, relation_claim
+    from diorama.scene_specs.benchmarks.mewl.view import learner_view
 
     image = learner_view(spec)["images"][0]
     claim = relation_claim(image, image["utterance"])

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scene_specs.benchmarks.mewl.audit import audit, tables
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.language.chi_square import equal_frequencies, tail
-from scene_specs.language.errors import SpecError
+from diorama.scene_specs.benchmarks.mewl.audit import audit, tables
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.language.chi_square import equal_frequencies, tail
+from diorama.scene_specs.language.errors import SpecError
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scene_specs.benchmarks.mewl.generate import mewl_spec
+from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from tests.scene_specs.benchmarks.mewl.brute_force import RULES, brute_force, lexicons, seen
 
 EPISODES_A_TASK = 25

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from scene_specs.benchmarks.mewl.captions import questions
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.benchmarks.mewl.captions import questions
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.benchmarks.mewl.view import learner_view
 
 
 @pytest.mark.parametrize("task", TASKS)

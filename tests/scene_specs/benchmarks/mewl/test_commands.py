@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from render.cli.specs import main
-from scene_specs.benchmarks.clevr import Options
-from scene_specs.benchmarks.clevr.random_scenes import clevr_spec
-from scene_specs.benchmarks.mewl.generate import mewl_spec
+from diorama.render.cli.specs import main
+from diorama.scene_specs.benchmarks.clevr import Options
+from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
+from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 
 
 def run(*arguments: object) -> Result:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scene_specs.benchmarks.mewl.generate import TASKS
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS
 from tools.mewl_layout import lay_out
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
-from scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
-from scene_specs.benchmarks.mewl.view import learner_view
-from scene_specs.language.errors import SpecError
-from scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
+from diorama.scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
+from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.broken import all_broken, episode
 
 BROKEN = all_broken()
