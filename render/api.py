@@ -58,13 +58,13 @@ Name = str | PathLike[str]
 
 
 def _record_html(record: EpisodeRecord) -> str:
-    from diorama.render.gallery.notebook import record_html
+    from diorama.render.draw.notebook import record_html
 
     return record_html(record)
 
 
 def _scene_html(scene: Scene) -> str:
-    from diorama.render.gallery.notebook import scene_html
+    from diorama.render.draw.notebook import scene_html
 
     return scene_html(scene)
 
@@ -237,7 +237,7 @@ def export(
     for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
         right = value is None or (isinstance(value, Integral) and value >= least)
         _check(name, value, right, f"an integer of at least {least}")
-    options = ExportOptions(overwrite, limit, where, shard_size)
+    options = ExportOptions(overwrite=overwrite, limit=limit, where=where, shard_size=shard_size)
     splits = [splits] if isinstance(splits, str) else splits
     on_progress = progress or (lambda done, total: None)
     report = run_export(

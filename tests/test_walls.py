@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.walls import LAZY_IMPORTS, breaches, circles
+from tests.walls import LAZY_IMPORTS, breaches, circles, import_graph, package_graph, side_imports
 
 PACKAGES = ("diorama.render", "diorama.scene_specs", "diorama.assets")
 # Slow to import, and not needed to print a help text or to find a mistake in an option.
@@ -72,12 +72,24 @@ def test_everything_else_runs_without_blender_and_ray() -> None:
     run_python(blocked + f"for name in {names!r}: importlib.import_module(name)")
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def all_sources() -> dict[str, str]:
     root = package_folder("diorama").parent
     # Links are followed only where a search begins.
     folders = [root / name.replace(".", "/") for name in ("diorama", *PACKAGES, "tools")]
     files = [file for folder in folders for file in folder.rglob("*.py")]
-    assert circles({file.relative_to(root).as_posix(): file.read_text("utf-8") for file in files}) == []
+    return {file.relative_to(root).as_posix(): file.read_text("utf-8") for file in files}
+
+
+def test_no_modules_and_no_packages_import_each_other_in_a_circle() -> None:
+    sources = all_sources()
+    assert circles(import_graph(sources)) == []
+    assert circles(package_graph(sources)) == []
+
+
+def test_ways_to_use_a_store_do_not_import_each_other() -> None:
+    assert side_imports(all_sources()) == []
+    planted = {"diorama/render/export/a.py": "", "diorama/render/gallery/b.py": "import diorama.render.export.a"}
+    assert side_imports(planted) == [("diorama.render.gallery", "diorama.render.export")]
 
 
 def test_a_circle_is_seen() -> None:
@@ -88,7 +100,13 @@ def test_a_circle_is_seen() -> None:
         "a/d.py": "if TYPE_CHECKING:\n    import a.b",
         "a/e.py": "import a.b",
     }
-    assert circles(sources) == [["a.b", "a.c", "a.d"]]
+    assert circles(import_graph(sources)) == [["a.b", "a.c", "a.d"]]
+
+
+def test_a_circle_of_packages_is_seen_where_no_module_is_in_one() -> None:
+    sources = {"a/b/x.py": "import a.c.x", "a/b/y.py": "", "a/c/x.py": "", "a/c/z/y.py": "import a.b.y"}
+    assert circles(import_graph(sources)) == []
+    assert circles(package_graph(sources)) == [["a.b", "a.c"]]
 
 
 def test_every_exemption_for_imports_inside_functions_is_used() -> None:

@@ -18,7 +18,7 @@ IMPORT_WALLS = {
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
 LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
-    ("render/api.py", "diorama.render.gallery.notebook"): "drawing is needed in notebooks only",
+    ("render/api.py", "diorama.render.draw.notebook"): "drawing is needed in notebooks only",
     ("render/api.py", "diorama.render.run"): "only filling a store needs Ray, which takes a second to import",
     ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
@@ -43,6 +43,8 @@ LAZY_IMPORTS = {
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")
+# Ways to use a store; none needs another.
+STRANGERS = frozenset({f"diorama.render.{name}" for name in ("export", "gallery", "evaluation")})
 SEEDED = frozenset({"Generator", "Philox", "SeedSequence", "BitGenerator"})
 ENTROPY = frozenset({"os.urandom", "uuid.uuid1", "uuid.uuid4"})
 CLOCKS = frozenset({"now", "utcnow", "today"})
@@ -149,10 +151,29 @@ def import_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
     return graph
 
 
-def circles(sources: Mapping[str, str]) -> list[list[str]]:
-    """Groups of modules that import each other in a circle."""
-    components = networkx.strongly_connected_components(import_graph(sources))
-    return sorted(sorted(component) for component in components if len(component) > 1)
+def package_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
+    """Package -> package, of folders on any level; between a package and one inside it there is no edge."""
+    packages = {path.rpartition("/")[0].replace("/", ".") for path in sources}
+    graph = networkx.DiGraph()
+    for edge in import_graph(sources).edges:
+        ends = [module if module in packages else module.rpartition(".")[0] for module in edge]
+        # Folders side by side: what differs first. A module beside a folder is no package.
+        parts = [end.split(".") for end in ends]
+        level = next((k for k, (a, b) in enumerate(zip(*parts, strict=False)) if a != b), None)
+        if level is not None:
+            graph.add_edge(*(".".join(part[: level + 1]) for part in parts))
+    return graph
+
+
+def circles(graph: networkx.DiGraph) -> list[list[str]]:
+    """Groups of modules or packages that import each other in a circle."""
+    return sorted(sorted(group) for group in networkx.strongly_connected_components(graph) if len(group) > 1)
+
+
+def side_imports(sources: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Imports between packages that must not know each other: what they share lies below them."""
+    edges = package_graph(sources).edges
+    return sorted((a, b) for a, b in edges if {a, b} <= STRANGERS)
 
 
 def prints(path: str, tree: ast.AST) -> Iterator[Breach]:

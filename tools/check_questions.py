@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from diorama.render.annotations.image_views import store_views
-from diorama.render.export.protocol import ExportReport, iter_valid_records
 from diorama.render.store import open_store
+from diorama.render.store.selection import iter_valid_records
 from diorama.scene_specs.questions import positions_executor, relations_executor
 from diorama.scene_specs.questions.balance import Guesser
 from diorama.scene_specs.questions.expressions import expressions
@@ -118,7 +118,7 @@ def views_in(stores: Sequence[str], first: int, step: int) -> Iterator[ImageView
     for url in stores:
         store = open_store(url)
         ids = sorted(key for key, _ in store.ids())[first::step]
-        yield from store_views(iter_valid_records(store, ids, ExportReport(), lambda _: None))
+        yield from store_views(iter_valid_records(store, ids, [], lambda _: None))
 
 
 def check_part(options: Namespace, number: int) -> Part:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
-from diorama.render.gallery.overlay import decode_mask
+from diorama.render.draw.overlay import decode_mask
 from diorama.render.geometry.shapenet import library
 from diorama.render.model.passes import Passes
 from diorama.render.model.profiles import settings_for

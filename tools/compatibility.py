@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from diorama import render
+import diorama
 from diorama.scene_specs.language.registry import plugins
 from tests.compatibility import contents
 from tests.compatibility.commands import ROOT, run, run_json
@@ -96,7 +96,7 @@ def make_archive(out: Path) -> None:
 
 def _about() -> dict[str, Any]:
     return {
-        "version": render.__version__,
+        "version": diorama.__version__,
         "rendering": RENDERING,
         "tag": TAG,
         "replaced": REPLACED,
@@ -160,7 +160,7 @@ def _write_scene_file(root: Path, work: Path) -> None:
 def _digests(root: Path) -> dict[str, Any]:
     store = str(root / contents.STORE)
     listed = [json.loads(line)["episode_id"] for line in run("render-store", "ls", store, "--json").splitlines()]
-    opened = render.open_store(store)
+    opened = diorama.open_store(store)
     before = run_json("render-store", "show", store, REPLACED, "--at", TAG)["truth"]
     return {
         "episodes": {name: contents.truth_digests(opened.get(name).truth) for name in listed},
@@ -188,7 +188,7 @@ def add_options(parser: ArgumentParser) -> None:
     golden.add_argument("--out", type=Path, default=GOLDEN, help="folder [default: tests/compatibility/golden]")
     golden.set_defaults(make=make_golden)
     archive = commands.add_parser("archive", help="render, export and pack an archive of this version")
-    file = GOLDEN.parent / f"v{render.__version__}.tar.xz"
+    file = GOLDEN.parent / f"v{diorama.__version__}.tar.xz"
     archive.add_argument("--out", type=Path, default=file, help="file [default: tests/compatibility/v<version>.tar.xz]")
     archive.set_defaults(make=make_archive)
 

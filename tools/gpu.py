@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from diorama.render.annotations.compare import compare_images
-from diorama.render.gallery.overlay import decode_mask
+from diorama.render.draw.overlay import decode_mask
 from diorama.render.model.device_names import GPU_NAMES
 from diorama.render.model.errors import DeviceError, UsageError
 from diorama.render.model.record import ImageRecord

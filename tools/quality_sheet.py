@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.draw.tile_grid import Tile, tile_grid
 from diorama.render.model.errors import UsageError
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer

@@ -18,8 +18,8 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from diorama import render
-from diorama.render.gallery.tile_grid import Tile, tile_grid
+import diorama
+from diorama.render.draw.tile_grid import Tile, tile_grid
 from diorama.render.geometry.shapenet import choose_library
 from diorama.render.model.errors import DioramaError, UsageError
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
@@ -44,8 +44,8 @@ def spec(shape: str, yaws: Sequence[float], elevation: float, background: Sequen
 
 def pictures(model: dict[str, object], profile: str, size: int, renderer: CyclesRenderer) -> list[Image.Image]:
     """Render each view of a spec, `size` x `size` pixels. Raises DioramaError."""
-    scene = render.compile_spec(model, profile, (size, size))
-    return [Image.fromarray(image.passes.color) for image in render.render_scene(scene, renderer=renderer)]
+    scene = diorama.compile_spec(model, profile, (size, size))
+    return [Image.fromarray(image.passes.color) for image in diorama.render_scene(scene, renderer=renderer)]
 
 
 def check_size(images: int, options: Namespace) -> None:

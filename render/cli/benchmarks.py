@@ -251,7 +251,7 @@ def json_or_text(value: str) -> Any:
 def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
     """Write text or JSON, and the chart. Raises SpecError for the diagnostics of a result."""
     if result.chart is not None:
-        from diorama.render.gallery.charts import Panel, line_chart
+        from diorama.render.draw.charts import Panel, line_chart
 
         chart = result.chart
         drawn = line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels])

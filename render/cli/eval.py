@@ -74,11 +74,11 @@ def ask(
     from diorama.render.chat import ChatSettings, open_models
     from diorama.render.cli.benchmarks import json_or_text
     from diorama.render.evaluation.ask import ask as ask_model
-    from diorama.render.export.protocol import ExportOptions
     from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import Selection
 
     reader = opt.open_reader(store, at, splits)
-    options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
+    options = Selection(limit=limit, where=condition(where, splits=splits), questions=questions)
     chosen = ChatSettings(parameters={name: json_or_text(text) for name, text in parameters.items()}, **settings)
     with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
@@ -127,15 +127,16 @@ def score(
     from itertools import chain
 
     from diorama.render.evaluation.chart import chart
+    from diorama.render.evaluation.match import match
     from diorama.render.evaluation.predictions import read_predictions
-    from diorama.render.evaluation.score import match, read_entries, rows, table
-    from diorama.render.evaluation.store_items import no_items
-    from diorama.render.export.protocol import ExportOptions
+    from diorama.render.items.scores import read_entries, rows, table
+    from diorama.render.items.store_items import no_items
     from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import Selection
     from diorama.scene_specs.language.answer_rule import VERSION
 
     reader = opt.open_reader(store, at, splits)
-    options = ExportOptions(limit=limit, where=condition(where, splits=splits), questions=questions)
+    options = Selection(limit=limit, where=condition(where, splits=splits), questions=questions)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
     if not entries:

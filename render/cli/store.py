@@ -220,7 +220,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     for episode in episodes:
         if not store.exists(episode):
             raise StoreError(unknown_id(store, episode))
-    report = export(store, out, ExportOptions(overwrite, where=ids_filter(episodes)), lambda done: None)
+    report = export(store, out, ExportOptions(overwrite=overwrite, where=ids_filter(episodes)), lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
     if error := report.error():
         raise error

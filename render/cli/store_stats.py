@@ -68,8 +68,8 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
 
 
 def _draw(found: Stats, url: str, where: str | None, out: Path) -> None:
+    from diorama.render.draw.charts import save_charts
     from diorama.render.episode.output_files import Files
-    from diorama.render.gallery.charts import save_charts
 
     title = Path(url).name + (f" where {where}" if where else "")
     svg = out.suffix.lower() == ".svg"
@@ -89,7 +89,7 @@ def _lines(found: Stats) -> Iterator[str]:
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
     """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
-    from diorama.render.gallery.charts import bars
+    from diorama.render.draw.charts import bars
 
     rows = bars(item)
     counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]

@@ -201,9 +201,9 @@ class StoreEpisodes:
 
     def valid(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
         """The episodes with these ids that are not damaged; `damaged` gets a line for each of the others."""
-        from diorama.render.export.protocol import ExportReport, iter_valid_records
+        from diorama.render.store.selection import iter_valid_records
 
-        return iter_valid_records(self._store, ids, ExportReport(damaged=self.damaged), lambda _: None)
+        return iter_valid_records(self._store, ids, self.damaged, lambda _: None)
 
 
 def _json_data(item: Item) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.edit import apply_edits
 from diorama.render.episode.request import EpisodeRequest, check_options
-from diorama.render.export.read_back import exported_record
 from diorama.render.model.blender_series import PYTHONS, key_suffix, series_of
 from diorama.render.model.errors import DioramaError, SpecError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import unknown_id
+from diorama.render.store.read_back import exported_record
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import SpecSource, parse_episode

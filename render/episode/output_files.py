@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from diorama.render.annotations.compare import Comparison, ImageComparison, compare_records
-from diorama.render.gallery.comparison_strip import comparison_strip, difference_picture
-from diorama.render.gallery.overlay import overlay
+from diorama.render.draw.comparison_strip import comparison_strip, difference_picture
+from diorama.render.draw.overlay import overlay
 from diorama.render.model.errors import UsageError
 from diorama.render.model.passes import Passes
 from diorama.render.model.record import EpisodeRecord, ImageRecord

@@ -22,7 +22,6 @@ from PIL import Image, ImageDraw, ImageFilter
 from diorama.render.episode.find import find, only_frames, only_images
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.episode.rerender import render_request
-from diorama.render.export.protocol import ExportReport, iter_valid_records
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.rotation import euler_matrix
@@ -30,6 +29,7 @@ from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader, OnProgress
+from diorama.render.store.selection import iter_valid_records
 from diorama.scene_specs.language.rendered import mask_of
 from diorama.scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
 
@@ -107,7 +107,7 @@ def check_pairs(
     noise: dict[str, list[_Histograms]] = defaultdict(list)
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
-    valid = iter_valid_records(store, ids, ExportReport(damaged=report.damaged), progress)
+    valid = iter_valid_records(store, ids, report.damaged, progress)
     for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _part(one).pair):
         records = sorted(some, key=lambda one: _part(one).member)
         progress(len(records))

@@ -9,17 +9,16 @@ from typing import Any
 
 from diorama.render.annotations.compare import Comparison, circumstances, scene_changes
 from diorama.render.compiler.render_key import render_key_of
+from diorama.render.draw.sheet import sheet
+from diorama.render.draw.top_view import top_view
 from diorama.render.episode.find import ResolvedRequest, find, only_frames, only_images, other_series
 from diorama.render.episode.make_record import make_record
 from diorama.render.episode.output_files import BlendSaver, Files, check_writable
 from diorama.render.episode.replace import Replaced, replace_stored
 from diorama.render.episode.request import EpisodeRequest
-from diorama.render.episode.time_limit import run_within
-from diorama.render.gallery.sheet import sheet
-from diorama.render.gallery.top_view import top_view
+from diorama.render.episode.time_limit import KERNEL_SECONDS, run_within, timeout_of
 from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.renderers import make_renderer
-from diorama.render.run.limits import KERNEL_SECONDS, timeout_of
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.tables import counted
 

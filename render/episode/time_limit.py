@@ -1,4 +1,4 @@
-"""Run a function in a process of its own, which the system ends at a time limit."""
+"""Time limits of episodes, and functions that run in a separate process, which the system ends at such a limit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,22 @@ from diorama.render.model.errors import DioramaError, RenderError
 _Result = TypeVar("_Result")
 # The system's timer takes no more than the seconds that fit into a C long.
 _LONGEST_SECONDS = 1e9
+# Cycles compiles its kernels before the first image on a new GPU: 10 minutes are reported, more on a slow host.
+KERNEL_SECONDS = 1800.0
 # From Linux's sys/prctl.h.
 _PR_SET_PDEATHSIG = 1
+
+
+def timeout_of(timeout: float | None, samples: int, width: int, height: int, images: float) -> float:
+    """Return the seconds that an episode may take before its worker counts as hung. timeout: per image, if specified.
+
+    The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on
+    a machine with six processes per core, tighter limits ended workers that were only slow.
+    """
+    if timeout is not None:
+        return timeout * images
+    megasamples = samples * width * height / 1e6
+    return 120.0 + images * (60.0 + 60.0 * megasamples)
 
 
 def run_within(seconds: float, what: str, function: Callable[..., _Result], *arguments: Any) -> _Result:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.chat import Message, Models, Picture
-from diorama.render.evaluation.store_items import iter_items, no_items
-from diorama.render.export.protocol import ExportOptions
+from diorama.render.items.store_items import iter_items, no_items
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import Selection
 from diorama.scene_specs.language.appending import GrowingFile, open_growing
 from diorama.scene_specs.language.chat import in_parallel
 from diorama.scene_specs.language.items import Item
@@ -31,7 +31,7 @@ def message_of(item: Item, episode: EpisodeRecord) -> Message:
 
 
 def ask(
-    store: EpisodeReader, options: ExportOptions, models: Models, name: str, out: Path, *,
+    store: EpisodeReader, options: Selection, models: Models, name: str, out: Path, *,
     parallel: int, reply_tokens: int, progress: Callable[[int], None],
 ) -> int:  # fmt: skip
     """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.

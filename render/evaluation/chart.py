@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diorama.render.gallery.canvas import FAINT, INK, Svg
-from diorama.render.gallery.typography import fitting, font
+from diorama.render.draw.canvas import FAINT, INK, Svg
+from diorama.render.draw.typography import fitting, font
 
 _ROW, _HEAD, _LABEL, _WIDTH = 22.0, 64.0, 250.0, 400.0
 _GRID, _ACCURACY = "#e3e6e9", "#0072b2"
@@ -15,7 +15,7 @@ _MARKS = {"chance": (FAINT, "chance", 9), "blind": ("#e69f00", "blind", 7), "tex
 
 
 def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
-    """Draw rows of diorama.render.evaluation.score.rows, as SVG."""
+    """Draw rows of diorama.render.items.scores.rows, as SVG."""
     bottom = _HEAD + _ROW * len(rows)
     page = Svg(_LABEL + _WIDTH + 30, bottom + 30, f"Accuracy: {title}")
     page.text((14, 22), fitting(f"Accuracy: {title}", _LABEL + _WIDTH, font(15)), 15, fill=INK)

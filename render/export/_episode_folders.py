@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export._image_files import ID
-from diorama.render.export.atomic_output import FileConflictError, below, output_lock, put_file, put_folder
-from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, write_records
+from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, write_records
+from diorama.render.io.atomic_output import FileConflictError, below, output_lock, put_file, put_folder
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import chosen_ids
 
 # Relative path of a file -> content.
 Files = Mapping[str, bytes]
@@ -35,7 +36,7 @@ def export_folders(
     path; raises ValueError for an id of another benchmark. files_of: all files of an episode, given its identity;
     raises SpecError or ValueError for an episode that the format can't hold. identity_in: finds the identity in the
     data of the marked file. merge: moves a new folder to an existing one
-    (diorama.render.export.atomic_output.put_folder), for formats in which a folder may hold the folders of other
+    (diorama.render.io.atomic_output.put_folder), for formats in which a folder may hold the folders of other
     episodes. files_beside: an episode's files outside its folder, relative to `out`; written before the folder.
     """
     report = ExportReport()

@@ -12,11 +12,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from diorama.render.export.atomic_output import below, compact_json, output_lock, put_file, remove_leftovers
-from diorama.render.export.protocol import ExportOptions, ExportReport, chosen_ids, write_records
+from diorama.render.export.protocol import ExportOptions, ExportReport, write_records
+from diorama.render.io.atomic_output import below, compact_json, output_lock, put_file, remove_leftovers
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.atomic import atomic_path
 
 # The patterns of diorama.scene_specs.language.spec. A store may have another origin, and these names become paths.

@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from diorama.render.export._image_files import split_of
-from diorama.render.export.atomic_output import below, output_lock, remove_leftovers
-from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, chosen_ids, iter_valid_records
+from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport
+from diorama.render.io.atomic_output import below, output_lock, remove_leftovers
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import chosen_ids, iter_valid_records
 from diorama.scene_specs.language.atomic import atomic_path, write_atomic
 
 _log = logging.getLogger(__name__)
@@ -185,7 +186,7 @@ def _write(
     path = below(manifest.out, shard.name)
 
     def counted() -> Iterator[EpisodeRecord]:
-        for record in iter_valid_records(store, shard.ids, report, progress):
+        for record in iter_valid_records(store, shard.ids, report.damaged, progress):
             yield record
             progress(1)
 

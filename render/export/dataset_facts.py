@@ -11,13 +11,14 @@ from functools import lru_cache
 from typing import Any
 
 from diorama.render.compiler.assets import blend_digest, resolve_blend
-from diorama.render.evaluation.score import read_entries, rows
 from diorama.render.export.about import About
-from diorama.render.export.protocol import ExportOptions, chosen_ids
+from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import Library, load_model
+from diorama.render.items.scores import read_entries, rows
 from diorama.render.model.errors import AssetError
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.model_names import PREFIX, is_model
 
@@ -35,7 +36,7 @@ UNKNOWN = "not stated: add it to [asset_licenses] in about.toml"
 class Facts:
     """Counters are by value. assets: name -> hash. sources: published data that episodes are derived from.
 
-    guessers: rows of diorama.render.evaluation.score.rows for tasks, without accuracy. digest: SHA-256 over ids and
+    guessers: rows of diorama.render.items.scores.rows for tasks, without accuracy. digest: SHA-256 over ids and
     identities.
     """
 

@@ -1,43 +1,34 @@
-"""What all formats share: options, report, and the loop over a store's episodes."""
+"""What all formats share: options, report, and the loop that writes episodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from diorama.render.export.atomic_output import FileConflictError
+from diorama.render.io.atomic_output import FileConflictError
 from diorama.render.model.errors import ConflictError, DioramaError, SpecError, StoreError
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.episode_store import EpisodeReader, read_each
+from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import Selection, iter_valid_records, listed
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
-from diorama.scene_specs.language.scene import pair_of_id
-from diorama.scene_specs.language.tables import counted
 
-# Episodes in memory at once; seven images take about half a megabyte.
-_CHUNK = 32
-_MAX_LISTED = 5
-_SCAN_ROWS = 8192
 # The columns that tell whether an exported episode is the stored one.
 IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    """overwrite: replace files that differ from the store. limit: maximum number of episodes, the first by id.
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(Selection):
+    """Which episodes, and how they are written.
 
-    where: SQL filter on the store's columns. shard_size: episodes per file, for formats with many episodes in a file;
-    None for the format's default. questions: maximum number per image that the format `eval` asks, None for the items
-    of the benchmarks.
+    overwrite: replace files that differ from the store. shard_size: episodes per file, for formats with many episodes
+    in a file; None for the format's default.
     """
 
     overwrite: bool = False
-    limit: int | None = None
-    where: str | None = None
     shard_size: int | None = None
-    questions: int | None = None
 
 
 @dataclass
@@ -68,13 +59,6 @@ class ExportReport:
         return (StoreError if broken else ConflictError)("\n".join(texts))
 
 
-def listed(problem: str, lines: Sequence[str]) -> str:
-    """A message about several episodes, one per line; of many the first five. problem: "not exported"."""
-    more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
-    head = f"{counted(len(lines), 'episode')} {problem}:"
-    return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
-
-
 class Exporter(Protocol):
     """Writes a store's episodes to the folder `out` in one format.
 
@@ -90,35 +74,6 @@ class Exporter(Protocol):
         ...
 
 
-def chosen_ids(store: EpisodeReader, options: ExportOptions) -> list[str]:
-    """Ids to export, sorted, because the order of a store's rows depends on which episode was rendered first."""
-    if options.where is None:
-        found = sorted(key for key, _ in store.ids())
-    else:
-        found = sorted(row["episode_id"] for row in store.scan(["episode_id"], options.where, _SCAN_ROWS))
-    return first_ids(found, options.limit)
-
-
-def first_ids(ids: list[str], limit: int | None) -> list[str]:
-    """The first of sorted ids; a limit between the members of a contrast leaves out all of them."""
-    while limit and limit < len(ids) and (pair := pair_of_id(ids[limit])) and pair_of_id(ids[limit - 1]) == pair:
-        limit -= 1
-    return ids[:limit]
-
-
-def iter_valid_records(
-    store: EpisodeReader, episode_ids: Sequence[str], report: ExportReport, progress: Callable[[int], None]
-) -> Iterator[EpisodeRecord]:
-    """Yield episodes in the given order; damaged ones go to the report instead. Memory: a chunk of 32 episodes."""
-    for start in range(0, len(episode_ids), _CHUNK):
-        for item in read_each(store, episode_ids[start : start + _CHUNK], StoreError):
-            if isinstance(item, StoreError):
-                report.damaged.append(str(item))
-                progress(1)
-            else:
-                yield item
-
-
 def write_records(
     store: EpisodeReader,
     episode_ids: Sequence[str],
@@ -131,7 +86,7 @@ def write_records(
 
     write: returns whether any file of the episode is new. Raises StoreError if the disk fails.
     """
-    for record in iter_valid_records(store, episode_ids, report, progress):
+    for record in iter_valid_records(store, episode_ids, report.damaged, progress):
         try:
             new = write(record)
         except FileConflictError as error:

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render import __version__
+from diorama.render.draw.sheet import sheet
 from diorama.render.export import described_by
 from diorama.render.export.about import About
-from diorama.render.export.atomic_output import indented_json, output_lock, put_file
 from diorama.render.export.croissant import croissant
 from diorama.render.export.dataset_card import PUBLISHED, card, check_replaceable, citation_cff, license_text
 from diorama.render.export.dataset_facts import UNKNOWN, Facts, gather
-from diorama.render.export.protocol import ExportOptions, chosen_ids
-from diorama.render.gallery.sheet import sheet
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.io.atomic_output import indented_json, output_lock, put_file
 from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.tables import counted
 
 _FILES = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "samples.png")

@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export.atomic_output import indented_json, output_lock, put_file, remove_folder
-from diorama.render.export.protocol import first_ids, listed
 from diorama.render.gallery.episode_pages import write_episodes
 from diorama.render.gallery.gallery_files import (
     FORMAT_VERSION,
@@ -28,8 +26,10 @@ from diorama.render.gallery.gallery_files import (
     stale_folders,
 )
 from diorama.render.gallery.search_index import write_index
+from diorama.render.io.atomic_output import indented_json, output_lock, put_file, remove_folder
 from diorama.render.model.errors import DioramaError, StoreError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, is_remote
+from diorama.render.store.selection import first_ids, listed
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
+from diorama.render.draw.overlay import color_of
 from diorama.render.gallery.image_language import language_of
-from diorama.render.gallery.overlay import color_of
 from diorama.render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.tables import counted
 

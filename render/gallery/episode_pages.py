@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export.atomic_output import put_folder
 from diorama.render.gallery.episode_facts import damaged_search_row, page_data, search_row
 from diorama.render.gallery.gallery_files import folder_of, key_of, script_call
 from diorama.render.gallery.thumbnail import thumbnail
+from diorama.render.io.atomic_output import put_folder
 from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter

@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export.atomic_output import below
+from diorama.render.io.atomic_output import below
 from diorama.render.model.errors import UsageError
 from diorama.render.store.rows import finite_json
 

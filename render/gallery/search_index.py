@@ -17,8 +17,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from diorama.render import __version__
-from diorama.render.export.atomic_output import put_file, remove_folder
 from diorama.render.gallery.gallery_files import own_folders, script_call
+from diorama.render.io.atomic_output import put_file, remove_folder
 from diorama.scene_specs.language.vocabulary import COLORS
 
 _ROWS_PER_FILE = 4096

@@ -1,4 +1,4 @@
-"""Limits of a worker: seconds per episode, and memory, with a guard that ends a process that takes too much."""
+"""Limits of a worker's memory, with a guard that ends a process that takes too much."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import threading
 import time
 from pathlib import Path
 
-# Cycles compiles its kernels before the first image on a new GPU: 10 minutes are reported, more on a slow host.
-KERNEL_SECONDS = 1800.0
 # Share of the usable memory for all workers together.
 _WORKERS_SHARE = 0.8
 # For the driver and Ray's own processes, which took 250 MiB for 400 episodes and 400 MiB for 37,800.
@@ -23,18 +21,6 @@ _WORKER_LEAST = 512 * 2**20
 HARD = 1.5
 _LOOK_SECONDS = 0.5
 KILLED_FOR_MEMORY = 77
-
-
-def timeout_of(timeout: float | None, samples: int, width: int, height: int, images: float) -> float:
-    """Return the seconds that an episode may take before its worker counts as hung. timeout: per image, if specified.
-
-    The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on
-    a machine with six processes per core, tighter limits ended workers that were only slow.
-    """
-    if timeout is not None:
-        return timeout * images
-    megasamples = samples * width * height / 1e6
-    return 120.0 + images * (60.0 + 60.0 * megasamples)
 
 
 def resident() -> int:

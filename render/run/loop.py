@@ -11,6 +11,7 @@ from dataclasses import replace
 import ray
 from ray.exceptions import RayError
 
+from diorama.render.episode.time_limit import KERNEL_SECONDS, timeout_of
 from diorama.render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from diorama.render.run.card_faults import LOST_GPU, CardFaults
 from diorama.render.run.commit import Committer
@@ -18,7 +19,6 @@ from diorama.render.run.deadline import Deadline
 from diorama.render.run.estimate import Work
 from diorama.render.run.events import EventLog
 from diorama.render.run.interrupt import Interrupts
-from diorama.render.run.limits import KERNEL_SECONDS, timeout_of
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot, how_lost
 from diorama.render.run.status import Progress

@@ -20,13 +20,14 @@ from PIL import Image
 import diorama
 from diorama.render.episode.make_record import make_record
 from diorama.render.export import reads_files, takes_shard_size
-from diorama.render.export.protocol import ExportOptions, ExportReport, chosen_ids
+from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import EPISODES, members

@@ -10,8 +10,8 @@ from pathlib import Path
 import lance
 import pytest
 
+from diorama.render.draw.notebook import record_html, scene_html
 from diorama.render.gallery.gallery_files import script_call
-from diorama.render.gallery.notebook import record_html, scene_html
 from diorama.render.store import open_or_create
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.language.errors import UsageError

@@ -8,7 +8,7 @@ from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
-from diorama.render.gallery.canvas import Svg
+from diorama.render.draw.canvas import Svg
 
 _WIDTH, _HEIGHT = 760, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 630, 20, 412

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from diorama.render.annotations.annotate import camera_annotation, encode_mask
-from diorama.render.export.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
 from diorama.render.geometry.solid import solid
+from diorama.render.io.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
 from diorama.scene_specs.importing.camera import Recovery, recover

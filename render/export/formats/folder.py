@@ -20,9 +20,9 @@ from typing import Any
 
 from diorama.render.export._episode_folders import Identity, export_folders
 from diorama.render.export._image_files import ID, IMAGE_NAME
-from diorama.render.export.atomic_output import indented_json
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from diorama.render.export.protocol import IDENTITY_COLUMNS
+from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord, ImageRecord
 
 FORMAT_VERSION = 1

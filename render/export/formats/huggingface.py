@@ -18,14 +18,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
-from diorama.render.export.atomic_output import below
 from diorama.render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
 from diorama.render.export.dataset_card import BARE_CARD, SIZES, cell, check_replaceable, is_published
-from diorama.render.export.protocol import ExportOptions, ExportReport, chosen_ids
+from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.io.atomic_output import below
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
+from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.tables import markdown_table
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export._episode_folders import export_folders
-from diorama.render.export.atomic_output import indented_json
+from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES

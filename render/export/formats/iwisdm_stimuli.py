@@ -19,7 +19,7 @@ from typing import Any
 from PIL import Image
 
 from diorama.render.export._image_files import ImageExport, split_of
-from diorama.render.export.atomic_output import put_file
+from diorama.render.io.atomic_output import put_file
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of

@@ -40,7 +40,7 @@ from types import MappingProxyType
 from typing import Any
 
 from diorama.render.export._image_files import ImageExport, image_path, split_of
-from diorama.render.export.atomic_output import put_file
+from diorama.render.io.atomic_output import put_file
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE

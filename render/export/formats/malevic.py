@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from diorama.render.export._image_files import ImageExport, StreamedJson, split_of
-from diorama.render.export.atomic_output import below, compact_json
+from diorama.render.io.atomic_output import below, compact_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.malevic.published import annotation, encoded, question, tensors, vocabulary
 from diorama.scene_specs.benchmarks.malevic.sets import SETS

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export._episode_folders import export_folders
-from diorama.render.export.atomic_output import indented_json
+from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer

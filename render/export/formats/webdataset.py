@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
-from diorama.render.export.atomic_output import below
 from diorama.render.export.croissant import Node, field, file_object, file_set, record_set, source
 from diorama.render.export.protocol import ExportOptions
+from diorama.render.io.atomic_output import below
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader

@@ -20,8 +20,8 @@ from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.items import items_of
 from tests.chat_server import chat_server
 from tests.compatibility.commands import run
-from tests.render.evaluation.eval_stores import episodes, eval_store
 from tests.render.export.helpers import make_store
+from tests.render.items.eval_stores import episodes, eval_store
 
 MODEL = "tests.render.evaluation.test_ask:Player"
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from diorama.render.evaluation.score import read_entries, rows
 from diorama.render.export.protocol import ExportOptions
+from diorama.render.items.scores import read_entries, rows
 from diorama.render.store import open_store
 from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
-from tests.render.evaluation.eval_stores import OPTIONS, eval_store
+from tests.render.items.eval_stores import OPTIONS, eval_store
 
 PLAYERS = Path(__file__).resolve().parents[2] / "harness"
 Replies = dict[str, dict[str, str]]

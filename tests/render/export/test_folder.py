@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.export.atomic_output import output_lock
 from diorama.render.export.formats.folder import export
 from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.io.atomic_output import output_lock
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import DamagedError, EpisodeStore
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 def run(store: EpisodeStore, out: Path, overwrite: bool = False, limit: int | None = None) -> ExportReport:
     done: list[int] = []
-    report = export(store, out, ExportOptions(overwrite, limit), done.append)
+    report = export(store, out, ExportOptions(overwrite=overwrite, limit=limit), done.append)
     chosen = store.count() if limit is None else min(limit, store.count())
     said = report.exported + report.skipped + len(report.damaged + report.differing + report.failed)
     assert said == chosen

@@ -22,9 +22,9 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.make_record import make_record
-from diorama.render.export.atomic_output import put_file
 from diorama.render.export.formats.malevic import export
 from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.io.atomic_output import put_file
 from diorama.render.model.errors import UsageError
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord

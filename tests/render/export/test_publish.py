@@ -27,8 +27,8 @@ from diorama.render.store import open_store
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
-from tests.render.evaluation.eval_stores import eval_store
 from tests.render.export.helpers import make_store
+from tests.render.items.eval_stores import eval_store
 from tests.render.store.rendered import rendered
 
 READER = Path(__file__).resolve().parents[2] / "harness/read_croissant.py"

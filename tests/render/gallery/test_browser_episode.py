@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from diorama.render.draw.overlay import decode_mask
 from diorama.render.gallery.build_gallery import GalleryOptions, build
-from diorama.render.gallery.overlay import decode_mask
 from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, pixels, until
 from tests.render.gallery.stores import HIDING, POINTING, rendered

@@ -14,11 +14,11 @@ from unittest.mock import MagicMock, Mock
 
 import pytest
 
+from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.model.errors import DeviceError
 from diorama.render.run import card_faults, pool
 from diorama.render.run.card_faults import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
 from diorama.render.run.events import EventLog
-from diorama.render.run.limits import KERNEL_SECONDS
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions

@@ -8,15 +8,16 @@ import sys
 
 import pytest
 
+from diorama.render.episode.time_limit import timeout_of
 from diorama.render.run import limits
 
 
 def test_time_outs_grow_with_the_work() -> None:
-    small = limits.timeout_of(None, 24, 320, 240, 1)
-    assert limits.timeout_of(None, 512, 320, 240, 1) > small
-    assert limits.timeout_of(None, 24, 1280, 960, 1) > small
-    assert limits.timeout_of(None, 24, 320, 240, 7) > small
-    assert limits.timeout_of(3.0, 24, 320, 240, 2) == 6.0
+    small = timeout_of(None, 24, 320, 240, 1)
+    assert timeout_of(None, 512, 320, 240, 1) > small
+    assert timeout_of(None, 24, 1280, 960, 1) > small
+    assert timeout_of(None, 24, 320, 240, 7) > small
+    assert timeout_of(3.0, 24, 320, 240, 2) == 6.0
 
 
 @pytest.mark.parametrize("gibibytes", [0.5, 1, 2, 4, 16, 24, 64, 512])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
+from diorama.render.draw.charts import bars, merged, save_charts, shown_groups
 from diorama.render.episode.make_record import make_record
-from diorama.render.gallery.charts import bars, merged, save_charts, shown_groups
 from diorama.render.model.png import decode_png
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord

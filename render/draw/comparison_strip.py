@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.draw.tile_grid import Tile, tile_grid
 
 # Factor of the difference image.
 AMPLIFY = 16

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.draw.tile_grid import Tile, tile_grid
 
 
 def solid(width: int, height: int, level: int) -> Image.Image:

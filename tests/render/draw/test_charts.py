@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.gallery.charts import Panel, line_chart
+from diorama.render.draw.charts import Panel, line_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.gallery import top_view_marks as marks
-from diorama.render.gallery.canvas import FAINT, INK, Point, Svg
-from diorama.render.gallery.top_view_marks import Map, seen_at, seen_ground
+from diorama.render.draw import top_view_marks as marks
+from diorama.render.draw.canvas import FAINT, INK, Point, Svg
+from diorama.render.draw.top_view_marks import Map, seen_at, seen_ground
 from diorama.render.geometry.camera import Camera, Vec, dot
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from diorama.render.gallery.typography import FAINT, INK, PAPER, font, wrapped
+from diorama.render.draw.typography import FAINT, INK, PAPER, font, wrapped
 
 _CAPTION_LINES = 1
 _NOTE_LINES = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.gallery.canvas import FAINT, INK, Point, Svg
+from diorama.render.draw.canvas import FAINT, INK, Point, Svg
 from diorama.render.geometry.camera import Camera, Vec, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.pointing import pointing_ray

@@ -6,8 +6,8 @@ import math
 
 from PIL import Image
 
-from diorama.render.gallery.overlay import overlay
-from diorama.render.gallery.tile_grid import Tile, tile_grid
+from diorama.render.draw.overlay import overlay
+from diorama.render.draw.tile_grid import Tile, tile_grid
 from diorama.render.model.record import EpisodeRecord, ImageRecord
 
 # (count, width): up to `count` images are shown `width` pixels wide. No number of images makes a side longer than about

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from diorama.render.gallery.canvas import Svg
-from diorama.render.gallery.overlay import color_of
-from diorama.render.gallery.top_view import top_view
-from diorama.render.gallery.typography import printable
+from diorama.render.draw.canvas import Svg
+from diorama.render.draw.overlay import color_of
+from diorama.render.draw.top_view import top_view
+from diorama.render.draw.typography import printable
 from diorama.render.model.errors import DioramaError
 from diorama.render.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import Scene

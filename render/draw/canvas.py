@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw
 
-from diorama.render.gallery.typography import font, printable
+from diorama.render.draw.typography import font, printable
 
 Point = tuple[float, float]
 INK, FAINT = "#202428", "#6e747a"

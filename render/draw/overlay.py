@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 from pycocotools import mask as coco
 
-from diorama.render.gallery.typography import font
+from diorama.render.draw.typography import font
 from diorama.render.model.record import RLE, Box, FrameAnnotation
 
 Color = tuple[int, int, int]

@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 from diorama.render.evaluation.predictions import read_predictions
-from diorama.render.evaluation.score import Entry, add_guesses, interval, read_entries, rows
 from diorama.render.export.protocol import ExportOptions
+from diorama.render.items.scores import Entry, add_guesses, interval, read_entries, rows
 from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.iwisdm import answer_balance
 from diorama.scene_specs.benchmarks.mewl.audit import audit
 from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
-from tests.render.evaluation.eval_stores import episodes, eval_store
+from tests.render.items.eval_stores import episodes, eval_store
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_files_that_are_no_logs_get_advice_of_their_own(
 
 def test_damaged_episodes_are_not_read(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "diorama.render.export.protocol.read_each",
+        "diorama.render.store.selection.read_each",
         lambda _, ids, kind: [kind(f"episode {one}: damaged") for one in ids],
     )
     with pytest.raises(StoreError, match=r"^11 episodes not read:\n  episode mal"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import diorama
-from diorama.render.gallery.overlay import color_of, decode_mask, overlay
+from diorama.render.draw.overlay import color_of, decode_mask, overlay
 from diorama.render.renderers.fake import FakeRenderer
 
 

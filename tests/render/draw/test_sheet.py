@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from diorama.render.gallery.comparison_strip import comparison_strip
-from diorama.render.gallery.overlay import overlay
-from diorama.render.gallery.sheet import sheet
-from diorama.render.gallery.typography import fitting, font, wrapped
+from diorama.render.draw.comparison_strip import comparison_strip
+from diorama.render.draw.overlay import overlay
+from diorama.render.draw.sheet import sheet
+from diorama.render.draw.typography import fitting, font, wrapped
 from diorama.render.model.png import decode_png
 from diorama.render.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered

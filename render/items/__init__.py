@@ -1,0 +1,1 @@
+"""Evaluation items of a store, and what models and guessers reach on them."""

@@ -1,0 +1,65 @@
+"""Which episodes of a store are read, in what order, and what happens to damaged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.episode_store import EpisodeReader, read_each
+from diorama.scene_specs.language.scene import pair_of_id
+from diorama.scene_specs.language.tables import counted
+
+# Episodes in memory at once; seven images take about half a megabyte.
+_CHUNK = 32
+_MAX_LISTED = 5
+_SCAN_ROWS = 8192
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """limit: maximum number of episodes, the first by id. where: SQL filter on the store's columns.
+
+    questions: maximum number per image, for evaluation items; None for the items of the benchmarks.
+    """
+
+    limit: int | None = None
+    where: str | None = None
+    questions: int | None = None
+
+
+def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:
+    """The selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
+    if selection.where is None:
+        found = sorted(key for key, _ in store.ids())
+    else:
+        found = sorted(row["episode_id"] for row in store.scan(["episode_id"], selection.where, _SCAN_ROWS))
+    return first_ids(found, selection.limit)
+
+
+def first_ids(ids: list[str], limit: int | None) -> list[str]:
+    """The first of sorted ids; a limit between the members of a contrast leaves out all of them."""
+    while limit and limit < len(ids) and (pair := pair_of_id(ids[limit])) and pair_of_id(ids[limit - 1]) == pair:
+        limit -= 1
+    return ids[:limit]
+
+
+def iter_valid_records(
+    store: EpisodeReader, episode_ids: Sequence[str], damaged: list[str], progress: Callable[[int], None]
+) -> Iterator[EpisodeRecord]:
+    """Yield episodes in the given order; a damaged one is a line of `damaged` instead. Memory: a chunk of 32."""
+    for start in range(0, len(episode_ids), _CHUNK):
+        for item in read_each(store, episode_ids[start : start + _CHUNK], StoreError):
+            if isinstance(item, StoreError):
+                damaged.append(str(item))
+                progress(1)
+            else:
+                yield item
+
+
+def listed(problem: str, lines: Sequence[str]) -> str:
+    """A message about several episodes, one per line; of many the first five. problem: "not exported"."""
+    more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
+    head = f"{counted(len(lines), 'episode')} {problem}:"
+    return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
