@@ -16,6 +16,7 @@ import pytest
 
 from diorama.assets.build import manifest, shapes
 from diorama.render import __version__
+from tests import acme, hostile_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,7 +35,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def wheel_names(built: Path) -> list[str]:
     (wheel,) = built.glob("*.whl")
-    assert wheel.name == f"diorama-{__version__}-py3-none-any.whl"
+    assert wheel.name == f"diorama_render-{__version__}-py3-none-any.whl"
     return zipfile.ZipFile(wheel).namelist()
 
 
@@ -64,8 +65,20 @@ def _is_builder(name: str) -> bool:
 def test_wheel_has_nothing_else(built: Path) -> None:
     names = wheel_names(built)
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"diorama", f"diorama-{__version__}.dist-info"}
+    assert tops == {"diorama", f"diorama_render-{__version__}.dist-info"}
     assert not [name for name in names if _is_builder(name.removeprefix("diorama/"))]
+
+
+def test_wheel_from_the_checkout_is_the_one_from_the_sdist(built: Path, tmp_path: Path) -> None:
+    """The links in diorama/ are in neither; a build follows the folders that they lead to."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    environment = {**os.environ, "PIP_NO_INDEX": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (one,), (other,) = built.glob("*.whl"), tmp_path.glob("*.whl")
+    with zipfile.ZipFile(one) as a, zipfile.ZipFile(other) as b:
+        assert sorted(a.namelist()) == sorted(b.namelist())
+        assert all(a.read(name) == b.read(name) for name in a.namelist() if not name.endswith("RECORD"))
 
 
 def test_wheel_has_the_assets_byte_for_byte(built: Path) -> None:
@@ -100,10 +113,10 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     assert done.stdout.startswith(str(tmp_path))
 
 
-def run_installed(site: Path, code: str) -> subprocess.CompletedProcess[str]:
+def run_installed(site: Path, code: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run Python code where only an unpacked wheel is found, before any editable installation."""
     environment = {**os.environ, "PYTHONPATH": str(site)}
-    command = [sys.executable, "-P", "-c", code]
+    command = [sys.executable, "-P", *options, "-c", code]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=240, check=False, cwd=site.parent, env=environment
     )
@@ -118,14 +131,54 @@ def test_import_diorama_is_the_public_interface(built: Path, tmp_path: Path) -> 
     assert done.stdout.startswith(str(tmp_path))
 
 
+def test_commands_run_beside_files_with_the_names_of_our_folders(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    site = tmp_path / "site"
+    zipfile.ZipFile(wheel).extractall(site)
+    acme.write_installed(site)
+    hostile_folder.write_folder(tmp_path / "work")
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    commands = (*hostile_folder.COMMANDS[:3], *hostile_folder.ACME)
+    assert hostile_folder.run_commands(tmp_path / "work", commands, environment) == []
+
+
+FORMER = [
+    ("import diorama, render", "`render` of Diorama is now `diorama.render`"),
+    ("import diorama, importlib; importlib.import_module('scene_specs.language.spec')", "`diorama.scene_specs`"),
+    ("import diorama, assets", "`diorama.assets`"),
+]
+
+
+@pytest.mark.parametrize(("code", "expected"), FORMER)
+def test_former_names_end_in_a_line_that_says_the_new_one(
+    built: Path, tmp_path: Path, code: str, expected: str
+) -> None:
+    (wheel,) = built.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    # Without the site packages, whose editable installation has the folders themselves on the path.
+    done = run_installed(tmp_path / "site", code, "-S")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ModuleNotFoundError: ")
+    assert expected in done.stderr.splitlines()[-1]
+
+
+def test_folders_of_a_checkout_are_no_modules_of_their_own() -> None:
+    for name in hostile_folder.OURS:
+        done = subprocess.run(
+            [sys.executable, "-c", f"import {name}"], capture_output=True, text=True, timeout=240, check=False, cwd=ROOT
+        )
+        assert f"`{name}` is now `diorama.{name}`; import it by that name" in done.stderr.splitlines()[-1]
+
+
 def test_wheel_names_its_commands_and_license(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        info = f"diorama-{__version__}.dist-info"
+        info = f"diorama_render-{__version__}.dist-info"
         commands = archive.read(f"{info}/entry_points.txt").decode()
         metadata = archive.read(f"{info}/METADATA").decode()
     found = set(re.findall(r"^([\w-]+) = ", commands, re.MULTILINE))
     assert {"render-batch", "render-specs", "render-export", "render-doctor", "render-episode"} <= found
+    assert "\nName: diorama-render\n" in metadata
     assert "License-Expression: MIT" in metadata
     assert "Requires-Python: >=3.11" in metadata
 

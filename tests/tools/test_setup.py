@@ -24,6 +24,7 @@ NEEDED = (
 def checkout(tmp_path: Path) -> Path:
     """A folder with the script and a lock that nothing could be installed from."""
     (tmp_path / "tools").mkdir()
+    (tmp_path / "diorama").mkdir()
     shutil.copy(ROOT / "tools/setup.sh", tmp_path / "tools")
     for name in ("dev", "readers", "moto", "harness"):
         (tmp_path / f"requirements-{name}.lock").write_text("nothing==0\n", "utf-8")
@@ -84,6 +85,13 @@ def test_failed_installation_leaves_nothing(checkout: Path) -> None:
     assert done.returncode == 1, done.stderr
     assert "installing the locked packages failed" in done.stderr
     assert {path.name for path in checkout.iterdir() if path.suffix != ".lock"} == {"tools"}
+
+
+def test_links_that_git_left_out_are_made(checkout: Path) -> None:
+    (checkout / "diorama/render").write_text("../render", "utf-8")
+    run_setup(checkout, PYTHON="/nowhere/python3.11")
+    for name in ("render", "scene_specs", "assets"):
+        assert str((checkout / "diorama" / name).readlink()) == f"../{name}"
 
 
 @pytest.fixture

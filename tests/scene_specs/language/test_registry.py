@@ -88,7 +88,7 @@ def test_a_name_that_two_packages_provide_names_both(folder: Path) -> None:
 
 def test_a_name_of_diorama_cannot_be_replaced(folder: Path) -> None:
     acme(folder, "materials", "glass = acme_lab:glass")
-    with pytest.raises(PluginError, match=r"'glass'.* diorama .* acme-lab 0\.1\.0"):
+    with pytest.raises(PluginError, match=r"'glass'.* diorama-render .* acme-lab 0\.1\.0"):
         plugin("materials", "rubber")
 
 

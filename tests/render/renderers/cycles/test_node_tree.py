@@ -17,7 +17,7 @@ from diorama.scene_specs.language.spec import SpecModel
 @pytest.mark.parametrize(
     ("raised", "kind", "message"),
     [
-        (KeyError("Sheen"), RenderError, "material 'rubber' of diorama: its build failed: KeyError: 'Sheen'"),
+        (KeyError("Sheen"), RenderError, "material 'rubber' of diorama-render: its build failed: KeyError: 'Sheen'"),
         (AssetError("no file"), AssetError, "no file"),
     ],
 )
