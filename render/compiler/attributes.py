@@ -23,7 +23,7 @@ from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, i
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
 from diorama.scene_specs.language.scene import SceneMaterial
 from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
-from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace
+from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace, flat_layers
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
@@ -106,16 +106,21 @@ def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float
 
 @dataclass(frozen=True)
 class _Setting:
-    """Where an object is placed: the stage, its place there if any, and the number of objects before it."""
+    """Where an object is placed: the stage, its place there if any, and the number of objects before it.
+
+    layers: distance in z between flat objects, where the stage's file has none.
+    """
 
     stage: Stage
     place: StagePlace | None
     before: int
+    layers: float | None
 
-    def height(self, scale: float, stand: Stand) -> float:
+    def height(self, scale: float, stand: Stand, flat: bool) -> float:
         """z of an object with two coordinates or none: on the ground, or in its layer."""
-        if self.stage.layers is not None:
-            return rounded(-self.stage.layers * (self.before + 1))
+        layers = self.stage.layers or (self.layers if flat else None)
+        if layers is not None:
+            return rounded(-layers * (self.before + 1))
         return scale if stand.height == 1.0 else rounded(scale * stand.height)
 
 
@@ -137,11 +142,14 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting,
         raise fail(f"object {name}: unknown size {size!r}; there are: {', '.join(stage.size_names())}")
     shape, outline = _shape_of(spec_shape)
     stand = stand_of(shape, outline)
-    scale, word = _scale_of(spec, size, outline_of(shape, outline), stand, setting)
+    drawn = outline_of(shape, outline)
+    scale, word = _scale_of(spec, size, drawn, stand, setting)
     if not scale:
         raise fail(f"object {name}: its scale is less than 0.000001; raise size or footprint, or leave out normalize")
-    height = setting.height(scale, stand)
+    height = setting.height(scale, stand, drawn is not None)
     location = place.location if place is not None else None
+    if location is not None and drawn is not None and setting.layers is not None:
+        location = (*location[:2], height)
     if spec.location is not None:
         location = (*spec.location, height) if len(spec.location) == 2 else spec.location
     tilted = bool(turn[0] or turn[1])
@@ -334,7 +342,8 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fa
             raise fail(f"two objects have the name {name!r}; an object without a name is called `object-<index>`")
     turns = (u[:, 4] * 360.0).tolist()
     places = _places(wanted, stage, keys, fail)
+    layers = flat_layers(frame, stage)
     return [
-        _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k), fail)
+        _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k, layers), fail)
         for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]

@@ -16,7 +16,7 @@ from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec, RandomObjectsSpec
-from diorama.scene_specs.language.stage import Stage, stage_of
+from diorama.scene_specs.language.stage import Stage, flat_layers, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.
@@ -27,6 +27,8 @@ _FITTED = "+fitted"
 _LISTED = "+listed"
 # Added where `distinct` may compare other things than 0.1.0, which compared values as written.
 _DISTINCT = "+distinct"
+# Added where flat objects are in layers of which the stage's file says nothing: 0.1.0 had them in one plane.
+_LAYERED = "+layered"
 
 
 @in_asset_roots
@@ -36,7 +38,7 @@ def render_key_of(
     """Return the RenderKey of an episode. renderer: as in RunOptions. Raises AssetError, StageError, UsageError."""
     if isinstance(episode, Scene):
         assets, size = episode.assets, (episode.settings.width, episode.settings.height)
-        listed = seen = False
+        listed = seen = layered = False
         flat = any(frame.pixels is not None for frame in episode.frames)
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
         episode = episode.model_copy(update={"settings": settings})
@@ -49,8 +51,10 @@ def render_key_of(
         size, flat = stage.size, stage.pixels != "filtered"
         listed = any(_lists_for_models(frame, stage) for frame in episode.frames)
         seen = any(_distinct_by_sight(frame, stage) for frame in episode.frames)
+        layered = any(flat_layers(frame, stage) is not None for frame in episode.frames)
     passes = [name for frame in episode.frames for name in frame.passes]
-    suffix = _LISTED * listed + _DISTINCT * seen + _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
+    suffix = _LISTED * listed + _DISTINCT * seen + _LAYERED * layered
+    suffix += _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),

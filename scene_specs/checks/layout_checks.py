@@ -13,7 +13,7 @@ from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_jso
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.registry import shapes
 from diorama.scene_specs.language.spec import AreaSpec, ConstraintSpec, FrameSpec, ObjectSpec, OutlineSpec, object_name
-from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.stage import Stage, flat_heights
 from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import OPPOSITE, SHAPES
 
@@ -33,6 +33,7 @@ def layout_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Pat
         yield from _outside(frame, area, at)
         yield from _relation_diagnostics(frame, stage, area, at)
     yield from _overlaps(frame, stage, at)
+    yield from _one_plane(frame, stage, at)
 
 
 def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
@@ -44,6 +45,23 @@ def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnos
                 problem = f"found {axis} = {value:g}, outside the area; allowed: {least:g} to {greatest:g}"
                 hint = "give the frame an area that holds it"
                 yield PathDiagnostic((*at, "objects", index, "location", "xy".index(axis)), problem, hint)
+
+
+def _one_plane(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    """Report flat objects at the z of another one: where they overlap, one or the other is seen at random."""
+    seen: dict[float, int] = {}
+    for index, height in flat_heights(frame, stage).items():
+        item = frame.objects[index]
+        other = seen.setdefault(round(height, 6), index)
+        if other == index:
+            continue
+        # One of the two has a z in the spec; layers differ from each other.
+        at_fault = index if item.location is not None and len(item.location) == 3 else other
+        neighbor = other if at_fault == index else index
+        name = object_name(frame.objects[neighbor], neighbor)
+        problem = f"found z = {height:g}, the plane of {name}; allowed: flat objects in different planes"
+        hint = "leave z out, so that each object is nearer than the one before, or give another z"
+        yield PathDiagnostic((*at, "objects", at_fault, "location", 2), problem, hint)
 
 
 class _Body(NamedTuple):

@@ -14,19 +14,25 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, model_validator
 
 from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 from diorama.scene_specs.language.spec import (
     AreaSpec,
     Byte,
     EpisodeSpec,
     Finite,
+    FrameSpec,
     NotNegative,
+    OutlineSpec,
     Positive,
     Side,
     SpecModel,
     Vector3,
 )
 from diorama.scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
+
+# Units between the flat objects of a frame on a flat stage without `layers`; as on the stage `flat`.
+_LAYERS = 0.05
 
 
 class StageError(DioramaError):
@@ -208,6 +214,41 @@ class Stage(SpecModel):
     def size_names(self) -> Mapping[str, float]:
         """Return size name -> scale."""
         return SIZES if self.sizes is None else self.sizes
+
+
+def flat_layers(frame: FrameSpec, stage: Stage) -> float | None:
+    """Return the distance in z between flat objects where the stage has no `layers` and two could be in one plane.
+
+    The stage `pictures` of 0.1.0 had none, so that such objects showed through each other. Its file stays as it is:
+    render keys hold its digest, and most frames on it show models alone.
+    """
+    if stage.pixels != "center" or stage.layers is not None:
+        return None
+    flat = sum(_may_be_flat(item.shape, stage) for item in frame.objects)
+    if (drawn := frame.random_objects) is not None:
+        shapes = [shape for shape, _ in drawn.combinations or ()] or drawn.shapes or stage.defaults.shapes
+        most = drawn.count[1] if isinstance(drawn.count, tuple) else drawn.count
+        flat += most * any(_may_be_flat(shape, stage) for shape in shapes)
+    return _LAYERS if flat > 1 else None
+
+
+def flat_heights(frame: FrameSpec, stage: Stage) -> dict[int, float]:
+    """Return index -> z of the listed objects that may be flat and whose z is certain, on a stage of `flat_layers`."""
+    layers = flat_layers(frame, stage)
+    if layers is None:
+        return {}
+    heights = {}
+    for index, item in enumerate(frame.objects):
+        if _may_be_flat(item.shape, stage):
+            _, _, *fixed = item.location or (0.0, 0.0)
+            heights[index] = fixed[0] if fixed else -layers * (index + 1)
+    return heights
+
+
+def _may_be_flat(shape: str | OutlineSpec | None, stage: Stage) -> bool:
+    if shape is None:
+        return any(name in FLAT_SHAPES for name in stage.defaults.shapes)
+    return isinstance(shape, OutlineSpec) or shape in FLAT_SHAPES
 
 
 def stage_paths() -> dict[str, Path]:

@@ -141,16 +141,20 @@ def test_episodes_rendered_again_are_identical(archive: Archive, tmp_path: Path)
     for number, name in enumerate(archive.about["rendered_again"]):
         out = ("--device", "cpu", "--compare", "--out", tmp_path / str(number))
         again = run_json("render-episode", archive.store, name, *out, exit_codes=(0, 1))
-        stored = store.get(name).provenance
-        if same_making(stored.cpu, stored.versions, again["provenance"]):
+        if same_making(store.get(name).provenance.model_dump(), again["provenance"]):
             assert again["comparison"]["identical"], f"{name}: {again['comparison']}"
         else:
             assert strays(again["comparison"]) == [], name
 
 
-def same_making(cpu: str, versions: dict[str, str], now: dict[str, Any]) -> bool:
-    """Whether byte identity is promised: the same instruction set and the same Blender."""
-    return bool((cpu, versions.get("bpy")) == (now["cpu"], now["versions"].get("bpy")))
+def same_making(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether byte identity is promised: the same kind of processor, instruction set and Blender.
+
+    Processors of two makers with the same instruction set were seen to differ: by one level in two pixels of one image.
+    """
+    return all(before[key] == now[key] for key in ("device", "cpu")) and (
+        before["versions"].get("bpy") == now["versions"].get("bpy")
+    )
 
 
 def strays(comparison: dict[str, Any]) -> list[str]:
@@ -170,10 +174,10 @@ def test_the_tolerance_for_another_processor_allows_noise_and_nothing_else() -> 
     assert strays(noisy) == []
     moved = {**image, "mean": 3.0, "psnr": 22.0, "truth": ["objects[0].location[1]: 1.0, now 2.0"]}
     assert len(strays({"missing": ["b"], "gone": ["c"], "images": [moved]})) == 4
-    now = {"cpu": "x86_64 avx2", "versions": {"bpy": "4.5.1"}}
-    assert same_making("x86_64 avx2", {"bpy": "4.5.1"}, now)
-    assert not same_making("x86_64 sse4.2", {"bpy": "4.5.1"}, now)
-    assert not same_making("x86_64 avx2", {"bpy": "4.5.0"}, now)
+    now = {"device": "CPU A", "cpu": "x86_64 avx2", "versions": {"bpy": "4.5.1"}}
+    assert same_making(dict(now), now)
+    for other in ({"device": "CPU B"}, {"cpu": "x86_64 sse4.2"}, {"versions": {"bpy": "4.5.0"}}):
+        assert not same_making({**now, **other}, now)
 
 
 def specs_of(archive: Archive, file: Path, cropped: bool) -> tuple[Path, int]:
