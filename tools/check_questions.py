@@ -11,6 +11,7 @@ a question is degenerate, a change is not exposed, or an expression fails or is 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import time
@@ -18,12 +19,15 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from difflib import unified_diff
 from itertools import combinations, groupby, islice
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import libcst as cst
+from mutmut.mutation.mutators import mutation_operators
 from tqdm import tqdm
 
 from diorama.render.annotations.image_views import store_views
@@ -48,7 +52,6 @@ from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.rules import Judge, shortened
 from diorama.scene_specs.questions.view import ImageView
 from tools.option_types import positive
-from tools.programs import ROOT
 
 MUTATIONS = 20
 # An image, a program, and its result, None if a presupposition fails.
@@ -189,16 +192,26 @@ def unchanged(pairs: Sequence[tuple[Question, Node]], images: Sequence[ImageView
 
 def mutated(module: ModuleType, cases: Sequence[Case]) -> int:
     """Print what exposes each of 20 changes of an executor; return the number of those that nothing exposes."""
-    from tools.mutants import mutants_of
-
     path = Path(str(module.__file__))
-    drawn = sorted(mutants_of(ROOT, "questions", path, 1), key=lambda one: one.key)
-    sources = [one for one in drawn if not any(text in one.source() for text in EQUIVALENT)][:MUTATIONS]
-    survivors = [one for one in sources if not _is_exposed(one.source(), str(path), cases)]
-    for one in survivors:
-        print(f"not exposed:\n{one.diff()}")
+    tree = cst.parse_module(path.read_text("utf-8"))
+    drawn = sorted(set(changes(tree, tree)), key=lambda code: hashlib.sha256(code.encode()).digest())
+    sources = [code for code in drawn if not any(text in code for text in EQUIVALENT)][:MUTATIONS]
+    survivors = [code for code in sources if not _is_exposed(code, str(path), cases)]
+    for code in survivors:
+        print("not exposed:", *unified_diff(tree.code.splitlines(), code.splitlines(), n=1, lineterm=""), sep="\n")
     print(f"{path.name}: {MUTATIONS - len(survivors)} of {MUTATIONS} changes are exposed")
     return len(survivors)
+
+
+def changes(tree: cst.Module, node: cst.CSTNode) -> Iterator[str]:
+    """Yield the code of a module after each of mutmut's changes of one node, except those of types and messages."""
+    if isinstance(node, cst.Annotation | cst.Decorator | cst.BaseString | cst.Raise):
+        return
+    for kind, operator in mutation_operators:
+        for after in operator(node) if isinstance(node, kind) else ():
+            yield cst.ensure_type(tree.deep_replace(node, after), cst.Module).code
+    for child in node.children:
+        yield from changes(tree, child)
 
 
 def _is_exposed(source: str, path: str, cases: Sequence[Case]) -> bool:

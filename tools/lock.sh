@@ -12,7 +12,8 @@
 #   requirements-harness.lock  Inspect AI and lmms-eval, which `make test-all` installs into another one
 #   requirements-{ziglang,opencl}.lock  what simulated GPUs need: tools/simulated_gpu
 # The files hold hashes of every file of a release, for all platforms and Pythons from 3.11 on, and no index's address: they
-# work with any mirror.
+# work with any mirror. One uv.lock could replace them (`[tool.uv] conflicts` resolves the extras together), but it holds
+# the address of every file on the index that it was made with, and is larger than all of these.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

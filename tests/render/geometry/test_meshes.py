@@ -37,7 +37,11 @@ def test_every_mesh_of_ours_can_be_read() -> None:
     ],
 )
 def test_a_damaged_mesh_of_a_plug_in_is_an_asset_error(tmp_path: Path, changes: dict[str, Any], found: str) -> None:
-    mesh: dict[str, Any] = {"vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], "normals": [[0, 0, 1]] * 3, "triangles": [[0, 1, 2]]}
+    mesh: dict[str, Any] = {
+        "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+        "normals": [[0, 0, 1]] * 3,
+        "triangles": [[0, 1, 2]],
+    }
     path, data = tmp_path / "bent.npz", io.BytesIO()
     with patch("diorama.render.geometry.meshes._own_meshes", return_value={"bent": path}):
         np.savez(path, **mesh)
