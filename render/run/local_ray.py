@@ -1,4 +1,9 @@
-"""The Ray of a run: a private one on this machine for the duration of the run, or an existing cluster."""
+"""The Ray of a run: a private one on this machine for the duration of the run, or an existing cluster.
+
+Ray has no options for some of what a private Ray needs: to start in a second, to listen on this machine only, and to
+leave output and signals to the command. `_altered` sets names inside Ray's modules for these, and nothing else does.
+tests/render/run/test_local_ray.py notices if a release of Ray doesn't read one of these names any longer.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +17,17 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import ray
+from ray._private import node as ray_node
 from ray._private import ray_constants
 from ray._private import utils as ray_utils
 from ray._private import worker as ray_worker
-from ray._private.node import Node as RayNode
+from ray._private.parameter import RayParams
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
@@ -37,9 +42,6 @@ log = logging.getLogger(__name__)
 
 # A Unix socket's path has 107 characters at most, of which those of Ray and of the private folder take up to 79.
 _LONGEST_FOLDER = 28
-# Methods that start the autoscaler, the dashboard, and the collection of logs, which a run on one machine never uses.
-# Together they take two seconds to start and one to end.
-_UNUSED_PARTS = ("start_monitor", "start_api_server", "start_log_monitor")
 _NODE_SECONDS = 10.0
 _CONNECT_SECONDS = 10
 _END_SECONDS = 10.0
@@ -51,7 +53,11 @@ _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "l
 def local_ray(gpus: int | None = None) -> Iterator[None]:
     """Start Ray, and shut it down afterwards. A Ray that runs already is used and left running.
 
-    gpus: number of GPUs that Ray assumes (tests).
+    Args:
+        gpus: number of GPUs that Ray assumes (tests).
+
+    Raises:
+        RenderError: Ray does not start.
     """
     if ray.is_initialized():
         yield
@@ -77,16 +83,38 @@ def _private_folder() -> Path:
 
 
 @contextmanager
-def _environment(settings: dict[str, str]) -> Iterator[None]:
-    """Set variables of the environment, and restore them afterwards."""
-    before = {name: os.environ[name] for name in settings if name in os.environ}
-    os.environ.update(settings)
+def _altered(names: MutableMapping[str, Any], **values: Any) -> Iterator[None]:
+    """Set variables of the environment, or names in one of Ray's modules, and restore them afterwards."""
+    before = {name: names[name] for name in values if name in names}
+    names.update(values)
     try:
         yield
     finally:
-        for name in settings:
-            os.environ.pop(name, None)
-        os.environ.update(before)
+        for name in values:
+            names.pop(name, None)
+        names.update(before)
+
+
+class _QuickNode(ray_node.Node):
+    """A node without what a run on one machine never uses: the autoscaler, the dashboard, and the collection of logs.
+
+    Together they take two seconds to start and one to end.
+    """
+
+    def __init__(self, ray_params: RayParams, **options: Any) -> None:
+        ray_params.update(no_monitor=True, include_log_monitor=False)
+        super().__init__(ray_params, **options)
+
+    def start_api_server(self, **_: Any) -> None:
+        """Start nothing. With include_dashboard=False, Ray would start a smaller server."""
+
+    def start_raylet(self, *args: Any, **options: Any) -> None:
+        """Start the raylet and notice at once that the node is up. Ray itself looks for it once per second."""
+        super().start_raylet(*args, **options)
+        deadline = time.monotonic() + _NODE_SECONDS
+        head = self.get_gcs_client()  # type: ignore[no-untyped-call]
+        while not head.get_all_node_info() and time.monotonic() < deadline:
+            time.sleep(0.02)
 
 
 @contextmanager
@@ -109,29 +137,12 @@ def _private_settings(folder: Path) -> Iterator[None]:
         # Ray measures the whole machine: it would kill workers because of the memory that other jobs take.
         settings["RAY_memory_monitor_refresh_ms"] = "0"
     try:
-        with _environment(settings), patch.object(ray_constants, "ENABLE_RAY_CLUSTER", new=False):
+        with _altered(os.environ, **settings), _altered(vars(ray_constants), ENABLE_RAY_CLUSTER=False):
             _reread_token()
             yield
     finally:
         _reread_token()
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-@contextmanager
-def _quick_start() -> Iterator[None]:
-    """Make a Ray that is started in the block leave out `_UNUSED_PARTS`, and notice at once that its node is up."""
-    start = RayNode.start_raylet
-
-    def start_raylet(node: RayNode, *args: Any, **extra: Any) -> None:
-        start(node, *args, **extra)
-        # Ray itself looks for the node once per second.
-        deadline = time.monotonic() + _NODE_SECONDS
-        while not node.get_gcs_client().get_all_node_info() and time.monotonic() < deadline:
-            time.sleep(0.02)
-
-    methods: dict[str, Any] = dict.fromkeys(_UNUSED_PARTS, lambda *_, **__: None)
-    with patch.multiple(RayNode, **methods, start_raylet=start_raylet):
-        yield
 
 
 def _reread_token() -> None:
@@ -147,7 +158,7 @@ def _job() -> JobConfig:
 
 
 def _start_here(gpus: int | None, folder: Path) -> None:
-    with warnings.catch_warnings(), _quick_start():
+    with warnings.catch_warnings(), _altered(vars(ray_node), Node=_QuickNode):
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:
@@ -204,9 +215,15 @@ def _starting(folder: Path) -> list[int]:
 
 @contextmanager
 def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> Iterator[list[Node]]:
-    """Connect to Ray and yield its nodes: this machine, or those of the cluster at `address` (see `ray.init`).
+    """Connect to Ray and yield its nodes, largest first.
 
-    Raises DeviceError if no cluster answers at the address.
+    Args:
+        address: of a cluster, as for `ray.init`; None starts Ray on this machine.
+        logical_gpus: number of GPUs that Ray assumes (tests).
+
+    Raises:
+        DeviceError: no cluster answers at the address.
+        RenderError: Ray does not start on this machine.
     """
     if address is None:
         with local_ray(logical_gpus):
@@ -264,12 +281,12 @@ def _quiet_ray() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     with (
-        _environment({name: os.environ.get(name, value) for name, value in _DEFAULTS.items()}),
+        _altered(os.environ, **{name: _DEFAULTS[name] for name in _DEFAULTS.keys() - os.environ.keys()}),
         # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them.
-        patch.object(ray_worker, "print_to_stdstream", _log_output),
+        _altered(vars(ray_worker), print_to_stdstream=_log_output),
         # Ray's handlers exit immediately, and that of its C++ part aborts; those of `Interrupts` finish the run.
-        patch.object(ray_utils, "set_sigterm_handler", lambda _: None),
-        patch.object(ray_constants, "RAY_DISABLE_FAILURE_SIGNAL_HANDLER", new=True),
+        _altered(vars(ray_utils), set_sigterm_handler=lambda _: None),
+        _altered(vars(ray_constants), RAY_DISABLE_FAILURE_SIGNAL_HANDLER=True),
     ):
         try:
             yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 import ray
 from ray._private import ray_constants
+from ray._private import utils as ray_utils
 from ray._private import worker as ray_worker
 
 from diorama.render.model.errors import DeviceError, RenderError
@@ -53,10 +55,9 @@ SEVERAL = """
 import json, os, sys
 from contextlib import suppress
 import ray
-from ray._private.node import Node
 from diorama.render.run.local_ray import local_ray
 
-parts = (Node.start_raylet, Node.start_monitor, Node.start_api_server)
+parts = ray._private.node.Node
 TEMPORARY = os.environ["TMPDIR"]
 print(json.dumps(os.listdir(TEMPORARY)))
 for error in (None, ValueError, KeyboardInterrupt):
@@ -79,7 +80,7 @@ for error in (None, ValueError, KeyboardInterrupt):
     except (ValueError, KeyboardInterrupt):
         pass
     assert {name for name in os.environ if "AUTH" in name} == {name for name in before if "AUTH" in name}
-assert parts == (Node.start_raylet, Node.start_monitor, Node.start_api_server)
+assert parts is ray._private.node.Node
 print(json.dumps(os.listdir(TEMPORARY)))
 """
 
@@ -111,6 +112,42 @@ def test_ray_starts_and_ends_repeatedly_and_leaves_nothing() -> None:
         assert runs == [[7, 64, False, 0]] * 3
         assert first == last == [".ray"]
         assert (Path(folder) / ".ray" / "auth_token").read_text() == "f" * 64
+
+
+def listening(pids: list[int]) -> set[str]:
+    """The addresses on which processes accept TCP connections, as the kernel writes them."""
+    sockets: dict[str, str] = {}
+    for table in ("tcp", "tcp6"):
+        for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A":
+                # IPv4 addresses of IPv6 sockets are at the end.
+                sockets[f"socket:[{fields[9]}]"] = fields[1].partition(":")[0][-8:]
+    links = [str(path.readlink()) for pid in pids for path in Path(f"/proc/{pid}/fd").iterdir() if path.is_symlink()]
+    return {sockets[link] for link in links if link in sockets}
+
+
+def test_the_names_that_are_set_inside_ray_still_have_their_effect(
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """If this fails with another release of Ray, it no longer reads a name that `local_ray` sets."""
+    caplog.set_level(logging.DEBUG, "diorama")
+    before = signal.getsignal(signal.SIGTERM)
+    with local_ray():
+        node: Any = ray_worker._global_node
+        # No autoscaler, dashboard or collection of logs.
+        assert set(node.all_processes) == {"gcs_server", "raylet"}
+        pids = [started.process.pid for part in node.all_processes.values() for started in part]
+        assert listening([*pids, os.getpid()]) == {"0100007F"}  # 127.0.0.1
+        # Neither Python nor C++ handles SIGTERM for Ray.
+        assert signal.getsignal(signal.SIGTERM) is before
+        caught = re.search(r"SigCgt:\s*(\w+)", Path("/proc/self/status").read_text())
+        assert caught is not None and not int(caught[1], 16) >> (signal.SIGTERM - 1) & 1
+        ray_utils.publish_error_to_driver("kind", "a worker died", gcs_client=node.get_gcs_client())
+        end = time.monotonic() + 30
+        while "a worker died" not in caplog.text and time.monotonic() < end:
+            time.sleep(0.1)
+    assert "a worker died" in caplog.text and "a worker died" not in capfd.readouterr().out
 
 
 def test_what_ray_is_told_ends_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
