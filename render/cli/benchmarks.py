@@ -16,7 +16,6 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
-from diorama.render.cli.verification import StoreEpisodes, read_benchmark
 from diorama.render.model.errors import SpecError
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.writing import is_stream
@@ -223,9 +222,13 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
     from diorama.scene_specs.language.benchmark import ModelCommand, SpecsCommand, StoreCommand
 
     if isinstance(options, SpecsCommand):
+        from diorama.scene_specs.reading.source import read_benchmark
+
         check = benchmark.function(options.check) if options.check else None
         yield (read_benchmark(options.files, benchmark.name, check),)
     elif isinstance(options, StoreCommand):
+        from diorama.render.store.selection import StoreEpisodes
+
         yield (StoreEpisodes(options.store),)
     elif isinstance(options, ModelCommand):
         from diorama.render.chat import ChatSettings, open_models

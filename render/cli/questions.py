@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diorama.render.cli import options as opt
-from diorama.render.cli import verification
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import progress
 from diorama.render.model.errors import UsageError
@@ -123,7 +122,9 @@ def _views(
     if any(is_store) and size:
         raise UsageError("--size is for specs; the images of a store have their sizes")
     if any(is_store):
-        episodes = verification.StoreEpisodes(sources[0])
+        from diorama.render.store.selection import StoreEpisodes
+
+        episodes = StoreEpisodes(sources[0])
         records = episodes.read(episodes.ids())
     else:
         records = _drawn(sources, size, asset_roots)
@@ -135,10 +136,11 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
     from diorama.render.episode.make_record import make_record
     from diorama.render.model.profiles import episode_settings
     from diorama.render.renderers.fake import FakeRenderer
+    from diorama.scene_specs.reading.source import open_checked
 
     renderer = FakeRenderer()
-    with verification.episodes_of(files, None) as episodes:
-        for episode in episodes:
+    with open_checked(files) as source:
+        for _, _, episode in source:
             settings = episode_settings(episode, None, size)
             job = render_key_of(episode, settings, "fake", roots)
             yield make_record(renderer, episode, job, settings, roots)

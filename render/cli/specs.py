@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diorama.render.cli import benchmarks, verification
+from diorama.render.cli import benchmarks
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaGroup, log
 from diorama.render.cli.output import print_json, write_lines, write_text
@@ -128,17 +128,18 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
       render-specs check specs.jsonl
       render-specs check --prove --store scenes.lance
     """
+    from diorama.render.episode.verification import MissingAssets, Verification, verify_files, verify_store
     from diorama.scene_specs.reading.source import SpecSource
 
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
     if store is not None:
-        result = verification.verify_store(store)
+        result = verify_store(store)
     else:
-        with SpecSource(files, more=verification.MissingAssets(asset_roots)) as source:
-            result = verification.Verification(*source.check())
+        with SpecSource(files, more=MissingAssets(asset_roots)) as source:
+            result = Verification(*source.check())
             if prove and not result.diagnostics:
-                result = verification.verify_files(source)
+                result = verify_files(source)
     diagnostics = result.diagnostics
     if as_json:
         unverified = {"unverified": result.unverified} if prove else {}
@@ -172,8 +173,10 @@ def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
       render-specs resolve specs.jsonl --out scenes.jsonl
       render-specs resolve specs/ --profile draft --size 640x480
     """
+    from diorama.scene_specs.reading.source import open_checked
+
     failed = 0
-    with verification.open_checked(files) as source, atomic_writer(out) as stream:
+    with open_checked(files) as source, atomic_writer(out) as stream:
         for item in source:
             try:
                 stream.write(_resolve(item.episode, **options) + "\n")
@@ -235,12 +238,13 @@ def contrast(
       render-specs contrast --store scenes.lance --change count --chain 4
     """
     from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
+    from diorama.render.episode.find import episodes_of
     from diorama.render.model.profiles import episode_settings
 
     if bool(files) == (store is not None):
         raise click.UsageError("give FILES, or --store STORE")
     refused = 0
-    with verification.episodes_of(files, store) as episodes, atomic_writer(out) as stream:
+    with episodes_of(files, store) as episodes, atomic_writer(out) as stream:
         for episode in episodes:
             settings = episode_settings(episode, profile, size)
             for change in dict.fromkeys(changes):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,15 +12,16 @@ from diorama.render.compiler import compile_episode
 from diorama.render.episode.edit import apply_edits
 from diorama.render.episode.request import EpisodeRequest, check_options
 from diorama.render.model.blender_series import PYTHONS, key_suffix, series_of
-from diorama.render.model.errors import DioramaError, SpecError, UsageError
+from diorama.render.model.errors import DioramaError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import unknown_id
 from diorama.render.store.read_back import exported_record
+from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.reading.source import SpecSource, parse_episode
+from diorama.scene_specs.reading.source import open_checked, parse_episode
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,22 @@ def source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     return episode
 
 
+@contextmanager
+def episodes_of(files: Sequence[str], store: str | None) -> Iterator[Iterator[EpisodeSpec | Scene]]:
+    """Yield the episodes of checked files, or those from which the episodes of a store were made.
+
+    Raises:
+        SpecError: files are wrong.
+        StoreError: the store can't be read.
+    """
+    if store is None:
+        with open_checked(files) as source:
+            yield (item.episode for item in source)
+    else:
+        stored = StoreEpisodes(store)
+        yield map(source_of, stored.read(stored.ids()))
+
+
 def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:
     """The settings with the requested profile, size and samples. Raises UsageError."""
     settings = episode_settings(episode, request.profile, request.size)
@@ -134,10 +152,7 @@ def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple
 def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
     """The requested episode of a spec file, or its only one, compiled."""
     assert request.spec is not None
-    with SpecSource([request.spec]) as source:
-        diagnostics, _ = source.check()
-        if diagnostics:
-            raise SpecError(diagnostics)
+    with open_checked([request.spec]) as source:
         found = {item.episode.id: item.episode for item in source if request.episode_id in (None, item.episode.id)}
     if len(found) != 1:
         if request.episode_id is not None:

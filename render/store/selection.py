@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from diorama.render.model.errors import StoreError
+from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
+from diorama.render.store import open_store
 from diorama.render.store.episode_store import EpisodeReader, read_each
 from diorama.scene_specs.language.scene import pair_of_id
 from diorama.scene_specs.language.tables import counted
@@ -56,6 +57,32 @@ def iter_valid_records(
                 progress(1)
             else:
                 yield item
+
+
+class StoreEpisodes:
+    """The episodes of a store, as commands of benchmarks read them. damaged: a line for each damaged one found."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._store = url, open_store(url)
+        self.damaged: list[str] = []
+
+    def ids(self) -> list[str]:
+        """Return all ids, sorted."""
+        return sorted(key for key, _ in self._store.ids())
+
+    def read(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
+        """Yield the episodes with these ids, in their order. Raises UsageError if one is damaged."""
+        for record in self.valid(ids):
+            if self.damaged:
+                break
+            yield record
+        if self.damaged:
+            damaged = "; ".join(self.damaged)
+            raise UsageError(f"{self._url}: damaged: {damaged}; `render-specs check --prove --store` lists all")
+
+    def valid(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
+        """Yield the episodes with these ids that are not damaged; the others become lines of `damaged`."""
+        return iter_valid_records(self._store, ids, self.damaged, lambda _: None)
 
 
 def listed(problem: str, lines: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import cycle
 from os import PathLike
@@ -18,7 +19,7 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.checks.semantics import diagnostics_of
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
-from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, spec_error
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
@@ -37,6 +38,11 @@ class Item(NamedTuple):
     file: str
     line: int
     episode: Any
+
+    def data(self) -> dict[str, Any]:
+        """Return the episode as JSON data."""
+        data: dict[str, Any] = self.episode.model_dump(mode="json", exclude_none=True)
+        return data
 
 
 class SpecSource:
@@ -134,6 +140,42 @@ class SpecSource:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def open_checked(names: Sequence[str]) -> Iterator[SpecSource]:
+    """Open spec files after a check of all of them. Raises SpecError with every diagnostic."""
+    with SpecSource(names) as source:
+        diagnostics, _ = source.check()
+        if diagnostics:
+            raise SpecError(diagnostics)
+        yield source
+
+
+def read_benchmark(
+    names: Sequence[str], benchmark: str, check: Callable[[Any], object] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield each episode of checked files as JSON data.
+
+    Args:
+        names: as for `SpecSource`.
+        benchmark: name of the benchmark that the episodes must have, unless `check` decides.
+        check: raises SpecError for an episode of another benchmark.
+
+    Raises:
+        SpecError: files are wrong or hold episodes of another benchmark.
+    """
+    with open_checked(names) as source:
+        for item in source:
+            data = item.data()
+            found = (data.get("task") or {}).get("benchmark")
+            with located(file=item.file, line=item.line):
+                if check is not None:
+                    check(data)
+                elif found != benchmark:
+                    problem = f"found benchmark {found!r}; expected {benchmark!r}"
+                    raise spec_error(problem, episode=item.episode.id, path="task")
+            yield data
 
 
 def parse_episode(text: str, file: str = "") -> Any:

@@ -17,7 +17,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from PIL import Image
 
-from diorama.render.cli.verification import StoreEpisodes
+from diorama.render.store.selection import StoreEpisodes
 
 Box = tuple[int, int, int, int]
 

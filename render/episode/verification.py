@@ -1,0 +1,127 @@
+"""Verification of spec files and stores: that named assets exist, and that each answer follows from its episode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from operator import methodcaller
+from pathlib import Path
+from typing import Any
+
+from diorama.render.geometry.asset_roots import find_asset
+from diorama.render.geometry.shapenet import library
+from diorama.render.model.errors import AssetError, Diagnostic, SpecError
+from diorama.render.store.selection import StoreEpisodes
+from diorama.scene_specs.checks.object_checks import random_shapes
+from diorama.scene_specs.language import strict_json
+from diorama.scene_specs.language.benchmark import Verifier, verifier_of
+from diorama.scene_specs.language.diagnostics import PathDiagnostic
+from diorama.scene_specs.language.errors import located
+from diorama.scene_specs.language.model_names import parse_mesh, parse_model
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import SpecSource
+
+
+@dataclass
+class Verification:
+    """The result for a set of episodes.
+
+    Attributes:
+        diagnostics: what is wrong.
+        episodes: number of episodes without a diagnostic.
+        unverified: how many of these have no verifier.
+    """
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    episodes: int = 0
+    unverified: int = 0
+
+    def add(self, task: Any, location: Diagnostic, verify: Callable[[Verifier], str]) -> None:
+        """Verify one episode.
+
+        Args:
+            task: of the episode; its benchmark decides the verifier.
+            location: an empty diagnostic with the file, line and id.
+            verify: calls the verifier; returns why the stored truth is wrong, or "".
+        """
+        verifier = verifier_of(task)
+        try:
+            with located(file=location.file, line=location.line):
+                reason = verify(verifier) if verifier is not None else ""
+        except SpecError as error:
+            self.diagnostics += error.diagnostics
+            return
+        if reason:
+            self.diagnostics.append(replace(location, path="task", problem=reason))
+            return
+        self.episodes += 1
+        self.unverified += verifier is None
+
+
+def verify_files(source: SpecSource) -> Verification:
+    """Verify the episodes of checked files by the rules of their benchmark."""
+    result = Verification()
+    for item in source:
+        data = item.data()
+        location = Diagnostic(item.file, item.line, item.episode.id, "", "")
+        result.add(data.get("task"), location, methodcaller("verify_spec", data))
+    return result
+
+
+def verify_store(url: str) -> Verification:
+    """Verify the rendered episodes of a store; a damaged episode is a diagnostic. Raises StoreError."""
+    result = Verification()
+    store = StoreEpisodes(url)
+    for record in store.valid(store.ids()):
+        location = Diagnostic(url, 0, record.episode_id, "", "")
+        result.add(record.scene.task, location, methodcaller("verify_record", record))
+    result.diagnostics += [Diagnostic(url, 0, "", "", line) for line in store.damaged]
+    return result
+
+
+class MissingAssets:
+    """Finds models and .blend files that a spec names and that are not there; for `SpecSource`."""
+
+    def __init__(self, asset_roots: Sequence[Path]) -> None:
+        self._roots = asset_roots
+        self._problem = cache(self._find_problem)
+
+    def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
+        """Yield a diagnostic for each location that names a missing asset. Raises UsageError for wrong settings."""
+        for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
+            if problem := self._problem(name):
+                # Messages about files below asset roots say what to do.
+                model = name.startswith("shapenet:")
+                hint = "name one that is there, or the folder that has it with --shapenet" if model else ""
+                yield PathDiagnostic(path, problem, hint)
+
+    def _find_problem(self, name: str) -> str:
+        try:
+            if name.startswith("shapenet:"):
+                library().find(name)
+            else:
+                mesh = parse_mesh(name)
+                find_asset(mesh.path if mesh else name, self._roots)
+        except AssetError as error:
+            return str(error)
+        return ""
+
+
+def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
+    """Yield the location and name of every model and .blend file in a spec whose name has the right form."""
+    for number, frame in enumerate(spec.frames):
+        at = ("frames", number)
+        made: list[tuple[strict_json.Path, Any]] = [((*at, "objects", k), one) for k, one in enumerate(frame.objects)]
+        shapes: list[tuple[strict_json.Path, Any]] = [((*path, "shape"), one.shape) for path, one in made]
+        if frame.pointer is not None:
+            made.append(((*at, "pointer"), frame.pointer))
+        if frame.random_objects is not None:
+            shapes += [((*at, "random_objects", *path), shape) for path, shape in random_shapes(frame.random_objects)]
+        for path, shape in shapes:
+            if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape)):
+                yield path, shape
+        for path, item in made:
+            if (blend := str(getattr(item.material, "blend", ""))).endswith(".blend"):
+                yield (*path, "material", "blend"), blend
