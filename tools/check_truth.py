@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
-from diorama.render.draw.overlay import decode_mask
 from diorama.render.geometry.shapenet import library
 from diorama.render.model.passes import Passes
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import ObjectAnnotation
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.rendered import ObjectAnnotation
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import SHAPES
@@ -96,7 +95,7 @@ class Differences:
 
     def add(self, item: ObjectAnnotation, passes: Passes, compiled_pixels: int) -> None:
         """Compare one object with the id pass. compiled_pixels: visible pixels by the compiler."""
-        mask = decode_mask(item.rle)
+        mask = item.rle.mask()
         self.boxes_wrong += item.bbox != tight_box(mask) or not np.array_equal(mask, passes.ids == item.index)
         difference = abs(compiled_pixels - item.visible_pixels)
         self.absolute.append(difference)

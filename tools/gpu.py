@@ -21,13 +21,12 @@ from typing import Any
 import numpy as np
 
 from diorama.render.annotations.compare import compare_images
-from diorama.render.draw.overlay import decode_mask
 from diorama.render.model.device_names import GPU_NAMES
 from diorama.render.model.errors import DeviceError, UsageError
-from diorama.render.model.record import ImageRecord
 from diorama.render.run.doctor import run_probe
 from diorama.render.run.gpus import find_cards
 from diorama.render.store import open_store
+from diorama.scene_specs.language.rendered import ImageRecord
 from tools.option_types import positive, size
 from tools.programs import ROOT, command, print_figures, run_json
 
@@ -53,7 +52,7 @@ class Difference:
         differs = np.zeros((a.height, a.width), bool)
         edges = 0
         for x, y in zip(a.annotation.objects, b.annotation.objects, strict=True):
-            differs |= decode_mask(x.rle) != decode_mask(y.rle)
+            differs |= x.rle.mask() != y.rle.mask()
             edges = max([edges, *(abs(p - q) for p, q in zip(_corners(x.bbox), _corners(y.bbox), strict=True))])
         first, second = a.annotation.relations, b.annotation.relations
         self.ids.append(float(differs.mean()))

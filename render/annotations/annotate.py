@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from pycocotools import mask as coco
 
 from diorama.render.geometry.camera import Camera, Vec, dot
 from diorama.render.geometry.pointing import pointing_ray
@@ -14,7 +12,7 @@ from diorama.render.geometry.raster import mask_box, object_layer
 from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
 from diorama.render.model.errors import RenderError
 from diorama.render.model.passes import Passes
-from diorama.render.model.record import (
+from diorama.scene_specs.language.rendered import (
     RLE,
     CameraAnnotation,
     FrameAnnotation,
@@ -38,12 +36,6 @@ def _quaternion(matrix: Matrix) -> Quaternion:
 
 def _rows(camera: Camera) -> Matrix:
     return (camera.right, camera.down, camera.forward)
-
-
-def encode_mask(mask: NDArray[np.bool_]) -> RLE:
-    """COCO's compressed run-length encoding of a (H, W) mask."""
-    encoded = coco.encode(np.asfortranarray(mask, dtype=np.uint8))
-    return RLE(size=(mask.shape[0], mask.shape[1]), counts=encoded["counts"].decode("ascii"))
 
 
 def camera_annotation(camera: Camera) -> CameraAnnotation:
@@ -106,13 +98,13 @@ def object_annotation(
         pixel_center=pixel_center,
         bbox=mask_box(mask),
         amodal_bbox=alone.box,
-        rle=encode_mask(mask),
+        rle=RLE.of(mask),
         visible_pixels=visible,
         alone_pixels=pixels,
         visible_fraction=round(min(visible / pixels, 1.0), 6) if pixels else 0.0,
         truncated=alone.truncated,
         coverage_pixels=coverage,
-        amodal_rle=encode_mask(alone.in_image(*mask.shape)) if amodal else None,
+        amodal_rle=RLE.of(alone.in_image(*mask.shape)) if amodal else None,
     )
 
 

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
-from pycocotools import mask as coco
 
 from diorama.render.draw.typography import font
-from diorama.render.model.record import RLE, Box, FrameAnnotation
+from diorama.scene_specs.language.rendered import Box, FrameAnnotation
 
 Color = tuple[int, int, int]
 
@@ -23,13 +22,6 @@ _DASH = 4
 _STRIPE = 5
 _PLATE = (24, 26, 28)
 _NAME = (245, 246, 248)
-
-
-def decode_mask(rle: RLE) -> NDArray[np.bool_]:
-    """Decode a COCO run-length encoding to an (H, W) mask."""
-    decoded = coco.decode({"size": list(rle.size), "counts": rle.counts.encode("ascii")})
-    mask: NDArray[np.bool_] = decoded.astype(bool)
-    return mask
 
 
 def color_of(index: int) -> Color:
@@ -46,15 +38,15 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
     """
     tinted = color.astype(np.float32)
     for item in truth.objects if tint else ():
-        mask = decode_mask(item.rle)
+        mask = item.rle.mask()
         tinted[mask] = (1 - _TINT) * tinted[mask] + _TINT * np.array(color_of(item.index), dtype=np.float32)
         if item.amodal_rle is not None:
             # Hidden parts are striped, because the object in front of them keeps its tint.
-            hidden = decode_mask(item.amodal_rle) & ~mask & (np.add(*np.indices(mask.shape)) % _STRIPE == 0)
+            hidden = item.amodal_rle.mask() & ~mask & (np.add(*np.indices(mask.shape)) % _STRIPE == 0)
             tinted[hidden] = color_of(item.index)
     pixels = np.rint(tinted).astype(np.uint8).repeat(scale, axis=0).repeat(scale, axis=1)
     for item in truth.objects if not tint else ():
-        pixels[_outline(decode_mask(item.rle).repeat(scale, axis=0).repeat(scale, axis=1))] = color_of(item.index)
+        pixels[_outline(item.rle.mask().repeat(scale, axis=0).repeat(scale, axis=1))] = color_of(item.index)
     picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
     for item in truth.objects:

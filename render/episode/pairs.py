@@ -30,7 +30,6 @@ from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader, OnProgress
 from diorama.render.store.selection import iter_valid_records
-from diorama.scene_specs.language.rendered import mask_of
 from diorama.scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
 
 # Share of the pixels of twins that count as unchanged.
@@ -160,9 +159,9 @@ def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> t
         shaded |= _shadows(frame, Camera.of(frame.views[k].camera, image.width, image.height), names)
         for item in image.annotation.objects:
             if item.name in names:
-                inside |= mask_of(item)
+                inside |= item.rle.mask()
             elif item.material not in _DULL:
-                mirrors |= mask_of(item)
+                mirrors |= item.rle.mask()
     reach = ImageFilter.MaxFilter(2 * round(_MARGIN * inside.shape[1]) + 1)
     near, shaded = (np.array(Image.fromarray(one).convert("L").filter(reach), dtype=bool) for one in (inside, shaded))
     return near, shaded | mirrors

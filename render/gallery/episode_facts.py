@@ -12,7 +12,8 @@ from typing import Any
 
 from diorama.render.draw.overlay import color_of
 from diorama.render.gallery.image_language import language_of
-from diorama.render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.rendered import FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.tables import counted
 
 _MAX_NAMED = 8

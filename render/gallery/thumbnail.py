@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from PIL import Image
 
-from diorama.render.model.png import open_png
-from diorama.scene_specs.language.pictures import DAMAGED
+from diorama.scene_specs.language.pictures import DAMAGED, open_png
 
 # Twice the size of a card in the gallery, for screens with a device pixel ratio of 2.
 SIZE = (480, 360)

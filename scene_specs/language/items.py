@@ -100,8 +100,7 @@ def items_of(
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
             split = {} if episode.scene.split is None else {"split": episode.scene.split}
             item = replace(item, benchmark=str(name), groups={**split, **item.groups})
-            # Other implementations of a scene may have no contrasts.
-            if own and (contrast := getattr(episode.scene, "contrast", None)) is not None:
+            if own and (contrast := episode.scene.contrast) is not None:
                 groups = {**item.groups, "change": contrast.change}
                 item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
             yield item

@@ -1,139 +1,198 @@
-"""The form of rendered episodes that benchmarks read. Records of `render` have it; benchmarks do not import them.
+"""Rendered images and their measured truth, which benchmarks read and `render` stores.
 
-Properties are those whose types in `render` are narrower than here.
+Boxes are [x, y, width, height] in pixels, origin top left, half-open (COCO). Quaternions are w, x, y, z. The camera
+frame is OpenCV's: x right, y down, z forward.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from pycocotools import mask as coco
+from pydantic import BaseModel, ConfigDict, Field
+
+from diorama.scene_specs.language.pictures import decode_png
+from diorama.scene_specs.language.scene import Scene
+
+Box = tuple[int, int, int, int]
+Vector3 = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+Row3 = tuple[Vector3, Vector3, Vector3]
+Row4 = tuple[Quaternion, Quaternion, Quaternion, Quaternion]
 
 
-class RenderedMask(Protocol):
-    """A COCO run-length encoding: size is (height, width), counts its compressed text."""
+# Annotations and RenderKeys are hashed: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
+class RecordModel(BaseModel):
+    """Base class of what is stored with the images: immutable; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RLE(RecordModel):
+    """A mask as COCO's compressed run-length encoding.
+
+    Attributes:
+        size: (height, width) in pixels.
+        counts: column-major run lengths.
+    """
 
     size: tuple[int, int]
     counts: str
 
+    @classmethod
+    def of(cls, mask: NDArray[np.bool_]) -> RLE:
+        """Encode a mask, (H, W)."""
+        counts = coco.encode(np.asfortranarray(mask, dtype=np.uint8))["counts"]
+        return cls(size=(mask.shape[0], mask.shape[1]), counts=counts.decode("ascii"))
 
-class RenderedObject(Protocol):
-    """An object of an image, with its attributes and measurements; see diorama.render.model.record.ObjectAnnotation."""
+    def mask(self) -> NDArray[np.bool_]:
+        """Decode the mask, (H, W)."""
+        mask: NDArray[np.bool_] = coco.decode(self._encoded()).astype(bool)
+        return mask
 
+    def area(self) -> int:
+        """Count the pixels of the mask without decoding it."""
+        return int(coco.area(self._encoded()))
+
+    def _encoded(self) -> dict[str, Any]:
+        return {"size": list(self.size), "counts": self.counts.encode()}
+
+
+class ObjectAnnotation(RecordModel):
+    """One object in one image: as in the Scene, measured in the id pass of the render, and computed from the mesh.
+
+    Attributes:
+        rotation: of the object in the world.
+        camera_location: location in the camera frame, Blender units.
+        camera_rotation: rotation in the camera frame.
+        pixel_center: x, y and depth of the object's origin; analytic.
+        bbox: box of the visible pixels, measured; None if there are none.
+        amodal_bbox: box of the object alone, inside the image; analytic.
+        rle: the visible pixels, measured.
+        visible_pixels: number of pixels whose center shows the object, measured.
+        alone_pixels: number of pixels of the object alone, inside the image; analytic.
+        visible_fraction: visible_pixels / alone_pixels.
+        truncated: whether the projection leaves the image; analytic.
+        coverage_pixels: sum of the object's Cryptomatte coverage, if the frame requests the pass `coverage`.
+        amodal_rle: mask of the object alone, if the frame requests the pass `amodal`.
+    """
+
+    index: int
     name: str
     shape: str
     color: str | None
-    color_linear: tuple[float, float, float]
+    color_linear: Vector3
     material: str
     size: str | None
-    camera_rotation: tuple[float, float, float, float]
-    location: tuple[float, float, float]
-    pixel_center: tuple[float, float, float]
-    bbox: tuple[int, int, int, int] | None
-
-    @property
-    def rle(self) -> RenderedMask: ...
-
+    scale: float
+    location: Vector3
+    rotation_deg: Vector3
+    rotation: Quaternion
+    camera_location: Vector3
+    camera_rotation: Quaternion
+    pixel_center: Vector3
+    bbox: Box | None
+    amodal_bbox: Box | None
+    rle: RLE
     visible_pixels: int
+    alone_pixels: int
+    visible_fraction: float
+    truncated: bool
+    coverage_pixels: float | None = None
+    amodal_rle: RLE | None = Field(None, exclude_if=lambda value: value is None)
 
-    def model_dump(self, *, mode: str = ...) -> dict[str, Any]: ...
+
+class CameraAnnotation(RecordModel):
+    """The camera of an image.
+
+    With p = extrinsics @ (x, y, z, 1), a world point's pixel is intrinsics @ (p.x / p.z, p.y / p.z, 1) in a perspective
+    image, intrinsics @ (p.x, p.y, 1) in an orthographic one.
+
+    Attributes:
+        rotation: from the camera frame to the world.
+        intrinsics: 3 x 3, pixels; pixel centers are at .5.
+        extrinsics: 4 x 4, world to camera.
+        clip: nearest and farthest depth, Blender units.
+    """
+
+    location: Vector3
+    rotation: Quaternion
+    intrinsics: Row3
+    extrinsics: Row4
+    clip: tuple[float, float]
+    projection: Literal["perspective", "orthographic"] = "perspective"
 
 
-class RenderedPointer(Protocol):
-    """The pointer of an image and the object it points at, both by name."""
+class PointerAnnotation(RecordModel):
+    """The pointer of an image; its box and mask are those of the object called `name`.
+
+    Attributes:
+        target: name of the object that it points at.
+        knuckle: in the world, Blender units.
+        fingertip: in the world, Blender units.
+        fingertip_pixel: x, y and depth; analytic.
+    """
 
     name: str
     target: str
+    knuckle: Vector3
+    fingertip: Vector3
+    fingertip_pixel: Vector3
 
 
-class RenderedTruth(Protocol):
-    """The measured truth of an image. relations: relation -> name -> names of the objects in that relation to it."""
+class FrameAnnotation(RecordModel):
+    """All annotations of one image.
 
-    @property
-    def objects(self) -> Sequence[RenderedObject]: ...
-    @property
-    def relations(self) -> Mapping[str, Mapping[str, Sequence[str]]]: ...
-    @property
-    def pointer(self) -> RenderedPointer | None: ...
+    Attributes:
+        directions: left, right, front, behind, above, below -> unit vector in the world, from the image's real camera.
+        relations: relation -> name -> names of the objects in this relation to it. As in CLEVR, B is in
+            relations["left"][A] if B is left of A.
+    """
+
+    camera: CameraAnnotation
+    directions: dict[str, Vector3]
+    relations: dict[str, dict[str, list[str]]]
+    objects: list[ObjectAnnotation]
+    pointer: PointerAnnotation | None = None
 
 
-class RenderedImage(Protocol):
-    """One image. frame: name of its frame. png: the image as a file. width, height: pixels."""
+class ImageRecord(RecordModel):
+    """One image.
+
+    Attributes:
+        name: name of its frame, with that of its view if it has one.
+        png: the image as a file, 8-bit RGB.
+        extra: the optional passes as .npz bytes (render/passes).
+    """
 
     name: str
     frame: str
-    png: bytes
+    view: str | None
     width: int
     height: int
+    png: bytes
+    annotation: FrameAnnotation
+    extra: bytes | None = None
 
-    @property
-    def annotation(self) -> RenderedTruth: ...
     def color(self) -> NDArray[np.uint8]:
-        """The image as an array (H, W, 3)."""
-        ...
+        """Decode the image to (height, width, 3).
 
-
-class SceneOutline(Protocol):
-    """An outline. polygon: corners about the origin of its object."""
-
-    polygon: tuple[tuple[float, float], ...] | None
-
-
-class SceneItem(Protocol):
-    """An object of the scene. scale, location: Blender units. rotation_deg: Euler XYZ."""
-
-    name: str
-    shape: str
-    scale: float
-    color: str | None
-    location: tuple[float, float, float]
-    rotation_deg: tuple[float, float, float]
-
-    @property
-    def outline(self) -> SceneOutline | None: ...
-
-
-class RenderedFrame(Protocol):
-    """A frame of the scene. pixels: "center" if edges are not antialiased. background: sRGB, None for the ground."""
-
-    name: str
-    utterance: str | None
-    truth: dict[str, Any] | None
-    background: tuple[int, int, int] | None
-
-    @property
-    def pixels(self) -> str | None: ...
-    @property
-    def objects(self) -> Sequence[SceneItem]: ...
-    @property
-    def views(self) -> Sequence[Any]: ...
-
-
-class RenderedScene(Protocol):
-    """The scene of an episode. stage: its name. task: the truth of the benchmark."""
-
-    stage: str
-    split: str | None
-    task: dict[str, Any] | None
-
-    @property
-    def frames(self) -> Sequence[RenderedFrame]: ...
+        Raises:
+            OSError: the PNG is damaged or too large.
+            ValueError: likewise.
+        """
+        return decode_png(self.png)
 
 
 class RenderedEpisode(Protocol):
-    """One episode. images: in the order of frames and views."""
+    """A rendered episode as benchmarks read it; see `diorama.render.model.record.EpisodeRecord`."""
 
     episode_id: str
+    scene: Scene
 
     @property
-    def scene(self) -> RenderedScene: ...
-    @property
-    def images(self) -> Sequence[RenderedImage]: ...
-
-
-def mask_of(item: RenderedObject) -> NDArray[np.bool_]:
-    """Return the visible pixels of an object, (height, width) bool."""
-    return coco.decode({"size": list(item.rle.size), "counts": item.rle.counts.encode()}).astype(bool)  # type: ignore[no-any-return]
+    def images(self) -> Sequence[ImageRecord]:
+        """The images, in the order of frames and views."""

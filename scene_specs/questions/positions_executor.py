@@ -10,8 +10,6 @@ import math
 from functools import cached_property
 from typing import Any
 
-from pycocotools import mask as coco
-
 from diorama.scene_specs.language.vocabulary import COLORS, SIZES
 from diorama.scene_specs.questions.program import NOUNS, Node, PresuppositionError
 from diorama.scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
@@ -114,9 +112,8 @@ class PositionsExecutor:
         if name == "size" and named is not None:
             return next((size for size, scale in SIZES.items() if scale == item.truth.scale), named)
         if name == "visibility":
-            mask, alone = item.truth.rle, item.truth.alone_pixels
-            pixels = int(coco.area({"size": list(mask.size), "counts": mask.counts.encode()}))
-            seen = pixels / alone if alone else 0.0
+            alone = item.truth.alone_pixels
+            seen = item.truth.rle.area() / alone if alone else 0.0
             if seen <= PARTIAL + 5e-7:
                 return "partial"
             return "full" if seen >= FULL - 5e-7 and not item.truth.truncated else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
 from diorama.scene_specs.language.outlines import POLYGON
@@ -15,6 +15,7 @@ from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, REL
 from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS
 
 if TYPE_CHECKING:
+    from diorama.scene_specs.language.rendered import FrameAnnotation, ObjectAnnotation
     from diorama.scene_specs.language.scene import Scene, SceneContrast
 
 # Lowest and highest x, y and z, Blender units.
@@ -41,12 +42,15 @@ _NO_MATERIAL = (*MODEL_MATERIALS, "blend")
 
 @dataclass(frozen=True)
 class ObjectView:
-    """An object of an image. truth: its annotation (diorama.render.model.record.ObjectAnnotation).
+    """An object of an image.
 
-    values: attribute -> value, None for those that it has not, or not clearly. extent: of its mesh.
+    Attributes:
+        truth: its annotation.
+        values: attribute -> value, None for those that it has not, or not clearly.
+        extent: of its mesh.
     """
 
-    truth: Any
+    truth: ObjectAnnotation
     values: Mapping[str, str | None]
     extent: Extent
 
@@ -103,7 +107,9 @@ def bits_of(bits: int) -> Iterator[int]:
         bits ^= low
 
 
-def view_of(scene: Scene, image: str, annotation: Any, extents: Mapping[str, Extent], threshold: float) -> ImageView:
+def view_of(
+    scene: Scene, image: str, annotation: FrameAnnotation, extents: Mapping[str, Extent], threshold: float
+) -> ImageView:
     """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
     pointer = annotation.pointer
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
@@ -124,7 +130,7 @@ def view_of(scene: Scene, image: str, annotation: Any, extents: Mapping[str, Ext
     )  # fmt: skip
 
 
-def _object(item: Any, extent: Extent) -> ObjectView:
+def _object(item: ObjectAnnotation, extent: Extent) -> ObjectView:
     fraction = item.visible_fraction
     # Of an object that the border of the image cuts, the fraction is only that of the part inside.
     unclear = is_model(item.shape) and (item.truncated or fraction < RECOGNIZABLE)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from diorama.render.annotations import annotate, decode_extra, encode_extra
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.plugins import plugin_assets
-from diorama.render.draw.overlay import decode_mask
 from diorama.render.geometry.camera import Camera
 from diorama.render.model.errors import RenderError
 from diorama.render.model.passes import Passes, Renderer
@@ -250,7 +249,7 @@ def test_amodal_masks_are_those_of_each_object_alone(renderer: Renderer) -> None
     for item, annotated in zip(frame.objects, truth.objects, strict=True):
         alone = one(renderer, scene, frame.model_copy(update={"objects": (item,)})).ids == item.index
         assert annotated.amodal_rle is not None
-        mask = decode_mask(annotated.amodal_rle)
+        mask = annotated.amodal_rle.mask()
         assert mask.sum() == annotated.alone_pixels
         assert (mask & alone).sum() >= 0.99 * (mask | alone).sum(), item.name
     assert 0.5 < truth.objects[3].visible_fraction < 0.8

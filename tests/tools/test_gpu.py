@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diorama.render.annotations.annotate import encode_mask
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import RLE, ImageRecord
 from diorama.render.store import open_or_create
+from diorama.scene_specs.language.rendered import RLE, ImageRecord
 from tests.factories import make_object, make_record, png
 from tools.gpu import Difference, compare_stores
 
@@ -21,7 +20,7 @@ def block(side: int) -> RLE:
     """The mask of a square in an image of 32 x 24 pixels."""
     mask = np.zeros((24, 32), dtype=bool)
     mask[3 : 3 + side, 3 : 3 + side] = True
-    return encode_mask(mask)
+    return RLE.of(mask)
 
 
 def image(**changes: Any) -> ImageRecord:

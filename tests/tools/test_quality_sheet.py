@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from diorama.render.annotations.encode import encode_png
-from diorama.render.model.png import decode_png
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.pictures import decode_png
 from tools import quality_sheet
 from tools.__main__ import main as run_tool
 from tools.quality import results

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import has_rectangles, rectangles, whole_frame
-from diorama.render.model.record import FrameAnnotation
+from diorama.scene_specs.language.rendered import FrameAnnotation
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.quality.candidates import Candidate

@@ -17,7 +17,8 @@ import math
 from typing import Any
 
 from diorama.render.export._image_files import ImageExport, split_of
-from diorama.render.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.rendered import FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}

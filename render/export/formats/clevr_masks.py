@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from diorama.render.annotations.annotate import camera_annotation, encode_mask
+from diorama.render.annotations.annotate import camera_annotation
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
@@ -34,6 +34,7 @@ from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
 from diorama.scene_specs.importing.camera import Recovery, recover
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
 from diorama.scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.language.rendered import RLE
 from diorama.scene_specs.language.scene import SceneCamera
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.stage import load_stage
@@ -185,7 +186,7 @@ def _objects(frame: FrameSpec, camera: Camera) -> Iterator[dict[str, Any]]:
     for number, layer in enumerate(layers, start=1):
         mask = order == number
         visible, alone = int(np.count_nonzero(mask)), layer.pixels
-        rle = encode_mask(mask)
+        rle = RLE.of(mask)
         yield {
             "bbox": mask_box(mask),
             "amodal_bbox": layer.box,

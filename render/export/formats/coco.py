@@ -21,8 +21,9 @@ from functools import cached_property
 from typing import Any
 
 from diorama.render.export._image_files import ImageExport, image_path, split_of
-from diorama.render.model.record import EpisodeRecord, ObjectAnnotation
+from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.model_names import kind_of
+from diorama.scene_specs.language.rendered import ObjectAnnotation
 
 FORMAT_VERSION = 1
 _LISTS = ("images", "annotations", "categories")

@@ -23,7 +23,8 @@ from diorama.render.export._image_files import ID, IMAGE_NAME
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from diorama.render.export.protocol import IDENTITY_COLUMNS
 from diorama.render.io.atomic_output import indented_json
-from diorama.render.model.record import EpisodeRecord, ImageRecord
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.rendered import ImageRecord
 
 FORMAT_VERSION = 1
 _EPISODE = "episode.json"

@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.language.diagnostics import validated
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
-from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject
+from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, RenderedEpisode
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 _Property = Literal["location", "category", "identity", "view_angle"]
@@ -163,7 +163,7 @@ def check_truth(task: Mapping[str, Any], frames: int, episode: str) -> Mapping[s
     return task
 
 
-def measured_location(item: RenderedObject, image: RenderedImage) -> str:
+def measured_location(item: ObjectAnnotation, image: ImageRecord) -> str:
     """The quadrant of the center of an object's box. Raises SpecError for an object that is not visible."""
     if item.bbox is None:
         raise spec_error(f"image {image.name}: nothing is visible of object {item.name!r}")
@@ -172,7 +172,7 @@ def measured_location(item: RenderedObject, image: RenderedImage) -> str:
     return f"{row} {'left' if x + width / 2 < image.width / 2 else 'right'}"
 
 
-def seen_side(item: RenderedObject) -> str:
+def seen_side(item: ObjectAnnotation) -> str:
     """The side of an object that faces the camera, from its rotation in the camera's frame."""
     w, i, j, k = item.camera_rotation
     # The direction to the camera is -z in its frame: in the object's own axes, minus the last row of the rotation.
@@ -211,7 +211,7 @@ def frames_of_record(episode: RenderedEpisode) -> Frames:
 
 
 def _seen_objects(
-    image: RenderedImage, expected: Mapping[str, Mapping[str, Any]], task: Mapping[str, Any], named: dict[str, str]
+    image: ImageRecord, expected: Mapping[str, Mapping[str, Any]], task: Mapping[str, Any], named: dict[str, str]
 ) -> list[Seen]:
     """The visible objects of an image. expected: by location. named: loaded model -> its name so far."""
     row: list[Seen] = []

@@ -24,7 +24,7 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.report import clipped
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.outlines import signed_area
-from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, mask_of
+from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, RenderedEpisode
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
@@ -246,14 +246,14 @@ def _corners(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float
     }
 
 
-def _shown(item: RenderedObject, image: RenderedImage) -> str:
+def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
     """Return the most frequent color of a visible piece's pixels, by name if it is one of KiloGram's."""
-    colors, counts = np.unique(image.color()[mask_of(item)], axis=0, return_counts=True)
+    colors, counts = np.unique(image.color()[item.rle.mask()], axis=0, return_counts=True)
     most = tuple(map(int, colors[int(counts.argmax())]))
     return next((name for name, rgb in RGB.items() if rgb == most), f"{most}")
 
 
-def _painted(item: RenderedObject) -> str:
+def _painted(item: ObjectAnnotation) -> str:
     """Return the color of a piece on the table by its material, as its pixels depend on the light."""
     for name, rgb in TABLE_RGB.items():
         if np.allclose(item.color_linear, linear_of_srgb(rgb), atol=1e-5):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from diorama.scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, Seen, contradictions, number_of
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, mask_of
+from diorama.scene_specs.language.rendered import ImageRecord, RenderedEpisode
 
 _LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
 COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}
@@ -243,7 +243,7 @@ def verify_record(episode: RenderedEpisode) -> str:
 
 
 def _pixel_difference(
-    image: RenderedImage, looks: Sequence[Mapping[str, Any]], fitted: Callable[[tuple[int, ...]], int]
+    image: ImageRecord, looks: Sequence[Mapping[str, Any]], fitted: Callable[[tuple[int, ...]], int]
 ) -> str:
     """Return how the pixels of a flat image differ from the objects of its scene, "" if they do not.
 
@@ -254,7 +254,7 @@ def _pixel_difference(
     unit = fitted(rest.shape) / CANVAS
     top, left = ((side - fitted(rest.shape)) / 2 for side in rest.shape)
     for drawn, look in zip(image.annotation.objects, looks, strict=True):
-        mask, one = mask_of(drawn), _drawn(look, prisms=False)
+        mask, one = drawn.rle.mask(), _drawn(look, prisms=False)
         rest &= ~mask
         if not (pixels[mask] == COLORS[look["color"]]).all():
             return f"{drawn.name}: not all of its pixels are {look['color']}"

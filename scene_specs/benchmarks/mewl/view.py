@@ -30,7 +30,7 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN
 from diorama.scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
-from diorama.scene_specs.language.rendered import RenderedEpisode, RenderedImage, RenderedObject, RenderedPointer
+from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, PointerAnnotation, RenderedEpisode
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import OPPOSITE
 
@@ -38,7 +38,7 @@ from diorama.scene_specs.language.vocabulary import OPPOSITE
 MOST_OPTIONS = 50
 
 View = dict[str, Any]
-_Object = TypeVar("_Object", bound=RenderedObject)
+_Object = TypeVar("_Object", bound=ObjectAnnotation)
 
 
 def learner_view(data: Mapping[str, Any]) -> View:
@@ -70,7 +70,7 @@ def with_images(task: Mapping[str, Any], images: list[dict[str, Any]], episode: 
     return {"task": task["name"], "images": [*images[:-1], query], "options": list(task["options"])}
 
 
-def without_pointer(objects: Sequence[_Object], pointer: RenderedPointer | None) -> list[_Object]:
+def without_pointer(objects: Sequence[_Object], pointer: PointerAnnotation | None) -> list[_Object]:
     """Return the objects of an image without the pointer, which takes part in no relation."""
     return [item for item in objects if pointer is None or item.name != pointer.name]
 
@@ -91,7 +91,7 @@ def view_of_record(episode: RenderedEpisode) -> View:
     return with_images(episode.scene.task or {}, images, episode.episode_id)
 
 
-def _visible(image: RenderedImage, least: float) -> dict[str, Any]:
+def _visible(image: ImageRecord, least: float) -> dict[str, Any]:
     """Return what an image shows of its objects with `least` visible pixels or more."""
     truth = image.annotation
     items = [item for item in without_pointer(truth.objects, truth.pointer) if item.visible_pixels >= least]

@@ -18,8 +18,8 @@ from diorama.render.geometry.meshes import load_mesh
 from diorama.render.model.errors import RenderError
 from diorama.render.model.passes import Passes
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import FrameAnnotation
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.rendered import FrameAnnotation
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import OPPOSITE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import diorama
-from diorama.render.draw.overlay import color_of, decode_mask, overlay
+from diorama.render.draw.overlay import color_of, overlay
 from diorama.render.renderers.fake import FakeRenderer
 
 
@@ -23,7 +23,7 @@ def test_boxes_lie_on_the_objects_and_masks_are_tinted() -> None:
         x, y, w, h = (2 * value for value in item.bbox)
         corners = drawn[[y, y + h - 1], [x, x + w - 1]]
         assert (corners == color_of(item.index)).all(), "the box's corners are where the mask's are"
-        mask = decode_mask(item.rle)
+        mask = item.rle.mask()
         assert np.array_equal(mask, image.passes.ids == item.index)
 
 
@@ -38,7 +38,7 @@ def test_hidden_parts_are_striped() -> None:
     (rle,) = [item.amodal_rle for item in image.truth.objects if item.visible_fraction < 1]
     assert rle is not None
     changed = (pictures[0] != pictures[1]).any(axis=-1)
-    assert changed.any() and not (changed & ~decode_mask(rle)).any()
+    assert changed.any() and not (changed & ~rle.mask()).any()
 
 
 def test_neighbors_have_different_colors() -> None:

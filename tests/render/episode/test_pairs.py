@@ -23,7 +23,6 @@ from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.rendered import mask_of
 from diorama.scene_specs.language.scene import Change
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job
@@ -100,7 +99,7 @@ def test_the_region_that_may_change_has_the_shadow_and_the_mirrors(light: dict[s
     record = make_record(FakeRenderer(), scene.model_copy(update={"frames": (frame,)}), make_job({}), SETTINGS)
     (image,) = record.images
     near, reached = regions([record], 0, ["tall"])
-    masks = {item.name: mask_of(item) for item in image.annotation.objects}
+    masks = {item.name: item.rle.mask() for item in image.annotation.objects}
     assert (near & masks["tall"]).sum() == masks["tall"].sum()
     assert (reached & masks["mirror"]).sum() == masks["mirror"].sum()
     # The light falls towards -x, and the cube is 1.4 high and wide: its shadow ends at -2.1, its margin before -4.

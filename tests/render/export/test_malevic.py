@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 from PIL import Image
 
-from diorama.render.annotations.annotate import encode_mask
 from diorama.render.annotations.encode import encode_png
 from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
@@ -34,7 +33,7 @@ from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.verify import verify_record
 from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.rendered import mask_of
+from diorama.scene_specs.language.rendered import RLE
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents, unfinished
@@ -206,7 +205,7 @@ def test_images_that_version_0_1_0_cropped_are_called_outdated() -> None:
     (image,) = record.images
     band = slice(28, 196)
     pixels = np.ascontiguousarray(image.color()[band])
-    cut = [item.model_copy(update={"rle": encode_mask(mask_of(item)[band])}) for item in image.annotation.objects]
+    cut = [item.model_copy(update={"rle": RLE.of(item.rle.mask()[band])}) for item in image.annotation.objects]
     annotation = image.annotation.model_copy(update={"objects": tuple(cut)})
     update = {"png": encode_png(pixels), "height": 168, "annotation": annotation}
     cropped = record.model_copy(update={"images": (image.model_copy(update=update),)})

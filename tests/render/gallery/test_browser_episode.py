@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from diorama.render.draw.overlay import decode_mask
 from diorama.render.gallery.build_gallery import GalleryOptions, build
 from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.gallery.browsing import Open, pixels, until
@@ -43,7 +42,7 @@ def test_masks_on_the_screen_are_the_stored_ones(open_page: Open, odd: LanceStor
     (image,) = odd.get(name).images
     wanted = np.zeros((image.height, image.width), dtype=bool)
     for item in image.annotation.objects:
-        wanted |= decode_mask(item.rle)
+        wanted |= item.rle.mask()
     wanted_there = np.asarray(Image.fromarray(wanted).resize(changed.shape[::-1], Image.Resampling.NEAREST))
     assert wanted.any()
     assert (wanted_there & changed).sum() / (wanted_there | changed).sum() > 0.98
@@ -67,7 +66,7 @@ def test_boxes_on_the_screen_lie_on_the_objects(open_page: Open, odd: LanceStore
         rows, columns = np.nonzero(np.abs(drawn - pixels(stage)).max(axis=2) > 24)
         scale = drawn.shape[1] / image.width
         if key == "b":
-            down, across = np.nonzero(decode_mask(item.rle))
+            down, across = np.nonzero(item.rle.mask())
             left, top = int(across.min()), int(down.min())
             right, bottom = int(across.max()) + 1, int(down.max()) + 1
         else:
@@ -88,7 +87,7 @@ def test_pointing_at_an_object_tells_its_relations(open_page: Open, odd: LanceSt
     assert item.bbox is not None
     area = page.locator(".stage").bounding_box()
     scale = area["width"] / image.width
-    down, across = np.nonzero(decode_mask(item.rle))
+    down, across = np.nonzero(item.rle.mask())
     middle = len(down) // 2
     page.mouse.move(area["x"] + (across[middle] + 0.5) * scale, area["y"] + (down[middle] + 0.5) * scale)
     told = page.locator(".info").inner_text()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from hypothesis import strategies as st
 from PIL import Image
 from pycocotools import mask as coco
 
-from diorama.render.model import png as png_module
-from diorama.render.model.record import RLE, EpisodeRecord
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.store import row_checks
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.row_checks import invalid_answer, measure, problems_of, runs
 from diorama.render.store.rows import row_of, table_of, text_digest
+from diorama.scene_specs.language.pictures import open_png
+from diorama.scene_specs.language.rendered import RLE
 from tests.factories import png
 from tests.render.store.rendered import rendered
 
@@ -101,7 +104,7 @@ def test_pillows_bound_is_not_ours_and_ours_holds(monkeypatch: pytest.MonkeyPatc
     with monkeypatch.context() as patch:
         patch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
         assert problems_of(row(rendered())) == []
-    monkeypatch.setattr(png_module, "MOST_SIDE", 63)
+    monkeypatch.setattr(row_checks, "open_png", partial(open_png, longest=63))
     message = "can't be decoded: found 64x48 pixels; allowed: at most 63 per side"
     assert problems_of(row(rendered())) == [f"image f0: {message}", f"image f1: {message}"]
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from diorama.render.model.png import decode_png
 from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.pictures import read_picture
+from diorama.scene_specs.language.pictures import decode_png, read_picture
 
 
 def png_with(chunk: bytes, before: bytes = b"IDAT") -> bytes:

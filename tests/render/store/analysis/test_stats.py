@@ -16,7 +16,6 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.draw.charts import bars, merged, save_charts, shown_groups
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.png import decode_png
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
@@ -25,6 +24,7 @@ from diorama.render.store.analysis.extremes import SCALES, extremes
 from diorama.render.store.analysis.stats import ALL, BINS, By, Distribution, Stats, gather, tally
 from diorama.render.store.analysis.store_diff import compare, diff
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.pictures import decode_png
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_record as random_record
 from tests.render.store.rendered import rendered
