@@ -26,13 +26,12 @@ from typing import Any
 
 from diorama.render.model.errors import UsageError
 from diorama.render.run.batch import Batch
-from diorama.render.run.events import EventLog
-from diorama.render.run.interrupt import Interrupts
 from diorama.render.run.limits import resident
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
-from diorama.render.run.status import Progress
+from diorama.render.run.status import EventLog, Progress
+from diorama.render.run.stopping import Interrupts
 from diorama.render.run.worker import Done, Failure, Task, Worker
 from diorama.render.run.worker_plan import plan_workers
 from diorama.render.store import open_or_create

@@ -43,7 +43,7 @@ def _parse_memory(_ctx: click.Context, _param: click.Parameter, value: str | Non
 
 def _parse_until(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
     """Parse a time as Unix seconds. Raises BadParameter, also for one that is over."""
-    from diorama.render.run.deadline import parse_time
+    from diorama.render.run.stopping import parse_time
 
     try:
         until = None if value is None else parse_time(value)

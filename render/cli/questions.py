@@ -142,8 +142,8 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
     with open_checked(files) as source:
         for _, _, episode in source:
             settings = episode_settings(episode, None, size)
-            job = render_key_of(episode, settings, "fake", roots)
-            yield make_record(renderer, episode, job, settings, roots)
+            key = render_key_of(episode, settings, "fake", roots)
+            yield make_record(renderer, episode, key, settings, roots)
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:

@@ -55,12 +55,26 @@ class Stopwatch:
 def make_record(
     renderer: Renderer,
     episode: Episode,
-    job: RenderKey,
+    key: RenderKey,
     settings: Settings,
     asset_roots: Sequence[Path] = (),
     attempt: int = 1,
 ) -> EpisodeRecord:
-    """Compile, render, annotate and encode one episode. Raises CompileError, RenderError, AssetError."""
+    """Compile, render, annotate and encode one episode.
+
+    Args:
+        renderer: left open.
+        episode: its spec or Scene.
+        key: its identity, as stored with it.
+        settings: to render with; of a Scene its own.
+        asset_roots: folders of .blend materials and meshes.
+        attempt: greater than 1 if it replaces a stored episode.
+
+    Raises:
+        CompileError: no layout is found.
+        RenderError: the renderer fails, or returns something else than `Passes`.
+        AssetError: an asset is missing or has changed.
+    """
     watch = Stopwatch()
     scene = compile_episode(episode, settings, asset_roots)
     check_assets(scene, asset_roots)
@@ -69,13 +83,13 @@ def make_record(
     device = ""
     for frame in scene.frames:
         for view in frame.views:
-            image, device = _make_image(renderer, job.renderer, scene, frame, view, watch)
+            image, device = _make_image(renderer, key.renderer, scene, frame, view, watch)
             images.append(image)
     info = renderer.info
     facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels")}
     return EpisodeRecord(
         episode_id=scene.id,
-        job=job,
+        job=key,
         scene=scene,
         images=images,
         provenance=Provenance(

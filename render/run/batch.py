@@ -26,16 +26,14 @@ from diorama.render.model.errors import (
 )
 from diorama.render.model.profiles import episode_settings
 from diorama.render.run.commit import conflict_failure
-from diorama.render.run.deadline import Deadline, job_end
 from diorama.render.run.estimate import Work, predict, remember
-from diorama.render.run.events import EventLog
 from diorama.render.run.gpus import OTHER_KINDS, find_cards
-from diorama.render.run.interrupt import Interrupts
 from diorama.render.run.local_ray import node_here, ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
-from diorama.render.run.status import Progress
+from diorama.render.run.status import EventLog, Progress
+from diorama.render.run.stopping import Deadline, Interrupts, job_end
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Card, Failure, Task
 from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
@@ -58,8 +56,16 @@ _STARTED = "started"
 class Batch:
     """A run in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream.
 
-    specs: names of files, or specs in memory. on_progress: called with the numbers of finished episodes and of all that
-    are to be rendered, instead of drawing a line.
+    Args:
+        specs: names of files, or specs in memory.
+        store: path or URL.
+        options: of the run.
+        on_progress: called with the numbers of finished episodes and of all that are to be rendered, instead of drawing
+            a line.
+
+    Attributes:
+        summary: the result so far.
+        work: what `plan` found to render.
     """
 
     def __init__(
@@ -71,21 +77,25 @@ class Batch:
     ) -> None:
         self.options = options
         self.source = specs if isinstance(specs, SpecSource) else SpecSource(specs)
-        self._limit = options.limit
-        if options.part is not None:
-            self.source.part = first, count = options.part
-            self._limit = None if options.limit is None else len(range(first, options.limit + 1, count))
+        self.source.part = first, count = options.part or (1, 1)
+        # `options.limit` counts before the part is taken.
+        self._limit = None if options.limit is None else len(range(first, options.limit + 1, count))
         self.summary = Summary(store=store)
         self.work = Work()
         self._on_progress = on_progress
-        # Episode id -> the kind of its latest decision, or _STARTED; and -> the hash of its job if that was stored.
+        # Episode id -> the kind of its latest decision, or _STARTED.
         self._kinds: dict[str, str] = {}
+        # Episode id -> the hash of its RenderKey, if it was stored with that.
         self._up_to_date: dict[str, str] = {}
 
     def run(self, dry_run: bool = False) -> Summary:
         """Do what `render-batch` and `diorama.render_to_store` do: check all specs, then render what is missing.
 
-        Raises what `check_devices`, `plan` and `render` raise.
+        Args:
+            dry_run: compile instead of rendering.
+
+        Raises:
+            DioramaError: what `check_devices`, `plan` and `render` raise.
         """
         with self.source:
             if not dry_run:
@@ -94,9 +104,13 @@ class Batch:
             return self.dry_run() if dry_run else self.render()
 
     def check_devices(self) -> None:
-        """Check that the requested GPUs exist, before anything takes time. Raises DeviceError, UsageError.
+        """Check that the requested GPUs exist, before anything takes time.
 
         The GPUs of a cluster are known only once Ray is connected to it.
+
+        Raises:
+            DeviceError: a GPU is missing.
+            UsageError: options exclude each other.
         """
         if self.options.address is None and self.options.logical_gpus is None:
             cards = find_cards(device=self.options.device)
@@ -108,8 +122,12 @@ class Batch:
     def plan(self) -> None:
         """Check every spec and compare it with the store; nothing is rendered.
 
-        Raises SpecError with every diagnostic of every file; if there are none, the first AssetError, UsageError or
-        StoreError; then ConflictError for all ids that are stored but were made from something else.
+        Raises:
+            SpecError: files are wrong; has every diagnostic of every file.
+            AssetError: an asset of an episode is missing or broken.
+            UsageError: options don't fit the specs or the store.
+            StoreError: the store can't be read.
+            ConflictError: ids are stored but were made from something else; names several.
         """
         diagnostics: list[Diagnostic] = []
         conflicts: list[Decision] = []
@@ -160,7 +178,7 @@ class Batch:
         """Decide and count what becomes of an episode; None if it is left out because of a broken asset."""
         settings = episode_settings(episode, self.options.profile, self.options.size)
         try:
-            job = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
+            key = render_key_of(episode, settings, self.options.renderer, self.options.asset_roots)
         except AssetError as error:
             named = AssetError(f"episode {episode.id}: {error}")
             if not self.options.skip_broken:
@@ -169,7 +187,7 @@ class Batch:
                 self.summary.failed.append(Failure.of(named, episode.id))
                 self._kinds[episode.id] = "render"
             return None
-        decision = planner.decide(episode, job, settings)
+        decision = planner.decide(episode, key, settings)
         if self._kinds.get(episode.id) != _STARTED:
             self._kinds[episode.id] = decision.kind
         if decision.kind == "skip":
@@ -220,7 +238,14 @@ class Batch:
         return self.summary
 
     def render(self) -> Summary:
-        """Render and commit the episodes that `plan` found missing. Raises DeviceError, StoreError, UsageError."""
+        """Render and commit the episodes that `plan` found missing.
+
+        Raises:
+            DeviceError: a device is missing, or the last GPU failed.
+            RenderError: Ray or the workers don't start, or end one after the other.
+            StoreError: the store can't be written.
+            UsageError: the run had to end in the past, or options exclude each other.
+        """
         if not self.summary.todo:
             return self.summary
         deadline = Deadline(self.options.until or job_end())

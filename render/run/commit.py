@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from diorama.render.model.errors import ConflictError, StoreError
+from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done, Failure
 from diorama.render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
 from diorama.render.store.resume import put_first
@@ -23,30 +24,31 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 
 
 class Committer:
-    """Commits added episodes in groups. Each Done that `poll` returns is in the store, each Failure is not.
+    """The thread that commits added episodes in groups. Call all methods from one other thread.
 
-    every: number of episodes that makes a commit due. patience: seconds to retry while the store fails; meanwhile
-    `full` bounds how many episodes the run renders. warn: called with a line about each failed try. mix_series: see
-    RunOptions. seconds, last_seconds: time spent on all commits, and on the last one. Call all methods from one thread.
+    While the store fails, it retries for `store_wait` seconds, and `full` bounds how many episodes the run renders.
+
+    Args:
+        store: open for writing.
+        options: of the run.
+        warn: called with a line about each failed try.
+
+    Attributes:
+        seconds: time spent on all commits.
+        last_seconds: time spent on the last commit.
+        hurry: set it to end the wait between two tries; one last try follows.
     """
 
-    def __init__(
-        self,
-        store: EpisodeStore,
-        every: int,
-        patience: float,
-        warn: Callable[[str], None] = log.warning,
-        mix_series: bool = False,
-    ) -> None:
-        self._store, self._every, self._patience, self._warn = store, every, patience, warn
-        self._any_series = mix_series
+    def __init__(self, store: EpisodeStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
+        self._store, self._warn = store, warn
+        self._every, self._patience = options.commit_every, options.store_wait
+        self._any_series = options.mix_series
         self._pending: list[Done] = []
         self._work: queue.SimpleQueue[list[Done] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[list[Done | Failure] | BaseException] = queue.SimpleQueue()
         self._in_work = 0
         self._since = time.monotonic()
         self.seconds = self.last_seconds = 0.0
-        # Set to end the wait between two tries; one last try follows.
         self.hurry = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="committer", daemon=True)
         self._thread.start()
@@ -70,9 +72,16 @@ class Committer:
     def poll(self, force: bool = False) -> list[Done | Failure]:
         """Start a commit if one is due and return what was committed since the last call.
 
-        A Failure stands for an episode that another run has stored, made from something else.
-        force: start a commit even if none is due. Raises StoreError if the store failed for longer than `patience`,
-        ConflictError as diorama.render.store.resume.put_first.
+        Args:
+            force: start a commit even if none is due.
+
+        Returns:
+            A Done for each episode that is now in the store, and a Failure for each that another run has stored, made
+            from something else.
+
+        Raises:
+            StoreError: the store failed for longer than the options allow.
+            ConflictError: the store holds images of another series of Blender.
         """
         finished = self._finished(0.0)
         due = len(self._pending) >= self._every or time.monotonic() - self._since > _COMMIT_SECONDS
@@ -84,7 +93,7 @@ class Committer:
         return finished
 
     def finish(self, seconds: float | None = None) -> list[Done | Failure]:
-        """Commit everything, waiting at most `seconds`; returns what `poll` does. Raises StoreError."""
+        """Commit everything, waiting at most `seconds`; returns and raises what `poll` does."""
         end = None if seconds is None else time.monotonic() + seconds
         finished: list[Done | Failure] = []
         while self.unsaved and (end is None or time.monotonic() < end):
@@ -159,33 +168,36 @@ class Committer:
     def _put(self, parts: list[bytes]) -> PutResult:
         if self._any_series:
             return self._store.put_encoded(parts)
-        rows = {row[KEY]: job_of_row(row) for row in decode(parts).select([KEY, "job"]).to_pylist()}
-        result = put_first(self._store, rows, lambda: self._store.put_encoded(parts))
+        keys = {row[KEY]: job_of_row(row) for row in decode(parts).select([KEY, "job"]).to_pylist()}
+        result = put_first(self._store, keys, lambda: self._store.put_encoded(parts))
         self._any_series = True
         return result
 
 
 def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
-    """Return a failure for each of the rows just put (see `put_encoded`) whose id is stored with another job.
+    """Return a failure for each of the rows just put (see `put_encoded`) whose id is stored with another RenderKey.
 
-    Called if a put left ids unchanged. A row that was put twice, or that another run made from the same job, is no
-    failure. Raises StoreError.
+    Called if a put left ids unchanged. A row that was put twice, or that another run made with the same RenderKey, is
+    no failure. Raises StoreError.
     """
-    table = decode(parts).select(["episode_id", "job_hash"])
-    ours = {row["episode_id"]: row["job_hash"] for row in table.to_pylist()}
+    columns = [KEY, "job_hash"]
+    ours = {row[KEY]: row["job_hash"] for row in decode(parts).select(columns).to_pylist()}
     store.refresh()
-    found = {row["episode_id"]: row["job_hash"] for row in store.scan(["episode_id", "job_hash"], ids_filter([*ours]))}
+    found = {row[KEY]: row["job_hash"] for row in store.scan(columns, ids_filter([*ours]))}
     return [
-        conflict_failure(name, store.url, f"job {found[name][:12]}, and {job[:12]} here")
-        for name, job in ours.items()
-        if found.get(name, job) != job
+        conflict_failure(name, store.url, f"render key {found[name][:12]}, and {key[:12]} here")
+        for name, key in ours.items()
+        if found.get(name, key) != key
     ]
 
 
 def conflict_failure(episode_id: str, url: str, differs: str) -> Failure:
     """Return the failure of an episode that another run stored since this run began, made from something else.
 
-    differs: what is stored and what this run wanted, "" if unknown.
+    Args:
+        episode_id: of the episode.
+        url: of the store.
+        differs: what is stored and what this run wanted, "" if unknown.
     """
     shown = f" ({differs})" if differs else ""
     return Failure(

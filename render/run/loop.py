@@ -13,17 +13,14 @@ from ray.exceptions import RayError
 
 from diorama.render.episode.time_limit import KERNEL_SECONDS, timeout_of
 from diorama.render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
-from diorama.render.run.card_faults import LOST_GPU, CardFaults
+from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
 from diorama.render.run.commit import Committer
-from diorama.render.run.deadline import Deadline
 from diorama.render.run.estimate import Work
-from diorama.render.run.events import EventLog
-from diorama.render.run.interrupt import Interrupts
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot, how_lost
-from diorama.render.run.status import Progress
+from diorama.render.run.status import EventLog, Progress
+from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
-from diorama.render.run.tuner import Tuner, tune, tuner_for
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, pack
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.episode_store import EpisodeStore
@@ -44,7 +41,21 @@ _MOST_UNREACHABLE = 3
 
 
 class RenderLoop:
-    """One run. `tasks` is streamed: at most a few per worker are in memory. worker: class of the workers."""
+    """The loop of one run.
+
+    Args:
+        tasks: streamed; at most a few per worker are in memory.
+        store: open for writing.
+        options: of the run.
+        summary: to which the loop adds.
+        progress: that the loop updates.
+        events: log of the run.
+        worker: class of the workers.
+
+    Attributes:
+        lost_cards: GPUs that left the run.
+        measured: what the rendered episodes took.
+    """
 
     def __init__(
         self,
@@ -66,9 +77,7 @@ class RenderLoop:
         self._pool = Pool(options, self._events, worker)
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
-        self._committer = Committer(
-            store, options.commit_every, options.store_wait, self._store_trouble, options.mix_series
-        )
+        self._committer = Committer(store, options, self._store_trouble)
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
@@ -79,7 +88,16 @@ class RenderLoop:
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
         """Render everything and return the summary.
 
-        Raises DeviceError, RenderError, StoreError, ConflictError, KeyboardInterrupt.
+        Args:
+            plans: of the workers to start.
+            interrupts: entered; holds the deadline.
+
+        Raises:
+            DeviceError: a device is missing, or the last GPU failed.
+            RenderError: workers don't start, or end one after the other.
+            StoreError: the store failed for longer than the options allow.
+            ConflictError: the store holds images of another series of Blender.
+            KeyboardInterrupt: a second signal came.
         """
         start = time.monotonic()
         self._deadline = interrupts.deadline

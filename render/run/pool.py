@@ -16,8 +16,8 @@ from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from diorama.render.model.errors import AssetError, DeviceError, RenderError, UsageError
-from diorama.render.run.events import EventLog
 from diorama.render.run.options import RunOptions
+from diorama.render.run.status import EventLog
 from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.language.registry import PluginError
@@ -45,10 +45,21 @@ class RayLostError(RenderError):
 
 @dataclass
 class Slot:
-    """One worker and its replacements. in_flight: its episodes, the one it works on first. ready: its start, until up.
+    """One worker and its replacements.
 
-    since: when the start began. warm: it has rendered. draining: it is replaced once it has nothing to do. leaving: it
-    is removed then. broken: why its GPU has to leave the run, because no worker starts on it any longer.
+    Attributes:
+        number: of the worker, for messages.
+        plan: what it runs on.
+        actor: Ray's.
+        ready: Ray's reference of its start, until it is up.
+        info: its report, once it is up.
+        in_flight: its episodes, the one it works on first.
+        since: when the start began, seconds of the monotonic clock.
+        start_failures: how often its start failed in a row.
+        warm: it has rendered.
+        draining: it is replaced once it has nothing to do.
+        leaving: it is removed once it has nothing to do.
+        broken: why its GPU has to leave the run, because no worker starts on it any longer.
     """
 
     number: int
@@ -81,10 +92,14 @@ class Slot:
 
 
 class Pool:
-    """The workers by slot. Raises DeviceError, UsageError, RenderError if workers cannot be started.
+    """The workers of a run, by slot.
 
-    replaced: number of replaced workers by reason. peaks: bytes by number of the worker. devices: as reported at start.
-    names: of the GPUs on which a worker has been up, for messages.
+    Attributes:
+        slots: of all workers.
+        replaced: number of replaced workers by reason.
+        peaks: bytes by number of the worker.
+        devices: as reported at start.
+        names: of the GPUs on which a worker has been up, for messages.
     """
 
     def __init__(self, options: RunOptions, events: EventLog, worker: type[Worker] = Worker) -> None:
@@ -103,7 +118,7 @@ class Pool:
         self._kernels = ""
 
     def start(self, plans: list[WorkerPlan]) -> None:
-        """Start workers; each receives episodes as soon as it is up."""
+        """Start workers; each receives episodes as soon as it is up. Raises DeviceError if Ray lacks a GPU."""
         for node in dict.fromkeys(plan.node for plan in plans if plan.card is not None):
             cards = 1 + max(plan.card for plan in plans if plan.node == node and plan.card is not None)
             # A bundle keeps its GPU for the whole run, however many workers start and end on it.
@@ -156,7 +171,15 @@ class Pool:
         return waiting
 
     def start_ended(self, slot: Slot) -> None:
-        """Take the result of a worker's start; start it again if it failed."""
+        """Take the result of a worker's start; start it again if its process ended.
+
+        Raises:
+            DeviceError: the device is not available.
+            UsageError: the renderer or the memory limit does not fit.
+            AssetError: an asset is missing.
+            PluginError: the renderer can't be imported.
+            RenderError: the start failed several times in a row, or for another reason.
+        """
         try:
             answer = ray.get(slot.ready)
         except RayError as error:
@@ -278,7 +301,20 @@ class Pool:
         return True
 
     def lose(self, slot: Slot, kind: str, reason: str) -> tuple[str, bool]:
-        """Replace a worker that died or hung. Returns the end of its output, and whether its node is lost."""
+        """Replace a worker that died or hung.
+
+        Args:
+            slot: of the worker.
+            kind: of the loss, as in Summary.replaced_why.
+            reason: for messages.
+
+        Returns:
+            The end of its output, and whether its node is lost.
+
+        Raises:
+            RenderError: too many workers were lost in a row.
+            RayLostError: its node was the last one.
+        """
         # Read before the kill: the process of a hanging worker deletes the file as it ends.
         tail = self._ask(slot.plan.node, slot.info.host, stderr_tail, slot.info.output_file) or "" if slot.info else ""
         self._kill(slot)

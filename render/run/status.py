@@ -1,4 +1,4 @@
-"""The progress of a run: a line on the terminal, and a file for `render-batch --status STORE` in another terminal."""
+"""How a run reports: a line on the terminal, a file for `render-batch --status STORE`, and events for `--json-log`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from diorama.render.model.errors import UsageError
 from diorama.render.run.estimate import Estimator
 from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.foreign import printable, read_foreign
@@ -42,13 +44,24 @@ _Amount = Annotated[float, Field(ge=0, le=2**53)]
 
 @dataclass
 class Status:
-    """done, failed, total: episodes of this run; done counts committed ones. rate: images per second over the run.
+    """How far a run is.
 
-    left: estimated seconds that are left, None if unknown.
-
-    workers: alive now. lost_gpus: number of GPUs that left the run. state: running, paused (the store accepts nothing),
-    stopping, ended. pid, born: the writing process and its start, which distinguishes it from a later process with the
-    same pid. written, started: Unix seconds.
+    Attributes:
+        store: its path or URL.
+        total: number of episodes of this run.
+        done: committed episodes.
+        failed: failed episodes.
+        images: committed images.
+        rate: images per second over the run.
+        left: estimated seconds that are left, None if unknown.
+        workers: number of workers that are up.
+        lost_gpus: number of GPUs that left the run.
+        state: running, paused (the store accepts nothing), stopping, ended.
+        host: name of the machine of the run.
+        pid: of the writing process.
+        born: start of that process, which distinguishes it from a later process with the same pid.
+        started: Unix seconds.
+        written: Unix seconds.
     """
 
     store: str
@@ -113,12 +126,16 @@ class Status:
 
 
 class Progress:
-    """Shows how far a run is on standard error: as a bar on a terminal, else as a line every 30 seconds and at the end.
+    """The display of how far a run is: a bar on a terminal, else a line every 30 seconds and at the end.
 
-    Shows nothing if messages of level INFO are off, as with --quiet; tqdm is imported only if a bar is drawn.
-    summary: of the run, with the number of episodes in `todo`. cost: of all episodes (diorama.render.run.estimate),
-    None if all cost 1. on_progress: called with the numbers of finished episodes and of all, instead of showing them. A
-    dry run keeps no status file.
+    It is on standard error, and absent if messages of level INFO are off, as with --quiet; tqdm is imported only if a
+    bar is drawn. A dry run keeps no status file.
+
+    Args:
+        summary: of the run, with the number of episodes in `todo`.
+        cost: of all episodes (diorama.render.run.estimate), None if all cost 1.
+        dry_run: whether nothing is rendered.
+        on_progress: called with the numbers of finished episodes and of all, instead of showing them.
     """
 
     def __init__(
@@ -147,7 +164,13 @@ class Progress:
             )
 
     def advance(self, images: int = 0, cost: float = 1.0, seconds: float | None = None) -> None:
-        """Count an episode that is done. seconds: that a worker took for it, None if it failed."""
+        """Count an episode that is done.
+
+        Args:
+            images: number of its images.
+            cost: of the episode, in the unit of the cost of all.
+            seconds: that a worker took for it, None if it failed.
+        """
         if seconds is not None and self._done == self._left_out:
             # The clock starts with the first episode: Ray and Blender start only once.
             self._start = time.monotonic() - seconds
@@ -160,9 +183,12 @@ class Progress:
             self._bar.update()
 
     def tick(self, workers: int = 0, state: str = "running", in_flight: Sequence[tuple[float, float]] = ()) -> None:
-        """Show the rate, the time that is left, how many workers are up, and the state (see Status); once per second.
+        """Show how far the run is; call it once per second.
 
-        in_flight: cost and seconds so far of each unfinished episode.
+        Args:
+            workers: number of workers that are up.
+            state: see Status.
+            in_flight: cost and seconds so far of each unfinished episode.
         """
         now, status = time.monotonic(), self.status
         due = now - self._written > _EVERY_SECONDS or state != status.state
@@ -208,6 +234,42 @@ class Progress:
             self._bar.close()
         elif self._on_progress is None and self._done:
             self._log()
+
+
+class EventLog:
+    """A file to which the events of a run are appended as JSON, each line in one write; none if the path is None.
+
+    Each has `event`, `time` (UTC, ISO 8601) and `elapsed` (seconds since the log was opened). Events: start, worker-up,
+    worker-down, episode-done, episode-failed, commit, store-trouble, workers-per-gpu, gpu-left, end.
+
+    Raises:
+        UsageError: the file can't be written.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._stream: IO[str] | None = None
+        self._start = time.monotonic()
+        if path is not None:
+            try:
+                self._stream = path.open("a", encoding="utf-8", buffering=1)
+            except OSError as error:
+                raise UsageError(f"--json-log {path}: can't be written: {error.strerror}") from error
+
+    def write(self, event: str, **facts: Any) -> None:
+        """Write one line. If that fails, as on a full disk, the log ends and the run goes on."""
+        if self._stream is None:
+            return
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"event": event, "time": now, "elapsed": round(time.monotonic() - self._start, 3), **facts}
+        try:
+            self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError:
+            self._stream = None
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._stream is not None:
+            self._stream.close()
 
 
 def path_of(store: str) -> Path:

@@ -30,8 +30,8 @@ from diorama.render.model.record import RenderKey
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run import limits
-from diorama.render.run.allotment import memory_here
 from diorama.render.run.estimate import Work
+from diorama.render.run.limits import memory_here
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
@@ -51,15 +51,23 @@ _CRASH = re.compile(r"^.*(?:\*\*\* SIG|Fatal Python error|\*\*\* Aborted).*$", r
 
 @dataclass
 class Task:
-    """One episode to render. tries: number of workers that received it, except those lost with their node.
+    """One episode to render.
 
-    unreachable_count: how often its worker was lost with its node, or could not be reached. ref: Ray's, of its answer.
-    settings: of a Scene its own. started: when its worker began with it, seconds of the monotonic clock.
-    failed_on: GPUs on which it failed. alone: it ran out of GPU memory, and is tried without other workers on the GPU.
+    Attributes:
+        episode: its spec or Scene.
+        key: its identity.
+        settings: to render with; of a Scene its own.
+        attempt: greater than 1 if it replaces a stored episode.
+        tries: number of workers that received it, except those lost with their node.
+        unreachable_count: how often its worker was lost with its node, or could not be reached.
+        ref: Ray's, of its answer.
+        started: when its worker began with it, seconds of the monotonic clock.
+        failed_on: GPUs on which it failed.
+        alone: it ran out of GPU memory, and is tried without other workers on the GPU.
     """
 
     episode: Episode
-    job: RenderKey
+    key: RenderKey
     settings: Settings
     attempt: int = 1
     tries: int = 0
@@ -84,7 +92,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """An episode that failed, or a worker's start ("" as the id). kind: class of the error, or WorkerLost."""
+    """An episode that failed, or a worker that did not start.
+
+    Attributes:
+        episode_id: "" for the start of a worker.
+        kind: class of the error, or WorkerLost.
+        message: for the user.
+    """
 
     episode_id: str
     kind: str
@@ -102,9 +116,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class Done:
-    """A rendered episode. row: as the store takes it (diorama.render.store.rows.encode). seconds: step -> seconds.
+    """A rendered episode.
 
-    attempt: greater than 1 if it replaces a stored episode.
+    Attributes:
+        episode_id: of the episode.
+        row: as the store takes it (diorama.render.store.rows.encode).
+        images: number of its images.
+        seconds: step -> seconds.
+        device: that rendered it.
+        attempt: greater than 1 if it replaces a stored episode.
     """
 
     episode_id: str
@@ -117,9 +137,18 @@ class Done:
 
 @dataclass(frozen=True)
 class Ready:
-    """A worker's report when it is up. memory, limit: bytes. output_file: on its node, for its renderer's output.
+    """A worker's report when it is up.
 
-    visible: its CUDA_VISIBLE_DEVICES. kernels: what to know about the renderer's kernels before the first image, or "".
+    Attributes:
+        device: of its renderer.
+        host: name of its machine.
+        pid: of its process.
+        cores: that it is pinned to.
+        memory: bytes that it takes.
+        limit: bytes at which it is replaced, None if unlimited.
+        output_file: file on its node for its renderer's output.
+        visible: its CUDA_VISIBLE_DEVICES.
+        kernels: what to know about the renderer's kernels before the first image, or "".
     """
 
     device: str
@@ -135,7 +164,7 @@ class Ready:
 
 def pack(task: Task) -> bytes:
     """Pickle what a worker receives; doing it here costs half of what Ray's own pickling does."""
-    return pickle.dumps((task.episode, task.job, task.settings, task.attempt), protocol=5)
+    return pickle.dumps((task.episode, task.key, task.settings, task.attempt), protocol=5)
 
 
 def _visible() -> str:
@@ -158,7 +187,7 @@ def check_device(plan: WorkerPlan, device: str) -> None:
 
 
 class Worker:
-    """Renders one episode per call. A plain class, so that tests can use it without Ray."""
+    """A process that renders one episode per call. A plain class, so that tests can use it without Ray."""
 
     def __init__(self, options: RunOptions, plan: WorkerPlan) -> None:
         self._options, self._plan = options, plan
@@ -200,17 +229,17 @@ class Worker:
         return Ready(info.get("device", ""), *facts, info.get("kernels", ""))
 
     def render(self, task: bytes) -> tuple[Done | Failure, int]:
-        """Render one episode; return the result, and the bytes in memory now. task: see `pack`."""
-        episode, job, settings, attempt = pickle.loads(task)
+        """Render one episode, packed by `pack`; return the result, and the bytes in memory now."""
+        episode, key, settings, attempt = pickle.loads(task)
         try:
-            result: Done | Failure = self._render(episode, job, settings, attempt)
+            result: Done | Failure = self._render(episode, key, settings, attempt)
         except Exception as error:
             result = Failure.of(error, episode.id)
         return result, limits.resident()
 
-    def _render(self, episode: Episode, job: RenderKey, settings: Settings, attempt: int) -> Done:
+    def _render(self, episode: Episode, key: RenderKey, settings: Settings, attempt: int) -> Done:
         assert self._renderer is not None, "call start first"
-        record = make_record(self._renderer, episode, job, settings, self._options.asset_roots, attempt)
+        record = make_record(self._renderer, episode, key, settings, self._options.asset_roots, attempt)
         if not self._device_checked:
             check_device(self._plan, record.provenance.device)
             self._device_checked = True
@@ -253,7 +282,11 @@ def sweep_scratch(root: Path = Path("/dev/shm")) -> None:
 def start_actor(worker: type[Worker], run_options: RunOptions, plan: WorkerPlan, group: Any = None) -> Any:
     """Create a Ray actor of Worker on the plan's node and GPU. The run replaces it; Ray never restarts it.
 
-    group: placement group whose bundle number `plan.card` is the GPU; it determines the node.
+    Args:
+        worker: class of the actor.
+        run_options: of the run.
+        plan: of the worker.
+        group: placement group whose bundle number `plan.card` is the GPU; it determines the node.
     """
     strategy: Any = "DEFAULT"
     if group is not None:

@@ -16,14 +16,13 @@ import pytest
 
 from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.model.errors import DeviceError
-from diorama.render.run import card_faults, pool
-from diorama.render.run.card_faults import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
-from diorama.render.run.events import EventLog
+from diorama.render.run import cards, pool
+from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot
-from diorama.render.run.status import read_status
+from diorama.render.run.status import EventLog, read_status
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Done, Failure, Ready, Task
 from diorama.render.run.worker_plan import Node, WorkerPlan, plan_workers
@@ -323,7 +322,7 @@ def test_a_card_that_is_gone_leaves_and_the_last_one_ends_the_run(farm: Farm, mo
     assert name.startswith("GPU 1 (") and "finds no GPU" in reason
     evil = [f"evil-{k}" for k in range(9)]
     log = farm.folder / "log.jsonl"
-    monkeypatch.setattr("diorama.render.run.card_faults.LAST_STRIKES", 3)
+    monkeypatch.setattr("diorama.render.run.cards.LAST_STRIKES", 3)
     options = ("--gpus", "1", "--workers-per-gpu", "1", "--json-log", str(log))
     last = run(farm, [*names, "new-1", *evil], *options, code=3)
     found = {name: last[name] for name in ("rendered", "left", "stopped", "exit_code")}
@@ -348,7 +347,7 @@ def test_out_of_memory_is_tried_again_alone(farm: Farm) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("gpus")
 def test_a_card_too_small_for_everything_fails_few_episodes(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(card_faults, "TOO_LARGE", 4)
+    monkeypatch.setattr(cards, "TOO_LARGE", 4)
     options, names = ("--gpus", "1", "--workers-per-gpu", "1"), [f"huge-{k:02d}" for k in range(9)]
     found = run(farm, names, *options, code=3)
     assert "out of memory" in found["stderr"] and "--size" in found["stderr"]

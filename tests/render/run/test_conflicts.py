@@ -99,7 +99,7 @@ def test_after_a_new_start_of_ray_a_runs_own_episodes_are_not_anothers(farm: Far
     store = open_or_create(farm.store)
     first = next(late._tasks(store))
     assert isinstance(first, Task) and first.episode.id == "a"
-    store.put([make_record("a", job=first.job)])
+    store.put([make_record("a", job=first.key)])
     rest = [task.episode.id for task in late._tasks(store) if isinstance(task, Task)]
     late._count()
     assert (rest, late.summary.skipped, late.summary.todo) == (["b"], 0, 2)
@@ -134,7 +134,7 @@ def test_an_episode_is_done_exactly_if_the_store_has_it(episodes: dict[str, tupl
     with TemporaryDirectory() as folder:
         store = LanceStore.create(f"{folder}/s.lance", fsync=False)
         store.put([make_record(n, attempt=t[0], job=job(n, t[1])) for n, (t, _) in episodes.items() if t is not None])
-        committer = Committer(LanceStore.open(store.url, fsync=False), every=1, patience=0.0)
+        committer = Committer(LanceStore.open(store.url, fsync=False), RunOptions(commit_every=1, store_wait=0.0))
         try:
             for name, (_, (attempt, which)) in episodes.items():
                 committer.add(Done(name, encode(make_record(name, attempt=attempt, job=job(name, which))), 2))
@@ -154,7 +154,8 @@ SERIES = {"4.5": "0.1.0", "5.2": "0.1.0+blender5.2"}
 def commit(url: str, version: str, *names: str, mix_series: bool = False) -> None:
     """What a run that began when the store was empty commits."""
     job = make_job(renderer="cycles", version=version)
-    committer = Committer(LanceStore.open(url, fsync=False), every=1, patience=0.0, mix_series=mix_series)
+    options = RunOptions(commit_every=1, store_wait=0.0, mix_series=mix_series)
+    committer = Committer(LanceStore.open(url, fsync=False), options)
     try:
         for name in names:
             committer.add(Done(name, encode(make_record(name, job=job)), 2))

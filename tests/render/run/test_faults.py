@@ -15,11 +15,11 @@ import pytest
 import ray
 
 from diorama.render.model.errors import StoreError, UsageError
-from diorama.render.run.events import EventLog
+from diorama.render.run.cards import Tuner, tune
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot
-from diorama.render.run.tuner import Tuner, tune
+from diorama.render.run.status import EventLog
 from diorama.render.run.worker import Ready
 from diorama.render.run.worker_plan import Node, plan_workers
 from diorama.render.store import open_store
@@ -205,8 +205,8 @@ def test_a_machine_on_which_everything_dies_stops_the_run(farm: Farm, monkeypatc
 
 @pytest.mark.slow
 def test_workers_a_card_are_measured(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("diorama.render.run.tuner.SECONDS", 1.0)
-    monkeypatch.setattr("diorama.render.run.tuner.IMAGES", 3)
+    monkeypatch.setattr("diorama.render.run.cards.SECONDS", 1.0)
+    monkeypatch.setattr("diorama.render.run.cards.IMAGES", 3)
     monkeypatch.setattr("diorama.render.run.local_ray.cores_here", lambda: 4)
     # More than enough to measure with, however slowly a second worker starts; what is left then is not rendered.
     names = [f"e{k:03d}" for k in range(1000)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diorama.render.run.tuner import Tuner
+from diorama.render.run.cards import Tuner
 
 
 def drive(tuner: Tuner, rates: dict[int, float], seconds: float = 200.0) -> int:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from diorama.render.model.device_names import DeviceName
 from diorama.render.model.errors import DeviceError, UsageError
+from diorama.render.run.cards import tuner_for
 from diorama.render.run.options import RunOptions
-from diorama.render.run.tuner import tuner_for
 from diorama.render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
 
 

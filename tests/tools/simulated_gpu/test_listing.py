@@ -16,7 +16,7 @@ from tools.simulated_gpu import build
 # Starts all workers of a run and waits for them; in a run, a fast worker may leave nothing to the others.
 START = """
 import ray
-from diorama.render.run.events import EventLog
+from diorama.render.run.status import EventLog
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool

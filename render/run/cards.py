@@ -1,14 +1,26 @@
-"""What a run does about GPUs that fail: which one leaves the run, and which episodes must have one to themselves."""
+"""What a run does about its GPUs: how many workers share one, which one leaves, which one an episode has for itself."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import defaultdict, deque
+from dataclasses import dataclass, field
 
 from diorama.render.model.errors import GpuError, GpuMemoryError
+from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot
 from diorama.render.run.worker import Card, Task
+from diorama.render.run.worker_plan import MOST_PER_GPU, WorkerPlan
+from diorama.scene_specs.language.tables import counted
 
+log = logging.getLogger(__name__)
+
+# A level must be this much faster than the one before; otherwise the workers that it added are removed again.
+_WORTH = 1.08
+# A level is judged after at least this much time and this many images.
+SECONDS, IMAGES = 6.0, 12
+_LEVELS = (1, 2, 4, 8)
 # A GPU leaves the run if this many different episodes failed on it and none succeeded in between. The last GPU leaves
 # later if it has rendered before: a few episodes in a row may be at fault themselves, and nothing would render them.
 STRIKES, LAST_STRIKES = 3, 10
@@ -18,10 +30,92 @@ TOO_LARGE = 10
 LOST_GPU = {GpuError.__name__: "gpu", GpuMemoryError.__name__: "gpu_memory"}
 
 
-class CardFaults:
-    """The GPUs of a run. rendered: those that have rendered an episode.
+@dataclass
+class Tuner:
+    """A search for the number of workers per GPU: more, as long as that is faster. Pure: it reads no clock.
 
-    reserved: those kept for episodes that ran out of their memory -> the episodes that wait.
+    Attributes:
+        levels: numbers of workers per GPU to try, rising.
+        rates: level -> images per second.
+        chosen: the chosen level; None while it tries.
+    """
+
+    levels: tuple[int, ...] = _LEVELS
+    rates: dict[int, float] = field(default_factory=dict)
+    chosen: int | None = None
+    _start: tuple[float, int] | None = None
+
+    @property
+    def level(self) -> int:
+        """Number of workers per GPU wanted now."""
+        return self.chosen or self.levels[len(self.rates)]
+
+    def observe(self, now: float, images: int, settled: bool) -> int:
+        """Take a measurement and return the wanted level.
+
+        Args:
+            now: seconds of a clock.
+            images: rendered so far.
+            settled: whether all wanted workers are warm.
+        """
+        if self.chosen is not None:
+            return self.chosen
+        if not settled or self._start is None:
+            self._start = (now, images) if settled else None
+            return self.level
+        elapsed, rendered = now - self._start[0], images - self._start[1]
+        if elapsed >= SECONDS and rendered >= IMAGES:
+            level = self.level
+            before, rate = next(reversed(self.rates.items()), (level, 0.0))
+            self.rates[level] = rendered / elapsed
+            self._start = None
+            if self.rates[level] < rate * _WORTH:
+                self.chosen = before
+            elif len(self.rates) == len(self.levels):
+                self.chosen = level
+        return self.level
+
+
+def tuner_for(options: RunOptions, plans: list[WorkerPlan]) -> Tuner | None:
+    """Return the tuner of a run; None if `workers_per_gpu` is specified, or the run is on the CPU."""
+    if options.workers_per_gpu is not None or plans[0].card is None:
+        return None
+    # Every worker needs a CPU core as well: to compile, build, read and encode.
+    most = min(MOST_PER_GPU, *(plan.threads for plan in plans))
+    levels = tuple(level for level in _LEVELS if level <= most)
+    return Tuner(levels) if len(levels) > 1 else None
+
+
+def tune(pool: Pool, tuner: Tuner, now: float, images: int) -> int | None:
+    """Add or remove workers as the tuner wants; return the workers per GPU at the moment it has chosen them.
+
+    Args:
+        pool: of all workers.
+        tuner: of the run.
+        now: seconds of a clock.
+        images: rendered so far.
+    """
+    if tuner.chosen is not None:
+        return None
+    staying = [slot for slot in pool.slots if not slot.leaving]
+    before = tuner.level
+    settled = len(staying) == before * len(pool.cards) and all(slot.warm for slot in staying)
+    level = tuner.observe(now, images, settled)
+    if level != before:
+        for card in pool.cards:
+            pool.resize(card, level)
+    if tuner.chosen is not None:
+        rates = ", ".join(f"{workers}: {rate:.2f}" for workers, rate in tuner.rates.items())
+        log.info("%s per GPU; images/s by workers per GPU: %s", counted(level, "worker"), rates)
+    return tuner.chosen
+
+
+class CardFaults:
+    """The faults of a run's GPUs.
+
+    Attributes:
+        rendered: GPUs that have rendered an episode.
+        reserved: GPUs kept for episodes that ran out of their memory -> the episodes that wait.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -62,7 +156,10 @@ class CardFaults:
     def may_take(self, slot: Slot, task: Task, choosy: bool) -> bool:
         """Return whether a worker may render an episode: if it failed on this GPU, only if no GPU is left to try.
 
-        choosy: neither on a GPU that failed last; another episode shows whether it is the GPU's fault.
+        Args:
+            slot: of the worker.
+            task: the episode.
+            choosy: neither on a GPU that failed last; another episode shows whether it is the GPU's fault.
         """
         if slot.card is None or slot.card not in task.failed_on:
             return True
@@ -71,7 +168,8 @@ class CardFaults:
     def reserve(self, slot: Slot, task: Task) -> int:
         """Keep a worker's GPU for an episode that ran out of its memory, with no other worker on it.
 
-        Returns how many workers there may be per GPU from now on, at most half of those that it had.
+        Returns:
+            How many workers there may be per GPU from now on, at most half of those that it had.
         """
         assert slot.card is not None
         task.alone = True

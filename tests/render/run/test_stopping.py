@@ -15,11 +15,10 @@ import pytest
 
 from diorama.render.model.errors import UsageError
 from diorama.render.run.batch import Batch
-from diorama.render.run.deadline import Deadline, job_end, parse_time
-from diorama.render.run.interrupt import Interrupts
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
+from diorama.render.run.stopping import Deadline, Interrupts, job_end, parse_time
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker_plan import Node
 from tests.render.run.conftest import Farm
@@ -120,7 +119,7 @@ def test_more_to_do_has_its_own_exit_code() -> None:
 
 @pytest.mark.slow
 def test_a_run_ends_before_its_time_and_another_continues(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("diorama.render.run.deadline._LEAST_SECONDS", 40.0)
+    monkeypatch.setattr("diorama.render.run.stopping._LEAST_SECONDS", 40.0)
     # More than could be rendered in the 35 seconds before those for the end of the run.
     specs = farm.write(*(f"e{number:03d}" for number in range(500)))
     end = int(time.time()) + 75

@@ -1,0 +1,123 @@
+"""When a run stops: at a given time, at the end of its Slurm job, or because of a signal."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from types import FrameType
+
+log = logging.getLogger(__name__)
+
+# From the last finished episode to the end of the process: a commit, then the end of the workers and of Ray.
+_LEAST_SECONDS = 10.0
+_COMMITS = 3.0
+_RECENT = 64
+_SQUEUE_SECONDS = 10.0
+
+
+def parse_time(text: str) -> float:
+    """Return `2026-11-22T18:00` (local time, or with an offset) or Unix seconds as Unix seconds. Raises ValueError."""
+    if text.isascii() and text.isdigit() and len(text) <= 10:
+        return float(text)
+    return datetime.fromisoformat(text).timestamp()
+
+
+def job_end(env: Mapping[str, str] = os.environ) -> float | None:
+    """Return the Unix seconds at which Slurm ends this job; None outside of a job, or if the end is unknown."""
+    if not env.get("SLURM_JOB_ID"):
+        return None
+    end = env.get("SLURM_JOB_END_TIME", "")
+    if not end:
+        # Of the last task of an array, SLURM_JOB_ID is the number of the whole array.
+        array, task = env.get("SLURM_ARRAY_JOB_ID"), env.get("SLURM_ARRAY_TASK_ID")
+        job = env["SLURM_JOB_ID"] if array is None or task is None else f"{array}_{task}"
+        # Older Slurm does not set it. Containers often lack squeue.
+        with suppress(OSError, subprocess.SubprocessError):
+            line = ["squeue", "-h", "-j", job, "-o", "%e"]
+            # The usual format has the local time of a machine whose zone may differ from the container's.
+            answer = subprocess.run(
+                line, capture_output=True, text=True, timeout=_SQUEUE_SECONDS, check=True,
+                env={**env, "SLURM_TIME_FORMAT": "%s"},
+            )  # fmt: skip
+            end = answer.stdout.strip()
+    # "N/A" if there is no limit.
+    with suppress(ValueError):
+        return parse_time(end)
+    return None
+
+
+class Deadline:
+    """Decides when to stop so that everything finished is committed.
+
+    Attributes:
+        end: Unix seconds; None if the run may go on.
+    """
+
+    def __init__(self, end: float | None) -> None:
+        self.end = end
+        self._recent: deque[float] = deque(maxlen=_RECENT)
+
+    def finished(self, seconds: float) -> None:
+        """Note how long an episode took."""
+        self._recent.append(seconds)
+
+    def left(self, reserve: float = 0.0) -> float:
+        """Return the seconds until the end, less a reserve; infinity without a deadline."""
+        return math.inf if self.end is None else self.end - time.time() - reserve
+
+    def over(self, commit: float) -> bool:
+        """Return whether it is time to commit what is finished, and to end. commit: seconds that a commit takes."""
+        return self.left(_LEAST_SECONDS + _COMMITS * commit) <= 0
+
+    def enough(self, commit: float) -> bool:
+        """Return whether there is time for another episode that takes as long as the longest of the last ones."""
+        return not self.over(commit + max(self._recent, default=0.0) / _COMMITS)
+
+
+class Interrupts:
+    """Signals that stop a run: after one, it finishes and commits what is in flight; after two, it stops immediately.
+
+    While entered, the first signal sets `stopping`; another SIGINT or SIGTERM raises KeyboardInterrupt. Only the main
+    thread receives signals; in others, nothing happens.
+
+    Attributes:
+        deadline: of the run.
+        stopping: the reason, as in Summary.stopped: `time` for SIGUSR1, and for SIGTERM if the run has a deadline,
+            because Slurm sends it at the end of a job; else `interrupt`. "" without a signal.
+    """
+
+    def __init__(self, deadline: Deadline | None = None) -> None:
+        self.deadline = deadline or Deadline(None)
+        self.stopping = ""
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Interrupts:
+        main = threading.current_thread() is threading.main_thread()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP) if main else ():
+            # nohup ignores SIGHUP, so that the run continues without its terminal.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)  # type: ignore[arg-type]  # what signal() itself returned
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.stopping:
+            # The system and the shell may both send SIGHUP when a terminal closes.
+            if number in (signal.SIGUSR1, signal.SIGHUP):
+                return
+            raise KeyboardInterrupt
+        ends = number == signal.SIGUSR1 or (number == signal.SIGTERM and self.deadline.end is not None)
+        self.stopping = "time" if ends else "interrupt"
+        log.warning("stopping: finishing what is in flight; press Ctrl-C again to stop now")
