@@ -28,7 +28,7 @@ from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.reading.source import parse_episode
-from tools.mesh_files import glb, write_files
+from tests.mesh_files import glb, write_files
 
 ROOT = Path(__file__).parents[1]
 GUIDES = sorted((ROOT / "docs").glob("*.md"))

@@ -36,8 +36,7 @@ from diorama.render.run.worker import Done, Failure, Task, Worker
 from diorama.render.run.worker_plan import plan_workers
 from diorama.render.store import open_or_create
 from diorama.render.store.episode_store import PutResult
-from tools.option_types import positive
-from tools.programs import write_specs
+from tools.programs import positive, write_specs
 
 # Workers read it from the environment of the Ray that this process starts.
 SECONDS = "DIORAMA_BENCH_SECONDS"

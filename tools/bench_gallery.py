@@ -29,8 +29,7 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.bench_store import fill
-from tools.option_types import positive
-from tools.programs import print_figures, run_measured
+from tools.programs import positive, print_figures, run_measured
 
 # Of each task; the store repeats them under other names, splits and durations.
 MODELS = 6

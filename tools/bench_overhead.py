@@ -27,7 +27,7 @@ from diorama.render.store import open_or_create
 from diorama.scene_specs.language.scene import Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.tables import markdown_table
-from tools.option_types import positive
+from tools.programs import positive
 
 SIZE = (320, 240)
 

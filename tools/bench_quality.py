@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 from diorama.render.model.errors import UsageError
 from diorama.scene_specs.language.atomic import write_atomic
-from tools.option_types import positive, size, threads
+from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import measure

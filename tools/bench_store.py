@@ -28,8 +28,7 @@ from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.lance.lance_store import LanceStore
 from tests.factories import make_job, make_record, make_scene, make_spec
-from tools.option_types import positive
-from tools.programs import print_figures, run_measured
+from tools.programs import positive, print_figures, run_measured
 
 BATCH = 64
 READS = 200

@@ -30,8 +30,7 @@ from typing import Any
 from diorama.render.model.errors import DeviceError
 from diorama.render.store import open_store, peek
 from tools import programs, simulated_gpu
-from tools.option_types import positive
-from tools.programs import ROOT, children_of
+from tools.programs import ROOT, children_of, positive
 
 log = logging.getLogger("chaos")
 

@@ -20,8 +20,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.model.profiles import settings_for
 from diorama.render.store import open_or_create
 from diorama.scene_specs.language.spec import EpisodeSpec
-from tools.option_types import positive
-from tools.programs import run_json, write_specs
+from tools.programs import positive, run_json, write_specs
 
 
 def random_spec(number: int) -> dict[str, Any]:

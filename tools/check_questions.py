@@ -51,7 +51,7 @@ from diorama.scene_specs.questions.program import (
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.rules import Judge, shortened
 from diorama.scene_specs.questions.view import ImageView
-from tools.option_types import positive
+from tools.programs import positive
 
 MUTATIONS = 20
 # An image, a program, and its result, None if a presupposition fails.

@@ -4,7 +4,7 @@
 
 ROOT: a ShapeNetCore, version 1 or 2, or a library of .glb files; see docs/shapenet.md. Reads every model and lists
 diagnostics. Models are cached while they are read, so that later runs find them ready. Exit code 1 if a model can't be
-read. `shapenet-sheet` draws the models.
+read. docs/shapenet.md shows how to draw the models.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tqdm import tqdm
 from diorama.render.geometry.shapenet import choose_library, library, load_model
 from diorama.render.model.errors import DioramaError
 from diorama.scene_specs.language.model_names import word_of
-from tools.option_types import positive
+from tools.programs import positive
 
 # Notes name files and counts; the report counts these kinds.
 KINDS = (

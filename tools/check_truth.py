@@ -28,7 +28,7 @@ from diorama.scene_specs.language.rendered import ObjectAnnotation
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import SHAPES
-from tools.option_types import positive
+from tools.programs import positive
 
 Box = tuple[int, int, int, int]
 

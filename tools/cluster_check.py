@@ -24,8 +24,7 @@ from unittest.mock import patch
 from ray.cluster_utils import Cluster
 
 from diorama.render.store import open_store
-from tools.option_types import positive
-from tools.programs import ROOT, command, write_specs
+from tools.programs import ROOT, command, positive, write_specs
 
 log = logging.getLogger("cluster")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageFont
 
 from diorama.render.draw.tile_grid import Tile, tile_grid
-from tools.option_types import positive
+from tools.programs import positive
 
 FONT_SIZE = 11
 

@@ -27,8 +27,7 @@ from diorama.render.run.doctor import run_probe
 from diorama.render.run.gpus import find_cards
 from diorama.render.store import open_store
 from diorama.scene_specs.language.rendered import ImageRecord
-from tools.option_types import positive, size
-from tools.programs import ROOT, command, print_figures, run_json
+from tools.programs import ROOT, command, positive, print_figures, run_json, size
 
 _FIRST_USE_SECONDS = 1800.0
 _SMI_SECONDS = 20.0

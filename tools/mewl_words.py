@@ -16,7 +16,7 @@ import re
 from argparse import Namespace
 from importlib import resources
 
-from diorama.scene_specs.benchmarks.mewl.words import SYLLABLES
+from diorama.scene_specs.benchmarks.mewl.lexicons import SYLLABLES
 from tools.programs import ROOT
 
 TARGET = ROOT / "scene_specs" / "benchmarks" / "mewl" / "real_words.txt"

@@ -20,8 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 from diorama.scene_specs.language.tables import markdown_table
-from tools.option_types import positive
-from tools.programs import ROOT
+from tools.programs import ROOT, positive
 
 RESUMES = True
 AREAS = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -79,3 +81,25 @@ def print_figures(title: str, figures: Iterator[tuple[str, str]], created: Itera
         if not keep:
             for path in created:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def size(text: str) -> tuple[int, int]:
+    """Parse `320x240` to (width, height) in pixels. Raises ArgumentTypeError."""
+    match = re.fullmatch(r"(\d+)x(\d+)", text)
+    if match is None or min(int(side) for side in match.groups()) < 11 or max(map(int, match.groups())) > 16384:
+        raise ArgumentTypeError(f"found {text!r}, expected WIDTHxHEIGHT of 11 to 16384 pixels, such as 320x240")
+    return int(match[1]), int(match[2])
+
+
+def positive(text: str) -> int:
+    """Parse an integer from 1. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, expected an integer of at least 1")
+    return int(text)
+
+
+def threads(text: str) -> int:
+    """Parse a number of threads, 0 for all. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) > 1024:
+        raise ArgumentTypeError(f"found {text!r}, expected 0 (all) to 1024")
+    return int(text)

@@ -24,7 +24,7 @@ from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.scene import SceneFrame
-from tools.option_types import positive
+from tools.programs import positive
 from tools.quality import references, results
 from tools.quality.metrics import Picture
 from tools.quality.scenes import TestScene, scenes

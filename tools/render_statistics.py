@@ -33,7 +33,7 @@ from diorama.scene_specs.language.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from tests.statistical.scenes import folder_of, images_of_run, render, scenes
 from tests.statistical.z_test import FALSE_ALARMS, Comparison, Reference, compare
-from tools.option_types import positive, threads
+from tools.programs import positive, threads
 
 # Share of the runs in which a change must be noticed.
 CAUGHT = 0.9

@@ -23,8 +23,7 @@ from random import Random
 from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.lance.cycler import PHASES
 from tests.render.store.lance.test_crash import check_intact
-from tools.option_types import positive
-from tools.programs import ROOT
+from tools.programs import ROOT, positive
 
 CALM_SECONDS = 120.0
 log = logging.getLogger("store_kill")

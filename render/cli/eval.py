@@ -129,8 +129,7 @@ def score(
     from diorama.render.evaluation.chart import chart
     from diorama.render.evaluation.match import match
     from diorama.render.evaluation.predictions import read_predictions
-    from diorama.render.items.scores import read_entries, rows, table
-    from diorama.render.items.store_items import no_items
+    from diorama.render.items.scores import no_items, read_entries, rows, table
     from diorama.render.store.episode_store import condition
     from diorama.render.store.selection import Selection
     from diorama.scene_specs.language.answer_rule import VERSION

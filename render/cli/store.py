@@ -89,7 +89,7 @@ def ls(
 
     store = opt.open_reader(url, at)
     if sort is not None:
-        from diorama.render.store.analysis.extremes import extremes
+        from diorama.render.store.analysis.stats import extremes
 
         found = extremes(store, sort, where, limit, reverse)
         rows = []

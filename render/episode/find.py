@@ -17,8 +17,7 @@ from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import unknown_id
-from diorama.render.store.read_back import exported_record
-from diorama.render.store.selection import StoreEpisodes
+from diorama.render.store.selection import StoreEpisodes, exported_record
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import open_checked, parse_episode

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.chat import Message, Models, Picture
-from diorama.render.items.store_items import iter_items, no_items
+from diorama.render.items.scores import iter_items, no_items
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader

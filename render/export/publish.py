@@ -3,23 +3,148 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from diorama.render import __version__
 from diorama.render.draw.sheet import sheet
 from diorama.render.export import described_by
-from diorama.render.export.about import About
-from diorama.render.export.croissant import croissant
-from diorama.render.export.dataset_card import PUBLISHED, card, check_replaceable, citation_cff, license_text
-from diorama.render.export.dataset_facts import UNKNOWN, Facts, gather
+from diorama.render.export.about import COMMON_LICENSES, About
+from diorama.render.export.croissant import croissant, license_url
+from diorama.render.export.dataset_facts import OWN, UNKNOWN, Facts, gather
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.atomic_output import indented_json, output_lock, put_file
-from diorama.render.model.errors import UsageError
+from diorama.render.model.errors import ConflictError, UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.tables import counted, markdown_table
+
+# The file that tells that a folder was exported with --about (`is_published`); written first.
+PUBLISHED = "provenance.json"
+# How the card of `--format huggingface` without --about begins.
+BARE_CARD = "---\npretty_name: rendered by Diorama\n"
+SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
+_MEASURED = (
+    ("images", "rendered by the settings below"),
+    ("boxes, masks, visible pixels", "counted in the id pass of the same render, at pixel centers; no annotators"),
+    ("amodal boxes, visible fraction", "computed from the mesh of each object alone"),
+    ("poses, camera", "as rendered; pixel coordinates by projection"),
+    ("relations", "computed from the poses in the frame of the image's camera"),
+    ("task, utterances, options, answer", "made by the generator of the benchmark; `render-specs check --prove "
+     "--store` recomputes them from the rendered images"),
+)  # fmt: skip
+
+
+def is_published(out: Path) -> bool:
+    """Whether a folder was exported with --about."""
+    try:
+        return {"diorama", "identities"} <= {*json.loads((out / PUBLISHED).read_bytes())}
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def check_replaceable(out: Path, names: Iterable[str], overwrite: bool) -> None:
+    """Raise ConflictError if a file to write in `out` is neither of an earlier export nor to be replaced."""
+    if overwrite or is_published(out):
+        return
+    for path in (out / name for name in names):
+        if path.exists() and not (path.is_file() and path.read_bytes().startswith(BARE_CARD.encode())):
+            raise ConflictError(
+                f"{path} was not written by an export; pass --overwrite to replace it, or another --out folder"
+            )
+
+
+def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
+         data_files: Mapping[str, str], rerender: bool) -> str:  # fmt: skip
+    """The card. data_files: split -> pattern, {} if the hub's viewer can't read the format."""
+    return "\n".join([_head(about, facts, data_files), *_body(about, facts, licenses, limits, biases, rerender)])
+
+
+def _head(about: About, facts: Facts, data_files: Mapping[str, str]) -> str:
+    size = next((name for most, name in SIZES if facts.episodes < most), "n>1M")
+    named = {"license": COMMON_LICENSES[about.license]} if about.license in COMMON_LICENSES else {
+        "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
+    }  # fmt: skip
+    values: dict[str, Any] = {
+        "pretty_name": about.name, **named, "language": list(about.language), "size_categories": [size],
+        "task_categories": list(_CATEGORIES), "annotations_creators": ["machine-generated"],
+        "source_datasets": ["extended" if facts.sources else "original"],
+        "tags": ["synthetic", "croissant", *about.keywords],
+    }  # fmt: skip
+    if data_files:
+        files = [{"split": split, "path": path} for split, path in data_files.items()]
+        values["configs"] = [{"config_name": "default", "data_files": files}]
+    # JSON is YAML.
+    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
+    return "\n".join(["---", *lines, "---", ""])
+
+
+def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
+          rerender: bool) -> Iterator[str]:  # fmt: skip
+    yield f"# {about.name}\n\n{about.description}\n\nVersion {about.version}, {about.date_published}.\n"
+    yield "![The images of an episode, with its objects](samples.png)\n"
+    yield f"## Contents\n\n{counted(facts.episodes, 'episode')}, {counted(facts.images, 'image')}.\n"
+    for name, counter in facts.counters.items():
+        rows = [(cell(value), number) for value, number in sorted(counter.items())]
+        yield markdown_table((name, "images" if name == "image size" else "episodes"), rows)
+    yield "## How each field was measured\n\n" + markdown_table(("field", "source"), _MEASURED)
+    if facts.guessers:
+        yield "## Balance\n\nPercent of the evaluation items that can be answered without seeing an image:\n"
+        yield markdown_table(
+            ("task", "items", "chance", "blind", "text only"),
+            [(row["group"], row["items"], *(f"{100 * row[key]:.1f}" for key in ("chance", "blind", "text")))
+             for row in facts.guessers],
+        )  # fmt: skip
+    yield "\n".join(biases) + "\n"
+    yield (
+        "## Uses and limits\n\n"
+        + "\n\n".join([f"Use cases: {about.use_cases}", *limits, f"Social impact: {about.social_impact}"])
+        + "\n"
+    )
+    yield f"## Provenance\n\nMade with Diorama {__version__}. `provenance.json` has versions,"
+    yield "seeds, identities and assets, `croissant.json` a machine-readable description of everything on this page.\n"
+    if rerender:
+        yield "With Diorama, render an episode again and compare it:\n\n    render-episode --from-export . ID\n"
+    yield f"## License\n\n{license_text(about, facts, licenses)}"
+    yield f"## Citation\n\n```bibtex\n{about.bibtex}\n```\n"
+
+
+def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str:
+    """The contents of LICENSE: the dataset's license, and the terms of what it contains."""
+    names = ", ".join(one.full_name for one in about.creators)
+    lines = [f"{about.name} {about.version}, copyright {about.date_published.year} {names}", ""]
+    lines += [f"This dataset is licensed under {about.license}: {license_url(about.license)}", ""]
+    foreign = {text: [name for name in licenses if licenses[name] == text] for text in sorted({*licenses.values()})}
+    terms = [f"- {counted(len(names), 'asset')}: {text}" for text, names in foreign.items() if text != OWN]
+    terms += [f"- {text}" for text in sorted(facts.sources)]
+    if terms:
+        lines += ["It contains or shows the following, under terms of their own:", "", *terms, ""]
+    return "\n".join(lines) + "\n"
+
+
+def citation_cff(about: About) -> str:
+    """The contents of CITATION.cff. JSON is YAML."""
+    authors = []
+    for one in about.creators:
+        named = {"name": one.name} if one.name else {"family-names": one.family_names, "given-names": one.given_names}
+        more = {"orcid": one.orcid, "affiliation": "" if one.name else one.affiliation}
+        authors.append({key: value for key, value in {**named, **more}.items() if value})
+    values = {
+        "cff-version": "1.2.0", "message": "If you use this dataset, please cite it.", "type": "dataset",
+        "title": about.name, "version": about.version, "date-released": about.date_published.isoformat(),
+        "url": about.url, "license-url" if "://" in about.license else "license": about.license,
+        "abstract": about.description, "authors": authors,
+    }  # fmt: skip
+    return "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a table; a task name may contain anything, and must not end the cell or become HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
+
 
 _FILES = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "samples.png")
 

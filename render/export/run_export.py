@@ -9,9 +9,8 @@ from pathlib import Path
 
 from diorama.render.export import described_by, exporter, reads_files, takes_shard_size
 from diorama.render.export.about import read_about
-from diorama.render.export.dataset_card import is_published
 from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.export.publish import check_folder, publish
+from diorama.render.export.publish import check_folder, is_published, publish
 from diorama.render.model.errors import UsageError
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import check_splits, condition

@@ -24,8 +24,8 @@ from diorama.render.gallery.gallery_files import (
     key_of,
     read_rows,
     stale_folders,
+    write_index,
 )
-from diorama.render.gallery.search_index import write_index
 from diorama.render.io.atomic_output import indented_json, output_lock, put_file, remove_folder
 from diorama.render.model.errors import DioramaError, StoreError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, is_remote

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
 
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store import open_store
-from diorama.render.store.episode_store import EpisodeReader, read_each
+from diorama.render.store.columns import RECORD_COLUMNS
+from diorama.render.store.episode_store import KEY, EpisodeReader, read_each
+from diorama.render.store.rows import record_of
 from diorama.scene_specs.language.scene import pair_of_id
 from diorama.scene_specs.language.tables import counted
 
@@ -90,3 +96,20 @@ def listed(problem: str, lines: Sequence[str]) -> str:
     more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
     head = f"{counted(len(lines), 'episode')} {problem}:"
     return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
+
+
+def exported_record(folder: Path, episode_id: str) -> EpisodeRecord:
+    """Return an episode of an exported or downloaded folder; only the row groups that may have its id are read.
+
+    Raises UsageError for an unknown id, StoreError for files of another origin, DamagedError as the store does.
+    """
+    files = sorted(map(str, (folder / "data").glob("*.parquet")))
+    if not files:
+        raise UsageError(f"{folder}: found no data/*.parquet; name a folder of `render-export --format huggingface`")
+    try:
+        found = ds.dataset(files, format="parquet").to_table([*RECORD_COLUMNS], ds.field(KEY) == episode_id).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise StoreError(f"{folder}: can't be read as an export: {error}") from error
+    if not found:
+        raise UsageError(f"{folder}: episode {episode_id} is not in the export")
+    return record_of(found[0])

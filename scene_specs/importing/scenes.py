@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from diorama.scene_specs.importing.camera import recover
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.spec import (
@@ -25,7 +28,115 @@ from diorama.scene_specs.language.spec import (
 )
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.strict_json import Path as JsonPath
+from diorama.scene_specs.language.strict_json import has_surrogate
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.reading.located_json import scan
+
+Vec = tuple[float, float, float]
+Array = NDArray[np.float64]
+
+# Ratio of the errors of depths (32-bit arithmetic) and of pixels (rounded).
+_PIXEL_WEIGHT = 1e-6
+_PIXEL_WEIGHT_FIRST = 1e-2
+# Above these residuals (rounding is half a pixel), the numbers belong to another kind of camera.
+MAX_DEPTH_RESIDUAL = 1e-3
+MAX_PIXEL_RESIDUAL = 1.0
+_STEPS = 30
+
+
+class Recovery(NamedTuple):
+    """A recovered camera. location: Blender units. size: of the image, pixels.
+
+    depth_residual (Blender units), pixel_residual (pixels): largest of all objects.
+    """
+
+    location: Vec
+    depth_residual: float
+    pixel_residual: float
+    size: tuple[int, int]
+
+    @property
+    def consistent(self) -> bool:
+        """Return whether a camera aimed at the origin explains the file's numbers."""
+        return self.depth_residual <= MAX_DEPTH_RESIDUAL and self.pixel_residual <= MAX_PIXEL_RESIDUAL
+
+
+def project(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
+    """Project (N, 3) world points to (N, 3), x and y in pixels and depth, by a camera aimed at the origin.
+
+    focal: focal length as a share of the image's longer side.
+    """
+    forward = -location / math.sqrt(float((location * location).sum()))
+    right = np.array([forward[1], -forward[0], 0.0])
+    right /= math.sqrt(float((right * right).sum()))
+    # Written out: the search for a camera projects thousands of times, and np.cross takes longer than all the rest.
+    down = np.array([-forward[2] * right[1], forward[2] * right[0], forward[0] * right[1] - forward[1] * right[0]])
+    delta = points - location
+    x, y, z = ((delta * axis).sum(axis=1) for axis in (right, down, forward))
+    scale = focal * max(size)
+    return np.stack([size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z, z], axis=1)
+
+
+def recover(
+    points: Array, pixels: Array, nominal: Vec, focal: float, sizes: Sequence[tuple[int, int]]
+) -> Recovery | None:
+    """Return the camera that saw `points` at `pixels`, by Gauss-Newton from the nominal location.
+
+    points: (N, 3) world. pixels: (N, 3) x, y and depth as in `pixel_coords`. sizes: candidate image sizes, of which the
+    best fit is used. None with fewer than three points, or if the iteration diverges.
+    """
+    if len(points) < 3:
+        return None
+    start = np.array(nominal)
+    best: Recovery | None = None
+    for size in sorted(sizes, key=lambda size: float(np.abs(project(start, points, focal, size) - pixels).max())):
+        found = _solve(points, pixels, start, focal, size)
+        if found is not None and (best is None or found.pixel_residual < best.pixel_residual):
+            best = found
+        # A wrong size is off by tens of pixels.
+        if best is not None and best.consistent:
+            break
+    return best
+
+
+def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:
+    # Depths of three collinear objects fit two cameras: pixels select one, and depths then locate it.
+    location = start
+    for weight in (_PIXEL_WEIGHT_FIRST, _PIXEL_WEIGHT):
+        better = _descend(points, pixels, location, focal, size, weight)
+        if better is None:
+            return None
+        location = better
+    off = np.abs(project(location, points, focal, size) - pixels).max(axis=0)
+    found = (float(location[0]), float(location[1]), float(location[2]))
+    return Recovery(found, float(off[2]), float(max(off[0], off[1])), size)
+
+
+def _descend(
+    points: Array, pixels: Array, location: Array, focal: float, size: tuple[int, int], pixel_weight: float
+) -> Array | None:
+    """Run Gauss-Newton from `location`; None if it diverges."""
+    weights = np.array([pixel_weight, pixel_weight, 1.0])
+
+    def error(place: Array) -> Array:
+        off: Array = project(place, points, focal, size) - pixels
+        return np.ravel(off * weights)
+
+    residual = error(location)
+    for _ in range(_STEPS):
+        columns = [(error(location + step) - error(location - step)) / 2e-5 for step in np.eye(3) * 1e-5]
+        change = np.linalg.lstsq(np.stack(columns, axis=1), -residual, rcond=None)[0]
+        # Halving keeps an overshooting step from reaching another solution.
+        while float(np.abs(change).max()) > 1.0:
+            change = change / 2
+        location = location + change
+        residual = error(location)
+        if not np.isfinite(residual).all():
+            return None
+        if float(np.abs(change).max()) < 1e-10:
+            break
+    return location
+
 
 CameraMode = Literal["recover", "nominal"]
 STAGE = "clevr"
@@ -218,3 +329,25 @@ def _area(objects: list[ObjectSpec]) -> AreaSpec | None:
     if spans == [stage.x, stage.y]:
         return None
     return AreaSpec(x=spans[0], y=spans[1])
+
+
+def parse_json(text: str, file: str) -> Any:
+    """Parse JSON without NaN, infinities and lone surrogates. Raises SpecError with the line of each problem."""
+    try:
+        value = json.loads(text, parse_constant=_reject)
+        if "\\u" in text and has_surrogate(value):
+            _reject("surrogate")
+        return value
+    except (ValueError, RecursionError):
+        located = [found.in_file(file) for found in scan(text).diagnostics]
+        raise SpecError(located or [Diagnostic.of("not JSON", file=file)]) from None
+
+
+def _reject(word: str) -> Any:
+    raise ValueError(word)
+
+
+def segment(text: str) -> str:
+    """Return a text as a segment of an episode id."""
+    plain = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text)[:50].lstrip(".+-")
+    return plain or "scene"

@@ -34,7 +34,7 @@ from click.testing import CliRunner
 from diorama.render.model.errors import UsageError
 from tests.hostile.fuzz_inputs import KINDS, Good, make_input
 from tests.render.cli.test_help import every_command
-from tools.option_types import positive
+from tools.programs import positive
 
 # Arguments that are no paths.
 _WORDS = {"episode", "episodes", "episode_id", "name", "models"}

@@ -25,8 +25,8 @@ from diorama.scene_specs.benchmarks.clevr.importing import import_published as i
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from diorama.scene_specs.benchmarks.kilogram.annotations import annotation_file, read_annotations
-from diorama.scene_specs.benchmarks.kilogram.figure import figure_of, svg_text
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.pieces import figure_of, svg_text
 from diorama.scene_specs.benchmarks.kilogram.report import measure
 from diorama.scene_specs.benchmarks.kilogram.svg import read_svg
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl

@@ -26,7 +26,7 @@ from typing import Any
 from diorama.render.model.errors import DioramaError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from tests.hostile.mangle_kinds import KINDS
-from tools.option_types import positive
+from tools.programs import positive
 
 ROOT = Path(__file__).resolve().parents[2]
 CHUNK = 250

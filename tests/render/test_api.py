@@ -22,7 +22,7 @@ from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
-from tools.mesh_files import write_obj
+from tests.mesh_files import write_obj
 
 SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}]}]}
 

@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from tools.option_types import positive, size, threads
+from tools.programs import positive, size, threads
 
 
 @pytest.mark.parametrize("wrong", ["", "320", "320x", "10x240", "320x99999", "-3x5", "320 x 240"])

@@ -38,11 +38,10 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
     write_game,
 )
 from diorama.scene_specs.benchmarks.icca.generate import generate
-from diorama.scene_specs.benchmarks.icca.model_players import with_texts
+from diorama.scene_specs.benchmarks.icca.layout import graph_from_json
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, play
-from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
+from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker, with_texts
 from diorama.scene_specs.benchmarks.icca.prompts import png_bytes
-from diorama.scene_specs.benchmarks.icca.scene_graph import graph_from_json
 from diorama.scene_specs.benchmarks.icca.score import (
     content_words,
     novelty,

@@ -19,7 +19,7 @@ from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
-from tools.option_types import positive
+from tools.programs import positive
 
 FILE = Path(__file__).with_name("scenes.jsonl")
 

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, annotation_file
-from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram
+from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram, varied
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
 from diorama.scene_specs.benchmarks.kilogram.own import tangram_data
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, Tangram
-from diorama.scene_specs.benchmarks.kilogram.variety import varied
 
 SEED = 2024
 SEEN = Path(__file__).with_name("seen.txt")

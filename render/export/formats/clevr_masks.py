@@ -31,8 +31,7 @@ from diorama.render.geometry.solid import solid
 from diorama.render.io.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
-from diorama.scene_specs.importing.camera import Recovery, recover
-from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, SourceFile, frame_of
+from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
 from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.rendered import RLE
 from diorama.scene_specs.language.scene import SceneCamera

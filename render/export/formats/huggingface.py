@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 
 from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
 from diorama.render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
-from diorama.render.export.dataset_card import BARE_CARD, SIZES, cell, check_replaceable, is_published
 from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.export.publish import BARE_CARD, SIZES, cell, check_replaceable, is_published
 from diorama.render.io.atomic_output import below
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import episode_schema

@@ -7,8 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from diorama.scene_specs.importing.text import parse_json, segment
+from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.spec import EpisodeSpec

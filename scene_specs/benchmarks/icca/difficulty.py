@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diorama.scene_specs.benchmarks.icca.image_sources import Source
+from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, count_differences, graph_of, others_of
 from diorama.scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, count_differences, graph_of, others_of
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rng import pick, sample, shuffled
 from diorama.scene_specs.language.tables import markdown_table

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from diorama.scene_specs.benchmarks.icca import Variants
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph
+from diorama.scene_specs.benchmarks.icca.layout import SceneGraph
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.foreign import parse_json

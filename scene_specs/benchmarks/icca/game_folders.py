@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from diorama.scene_specs.benchmarks.icca.game import GAME_ID, PER_REPETITION, TRIALS, Game, Recorded
+from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_from_json
 from diorama.scene_specs.benchmarks.icca.prompts import open_image
 from diorama.scene_specs.benchmarks.icca.referring_expressions import ORDER
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text

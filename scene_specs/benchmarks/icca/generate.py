@@ -26,9 +26,8 @@ from diorama.scene_specs.benchmarks.icca.difficulty import (
     similarity_of,
 )
 from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
-from diorama.scene_specs.benchmarks.icca.layout import relations_at
+from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, others_of, relations_at
 from diorama.scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of, others_of
 from diorama.scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter
 
-from diorama.scene_specs.benchmarks.icca.layout import Ground, Point, draw_places
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_of
+from diorama.scene_specs.benchmarks.icca.layout import Ground, Point, SceneGraph, draw_places, graph_of
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
 from diorama.scene_specs.language.rng import generator, shuffled
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, permutations
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field, Strict, ValidationError
 
 Point = tuple[float, ...]
 _TRIES = 400
@@ -98,3 +101,133 @@ def _facts(points: NDArray[np.float64]) -> dict[str, object]:
         "widest gaps": gaps.argmax(axis=0).tolist() if len(gaps) else [],
         "rows and columns": (gaps > 0.15).sum(axis=0).tolist(),
     }
+
+
+# Graphs hold "left" and "front" only; each opposite is the same relation with its objects swapped.
+STORED: Mapping[str, tuple[str, bool]] = {
+    "left": ("left", False), "right": ("left", True), "front": ("front", False), "behind": ("front", True),
+}  # fmt: skip
+# Five objects map to five in 120 ways; no source makes more than seven.
+MAX_OBJECTS = 7
+
+
+class Atom(NamedTuple):
+    """One value of one object, or (value "") one relation of an object to another. owner, other: object indices."""
+
+    name: str
+    value: str
+    owner: int
+    other: int = -1
+
+
+@dataclass(frozen=True)
+class SceneGraph:
+    """objects: attributes of each, (name, value), in a fixed order. relations: (left or front, object, of object)."""
+
+    objects: tuple[tuple[tuple[str, str], ...], ...]
+    relations: tuple[tuple[str, int, int], ...] = ()
+
+    def atoms(self) -> tuple[Atom, ...]:
+        """All statements about the image: attributes object by object, then relations."""
+        attributes = [Atom(name, value, k) for k, item in enumerate(self.objects) for name, value in item]
+        return (*attributes, *(Atom(name, "", owner, other) for name, owner, other in self.relations))
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        data: dict[str, Any] = {"things": [dict(item) for item in self.objects]}
+        if self.relations:
+            data["relations"] = [list(relation) for relation in self.relations]
+        return data
+
+
+def graph_of(objects: Sequence[Mapping[str, str]], relations: Sequence[Sequence[Any]] = ()) -> SceneGraph:
+    """A graph from attributes and (relation, object, of object), with any of the four relations; sorts relations."""
+    stored = set()
+    for name, owner, other in relations:
+        base, swapped = STORED[name]
+        stored.add((base, other, owner) if swapped else (base, owner, other))
+    return SceneGraph(tuple(tuple(item.items()) for item in objects), tuple(sorted(stored)))
+
+
+class _GraphData(BaseModel, strict=True):
+    """SceneGraph.data."""
+
+    things: Annotated[list[dict[str, str]], Field(max_length=MAX_OBJECTS)]
+    relations: list[Annotated[tuple[Literal["left", "right", "front", "behind"], int, int], Strict(False)]] = []
+
+
+def graph_from_json(data: object) -> SceneGraph:
+    """The inverse of SceneGraph.data. Raises ValueError for other JSON data."""
+    try:
+        found = _GraphData.model_validate(data)
+    except ValidationError:
+        found = None
+    if found is None or not all(0 <= k < len(found.things) for _, *pair in found.relations for k in pair):
+        things = f"things, at most {MAX_OBJECTS}, each an object of strings"
+        raise ValueError(f"expected {things}, and a list of relations, each [relation, thing, of thing]")
+    return graph_of(found.things, found.relations)
+
+
+def others_of(graphs: Sequence[SceneGraph], k: int) -> list[SceneGraph]:
+    """All graphs except number k."""
+    return [graph for j, graph in enumerate(graphs) if j != k]
+
+
+@lru_cache(maxsize=4096)
+def readings(description: SceneGraph, image: SceneGraph) -> tuple[int, ...]:
+    """Bit sets over description.atoms(): which atoms hold under each mapping of its objects to objects of the image.
+
+    Bit k is atom k. Only maximal sets are kept, so the result is never empty. Where the image has fewer objects, some
+    objects of the description map to none.
+    """
+    atoms = description.atoms()
+    values = [dict(item) for item in image.objects]
+    image_relations = {*image.relations}
+    targets: list[int | None] = [*range(len(image.objects))]
+    targets += [None] * max(0, len(description.objects) - len(image.objects))
+    found = set()
+    for mapped in permutations(targets, len(description.objects)):
+        bits = 0
+        for k, atom in enumerate(atoms):
+            at = mapped[atom.owner]
+            if at is None:
+                continue
+            holds = (
+                values[at].get(atom.name) == atom.value
+                if atom.other < 0
+                else (atom.name, at, mapped[atom.other]) in image_relations
+            )
+            bits |= holds << k
+        found.add(bits)
+    kept: list[int] = []
+    for bits in sorted(found, key=lambda one: (-one.bit_count(), one)):
+        if not any(bits | other == other for other in kept):
+            kept.append(bits)
+    return tuple(kept)
+
+
+def is_true_of(description: SceneGraph, image: SceneGraph) -> bool:
+    """Whether a description is true of an image."""
+    return agreement(description, image) == len(description.atoms())
+
+
+def agreement(description: SceneGraph, image: SceneGraph) -> int:
+    """The largest number of a description's attributes and relations that hold under one mapping."""
+    return readings(description, image)[0].bit_count()
+
+
+def count_differences(first: SceneGraph, second: SceneGraph) -> int:
+    """Number of attributes and relations of the first that differ in the second, under the best mapping.
+
+    Symmetric for graphs of the same number of attributes and relations.
+    """
+    return len(first.atoms()) - agreement(first, second)
+
+
+def subgraph(graph: SceneGraph, chosen: int) -> SceneGraph:
+    """The description that consists of the atoms of these bits, and of the objects that they are about."""
+    atoms = [atom for k, atom in enumerate(graph.atoms()) if chosen >> k & 1]
+    used = sorted({k for atom in atoms for k in (atom.owner, atom.other) if k >= 0})
+    objects = [tuple((name, value) for name, value in graph.objects[k] if Atom(name, value, k) in atoms) for k in used]
+    relations = [(atom.name, used.index(atom.owner), used.index(atom.other)) for atom in atoms if atom.other >= 0]
+    return SceneGraph(tuple(objects), tuple(relations))

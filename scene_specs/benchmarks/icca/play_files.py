@@ -18,9 +18,8 @@ from diorama.scene_specs.benchmarks.icca.game import (
     read_listener,
 )
 from diorama.scene_specs.benchmarks.icca.game_folders import read_games
-from diorama.scene_specs.benchmarks.icca.model_players import ModelPlayer, with_texts
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
-from diorama.scene_specs.benchmarks.icca.players import Replay, factory
+from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory, with_texts
 from diorama.scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
 from diorama.scene_specs.benchmarks.icca.score import (
     MEASURES,

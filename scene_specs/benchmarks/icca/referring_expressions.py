@@ -4,7 +4,7 @@ Full brevity (Dale, Cooking up referring expressions, ACL 1989): no shorter expr
 Incremental (Dale and Reiter, Computational interpretations of the Gricean maxims in the generation of referring
 expressions, Cognitive Science 19(2), 1995): attributes in an order of preference, each kept if it rules out something.
 The published algorithm rules out objects. Here an expression can be about several objects, so the algorithm rules out
-readings: mappings to the objects of another image (`diorama.scene_specs.benchmarks.icca.scene_graph`).
+readings: mappings to the objects of another image (`diorama.scene_specs.benchmarks.icca.layout`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from diorama.scene_specs.benchmarks.icca.scene_graph import MAX_OBJECTS, Atom, SceneGraph, graph_of, readings, subgraph
+from diorama.scene_specs.benchmarks.icca.layout import MAX_OBJECTS, Atom, SceneGraph, graph_of, readings, subgraph
 
 # People name the type first, then the color (Pechmann 1989; the order of Dale and Reiter), then the rest.
 PREFERENCE: tuple[str, ...] = (

@@ -8,9 +8,15 @@ from typing import Any
 from diorama.scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
 from diorama.scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
 from diorama.scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
-from diorama.scene_specs.benchmarks.icca.layout import telling_layouts
+from diorama.scene_specs.benchmarks.icca.layout import (
+    SceneGraph,
+    graph_from_json,
+    graph_of,
+    is_true_of,
+    others_of,
+    telling_layouts,
+)
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of, is_true_of, others_of
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import RenderedEpisode
 

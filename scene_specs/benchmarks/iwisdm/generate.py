@@ -15,13 +15,13 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
+from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
 from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan, chained, with_described, with_fillers
-from diorama.scene_specs.benchmarks.iwisdm.hold_out import split_has
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import Value
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits, PublishedConfig, PublishedTasks

@@ -34,7 +34,7 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
 from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
-from diorama.scene_specs.importing.text import segment
+from diorama.scene_specs.importing.scenes import segment
 from diorama.scene_specs.language.diagnostics import preview_json, validated
 from diorama.scene_specs.language.errors import located, read_each, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text

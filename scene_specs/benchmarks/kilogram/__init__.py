@@ -114,7 +114,7 @@ class Options(Command):
         return self
 
 
-class Tangrams(Command, run="variety:write_tangrams", writes=()):
+class Tangrams(Command, run="grow:write_tangrams", writes=()):
     """Draw random tangrams as SVG files.
 
     The seven pieces of a tangram never overlap, and each piece touches another along an edge or at a corner

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 from diorama.scene_specs.benchmarks.kilogram import Drawings
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, read_annotations
-from diorama.scene_specs.benchmarks.kilogram.figure import Figure, figure_of
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, figure_of
 from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from diorama.scene_specs.language.benchmark import Result

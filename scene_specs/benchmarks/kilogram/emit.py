@@ -14,9 +14,8 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
-from diorama.scene_specs.benchmarks.kilogram.figure import XY, inset
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
 
 # On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
 # the camera, which is higher than CLEVR's so that the far end is not too small.

@@ -30,8 +30,7 @@ from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
-from diorama.scene_specs.importing.scenes import SourceFile
-from diorama.scene_specs.importing.text import parse_json
+from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.errors import SpecError, spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.pictures import read_picture

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
-from diorama.scene_specs.benchmarks.kilogram.pieces import Tangram
-from diorama.scene_specs.benchmarks.kilogram.root2 import Root2
+from diorama.scene_specs.benchmarks.kilogram.pieces import Root2, Tangram
 
 FORMAT_VERSION = 1
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from diorama.scene_specs.benchmarks.kilogram.figure import XY, Corners, Figure
-from diorama.scene_specs.benchmarks.kilogram.pieces import AREAS, PIECES
+from diorama.scene_specs.benchmarks.kilogram.pieces import AREAS, PIECES, XY, Corners, Figure
 from diorama.scene_specs.language.outlines import edges, signed_area
 
 # Name of each piece, and the angles of its corners in degrees, sorted.

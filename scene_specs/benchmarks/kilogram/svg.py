@@ -13,8 +13,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM
-from diorama.scene_specs.benchmarks.kilogram.figure import XY, Figure
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Figure
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import DioramaError
 from diorama.scene_specs.language.foreign import read_foreign

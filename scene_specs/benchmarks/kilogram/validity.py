@@ -13,12 +13,12 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     PIECES,
     Point,
     Polygon,
+    Root2,
     Tangram,
     double_area,
     mirrored_x,
     orientations,
 )  # fmt: skip
-from diorama.scene_specs.benchmarks.kilogram.root2 import Root2
 from diorama.scene_specs.language.outlines import edges
 
 Span = tuple[Root2, Root2]

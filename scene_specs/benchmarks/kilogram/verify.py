@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
-from diorama.scene_specs.benchmarks.kilogram.figure import XY, inset
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
 from diorama.scene_specs.benchmarks.kilogram.report import clipped
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.outlines import signed_area

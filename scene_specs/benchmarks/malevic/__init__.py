@@ -85,7 +85,7 @@ class Statistics(Report, run="report:statistics", text="report:table"):
     """
 
 
-class Accuracy(SpecsCommand, run="accuracy:accuracy"):
+class Accuracy(SpecsCommand, run="report:accuracy"):
     """Score answers to MALeViC items.
 
     The command reports the accuracy and the ceiling, which is the accuracy of a solver that assumes k = 0.29 in every

@@ -25,8 +25,7 @@ from diorama.scene_specs.benchmarks.malevic.layout import Canvas
 from diorama.scene_specs.benchmarks.malevic.published import annotation
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, adjectives
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
-from diorama.scene_specs.importing.scenes import SourceFile
-from diorama.scene_specs.importing.text import parse_json
+from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.diagnostics import form_diagnostics, preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.foreign import read_text

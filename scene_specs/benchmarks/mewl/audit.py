@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
-from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
-from diorama.scene_specs.benchmarks.mewl.objects import TYPES, VALUES
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
-from diorama.scene_specs.benchmarks.mewl.objects import OBJECT_NUMBER, TYPES, VALUES
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, OBJECT_NUMBER, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.contrast import Edit, edits

@@ -8,10 +8,9 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl import Options, tasks
 from diorama.scene_specs.benchmarks.mewl.draft import spec_of
-from diorama.scene_specs.benchmarks.mewl.lexicons import lexicons
+from diorama.scene_specs.benchmarks.mewl.lexicons import SPLITS, draw_words, lexicons
 from diorama.scene_specs.benchmarks.mewl.verify import verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.benchmarks.mewl.words import SPLITS, draw_words
 from diorama.scene_specs.language.rng import generator
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.

@@ -15,8 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
-from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of
-from diorama.scene_specs.importing.text import parse_json, segment
+from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec

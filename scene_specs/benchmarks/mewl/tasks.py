@@ -14,17 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, Draft, Image, holds, orders_with
-from diorama.scene_specs.benchmarks.mewl.objects import (
+from diorama.scene_specs.benchmarks.mewl.draft import (
+    CONTEXTS,
     OBJECT_NUMBER,
     OBJECTS,
     ORDERS,
     TYPES,
     VALUES,
+    Draft,
+    Image,
     Object,
     Order,
+    holds,
     index,
     object_with,
+    orders_with,
 )
 from diorama.scene_specs.language.rng import pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import RELATIONS

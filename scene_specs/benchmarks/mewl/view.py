@@ -25,9 +25,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations, product
 from typing import Any, TypeGuard, TypeVar
 
-from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN
-from diorama.scene_specs.benchmarks.mewl.objects import TYPES, VALUES
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, PointerAnnotation, RenderedEpisode

@@ -16,7 +16,7 @@ import diorama
 from diorama.render.cli.export import main as export
 from diorama.render.episode.make_record import make_record
 from diorama.render.export.about import TEMPLATE, read_about
-from diorama.render.export.dataset_card import citation_cff
+from diorama.render.export.publish import citation_cff
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import load_model
 from diorama.render.model.errors import SpecError

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from diorama.render.gallery.episode_facts import caption, check_of, description, page_data, search_row
+from diorama.render.gallery.episode_pages import SIZE, grid_of, thumbnail
 from diorama.render.gallery.gallery_files import script_call
-from diorama.render.gallery.thumbnail import SIZE, grid_of, thumbnail
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.row_checks import problems_in
 from diorama.render.store.rows import row_of

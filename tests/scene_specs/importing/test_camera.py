@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from diorama.scene_specs.importing.camera import project, recover
+from diorama.scene_specs.importing.scenes import project, recover
 from tests.scene_specs.importing.published import NOMINAL, Vec, camera_at, jittered, scene
 
 FOCAL = NOMINAL.lens / NOMINAL.sensor_width

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from diorama.render.store import open_store
+from tests import mesh_files
 from tests.tools.simulated_gpu.conftest import Machine
-from tools import mesh_files, programs
+from tools import programs
 from tools.gpu import compare_stores
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

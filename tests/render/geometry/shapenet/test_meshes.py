@@ -14,6 +14,7 @@ import pytest
 from diorama.render.geometry.asset_roots import find_asset, in_asset_roots, searching
 from diorama.render.geometry.shapenet import Model, canonical, load_model
 from diorama.render.model.errors import AssetError
+from tests.mesh_files import glb
 from tests.render.geometry.shapenet.test_trees import volume
 from tests.render.geometry.shapenet.trees import (
     BLUE,
@@ -27,7 +28,6 @@ from tests.render.geometry.shapenet.trees import (
     textured,
     with_header,
 )
-from tools.mesh_files import glb
 
 VOLUME = 1.0 + 0.4 * 0.3 * 0.2
 

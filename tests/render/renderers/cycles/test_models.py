@@ -19,8 +19,8 @@ from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.language.scene import Scene
+from tests.mesh_files import MTL, glb, write_obj
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
-from tools.mesh_files import MTL, glb, write_obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]
 PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")

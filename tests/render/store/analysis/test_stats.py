@@ -20,8 +20,7 @@ from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.analysis import stats as stats_module
-from diorama.render.store.analysis.extremes import SCALES, extremes
-from diorama.render.store.analysis.stats import ALL, BINS, By, Distribution, Stats, gather, tally
+from diorama.render.store.analysis.stats import ALL, BINS, SCALES, By, Distribution, Stats, extremes, gather, tally
 from diorama.render.store.analysis.store_diff import compare, diff
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.language.pictures import decode_png

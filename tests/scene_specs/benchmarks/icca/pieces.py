@@ -19,10 +19,10 @@ from diorama.scene_specs.benchmarks.icca.game import (
     new_game,
 )
 from diorama.scene_specs.benchmarks.icca.game_folders import table_text, write_game
+from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_from_json, graph_of
 from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, play
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.benchmarks.icca.prompts import png_bytes
-from diorama.scene_specs.benchmarks.icca.scene_graph import SceneGraph, graph_from_json, graph_of
 
 VALUES = {"color": ("red", "blue", "green"), "shape": ("cube", "sphere"), "size": ("large", "small")}
 

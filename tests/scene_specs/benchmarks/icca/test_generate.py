@@ -11,8 +11,8 @@ import pytest
 from diorama.scene_specs.benchmarks.icca import generate
 from diorama.scene_specs.benchmarks.icca.difficulty import summary, summary_table
 from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES
+from diorama.scene_specs.benchmarks.icca.layout import graph_from_json, is_true_of
 from diorama.scene_specs.benchmarks.icca.referring_expressions import Lexicon
-from diorama.scene_specs.benchmarks.icca.scene_graph import graph_from_json, is_true_of
 from diorama.scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import SpecError, UsageError

@@ -12,11 +12,10 @@ from diorama.render.chat import ChatSettings, open_models
 from diorama.scene_specs.benchmarks.icca import Play
 from diorama.scene_specs.benchmarks.icca.game import read_listener
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
-from diorama.scene_specs.benchmarks.icca.model_players import with_texts
 from diorama.scene_specs.benchmarks.icca.play import PlayerError, label_of
 from diorama.scene_specs.benchmarks.icca.play import play as play_game
 from diorama.scene_specs.benchmarks.icca.play_files import play_games
-from diorama.scene_specs.benchmarks.icca.players import SteadySpeaker
+from diorama.scene_specs.benchmarks.icca.players import SteadySpeaker, with_texts
 from diorama.scene_specs.benchmarks.icca.prompts import messages_of
 from diorama.scene_specs.benchmarks.icca.transcripts import read_transcripts
 from diorama.scene_specs.language.chat import Picture

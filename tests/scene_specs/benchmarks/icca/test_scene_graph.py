@@ -9,6 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from diorama.scene_specs.benchmarks.icca.layout import (
+    SceneGraph,
+    agreement,
+    count_differences,
+    graph_from_json,
+    graph_of,
+    is_true_of,
+    subgraph,
+)
 from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     IndistinguishableError,
     Lexicon,
@@ -17,15 +26,6 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     shortened,
     single_names,
     text_of,
-)
-from diorama.scene_specs.benchmarks.icca.scene_graph import (
-    SceneGraph,
-    agreement,
-    count_differences,
-    graph_from_json,
-    graph_of,
-    is_true_of,
-    subgraph,
 )
 from tests.scene_specs.benchmarks.icca.pieces import pictures
 

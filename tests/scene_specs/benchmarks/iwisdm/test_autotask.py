@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from diorama.scene_specs.benchmarks.iwisdm import autotask
+from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
 from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
-from diorama.scene_specs.benchmarks.iwisdm.hold_out import split_has
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import (
     Limits,

@@ -12,7 +12,7 @@ import pytest
 
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
-from diorama.scene_specs.importing.text import segment
+from diorama.scene_specs.importing.scenes import segment
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 

@@ -13,14 +13,15 @@ from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram
 from diorama.scene_specs.benchmarks.kilogram.pieces import (
     AREAS,
     PIECES,
+    ZERO,
     Polygon,
+    Root2,
     Tangram,
     double_area,
     mirrored_x,
     moved,
     orientations,
 )
-from diorama.scene_specs.benchmarks.kilogram.root2 import ZERO, Root2
 from diorama.scene_specs.benchmarks.kilogram.validity import (
     connected,
     edges_meet,

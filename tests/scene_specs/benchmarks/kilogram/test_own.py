@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from diorama.assets.build.tangrams.__main__ import SEEN, build, described
-from diorama.scene_specs.benchmarks.kilogram.figure import figure_of
-from diorama.scene_specs.benchmarks.kilogram.own import folder, own_annotations, own_tangrams
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
-from diorama.scene_specs.benchmarks.kilogram.report import measure
-from diorama.scene_specs.benchmarks.kilogram.validity import tangram_problems
-from diorama.scene_specs.benchmarks.kilogram.variety import (
+from diorama.scene_specs.benchmarks.kilogram.grow import (
     MOST_ALIKE,
     drawn_varied,
     likeness,
@@ -21,6 +16,10 @@ from diorama.scene_specs.benchmarks.kilogram.variety import (
     silhouette,
     varied,
 )
+from diorama.scene_specs.benchmarks.kilogram.own import folder, own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, figure_of
+from diorama.scene_specs.benchmarks.kilogram.report import measure
+from diorama.scene_specs.benchmarks.kilogram.validity import tangram_problems
 
 
 def test_the_builder_makes_them(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from diorama.scene_specs.benchmarks.mewl.draft import OBJECTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from diorama.scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES, VALUES
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Spec = dict[str, Any]

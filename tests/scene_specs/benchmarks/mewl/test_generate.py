@@ -12,9 +12,8 @@ import pytest
 from diorama.render.compiler.compile import compile_episode
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
-from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN
+from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN, SPLITS
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.benchmarks.mewl.words import SPLITS
 from diorama.scene_specs.reading.source import parse_episode
 
 SHAPES = ("cube", "sphere", "cylinder")

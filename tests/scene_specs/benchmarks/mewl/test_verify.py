@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diorama.scene_specs.benchmarks.mewl.draft import OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from diorama.scene_specs.benchmarks.mewl.objects import OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.errors import SpecError

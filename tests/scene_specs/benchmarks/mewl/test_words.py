@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.scene_specs.benchmarks.mewl.words import SPLITS, SYLLABLES, allowed, draw_words, real_words, split_of
+from diorama.scene_specs.benchmarks.mewl.lexicons import SPLITS, SYLLABLES, allowed, draw_words, real_words, split_of
 
 syllables = st.sampled_from(SYLLABLES)
 

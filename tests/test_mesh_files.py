@@ -11,7 +11,7 @@ from diorama.render.geometry.asset_roots import searching
 from diorama.render.geometry.shapenet import load_model
 from diorama.render.model.errors import AssetError
 from diorama.scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
-from tools import mesh_files
+from tests import mesh_files
 
 
 def test_twelve_files_are_one_mug_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,12 @@
-"""Write a mug as twelve mesh files of different habits.
+"""A mug as twelve mesh files of different habits, each as another program would write it.
 
-    python -m tools mesh-files FOLDER
-
-Each file is written as another program would write it. With FOLDER as an asset root, every mug that can be rendered
-should look alike: red, the handle on its right, and a readable F on its front where it has a texture.
+With the folder as an asset root, every mug that can be rendered should look alike: red, the handle on its right, and a
+readable F on its front where it has a texture.
 """
 
 from __future__ import annotations
 
 import importlib
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
@@ -112,12 +109,3 @@ def write_files(folder: Path) -> None:
     (folder / "vertex-colors.glb").write_bytes(glb(colors=True))
     (folder / "huge.glb").write_bytes(glb(HUGE))
     (folder / "broken.glb").write_bytes(whole[: len(whole) // 2])
-
-
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path)
-
-
-def main(options: Namespace) -> None:
-    """Write the files."""
-    write_files(options.folder)
