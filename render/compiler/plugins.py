@@ -59,7 +59,10 @@ def _code_files(module: str, installed: bool) -> list[tuple[str, Path]]:
     them. Only the top-level package is looked up, because looking up a module inside it would run the package.
     """
     top, *inner = module.split(".")
-    spec = util.find_spec(top)
+    try:
+        spec = util.find_spec(top)
+    except ModuleNotFoundError as error:  # a name that Diorama's own packages had
+        raise UsageError(f"plug-in {module}: {error}") from error
     if spec is None:
         raise UsageError(f"plug-in {module}: there is no module {top!r} here; install it, or correct its name")
     if spec.submodule_search_locations is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,13 @@ def test_a_renderer_in_a_single_file_counts_with_that_file(tmp_path: Path, monke
     (tmp_path / "lonely_brush.py").write_text("a = 2\n")
     forget()
     assert key("lonely_brush:Brush").hash() != before.hash()
+
+
+def test_a_renderer_under_its_name_of_0_1_0_is_told_its_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = [folder for folder in sys.path if not (Path(folder or ".") / "render").is_dir()]
+    monkeypatch.setattr(sys, "path", elsewhere)
+    with pytest.raises(UsageError, match=r"plug-in render\.renderers\.fake: .*is now `diorama\.render`"):
+        key("render.renderers.fake:FakeRenderer")
 
 
 def test_a_changed_copy_of_a_key_has_its_own_hash() -> None:
