@@ -22,55 +22,47 @@ _MAX_EPISODES = 10**12
 _ARRAY = ("MIN", "MAX", "COUNT", "ID")
 
 
-def _parse_per_gpu(_ctx: click.Context, _param: click.Parameter, value: str) -> int | None:
-    """Parse a number of workers; None for auto. Raises BadParameter."""
-    if value == "auto":
+def _parse_per_gpu(text: str) -> int | None:
+    """Parse a number of workers; None for auto. Raises UsageError."""
+    if text == "auto":
         return None
-    if not (value.isascii() and value.isdigit() and len(value) <= 2 and 1 <= int(value) <= 64):
-        raise click.BadParameter(f"found {value!r}; expected a number from 1 to 64, or auto")
-    return int(value)
+    if not re.fullmatch(r"0?[1-9]|[1-5][0-9]|6[0-4]", text):
+        raise UsageError(f"found {text!r}; expected a number from 1 to 64, or auto")
+    return int(text)
 
 
-def _parse_memory(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """Parse a size in bytes, such as 4GB. Raises BadParameter."""
+def _parse_memory(text: str) -> int:
+    """Parse a size in bytes, such as 4GB. Raises UsageError."""
     from diorama.render.run.options import parse_bytes
 
-    try:
-        return None if value is None else parse_bytes(value)
-    except UsageError as error:
-        raise click.BadParameter(str(error)) from error
+    return parse_bytes(text)
 
 
-def _parse_until(_ctx: click.Context, _param: click.Parameter, value: str | None) -> float | None:
-    """Parse a time as Unix seconds. Raises BadParameter, also for one that is over."""
+def _parse_until(text: str) -> float:
+    """Parse a time as Unix seconds. Raises UsageError, also for one that is over."""
     from diorama.render.run.stopping import parse_time
 
     try:
-        until = None if value is None else parse_time(value)
+        until = parse_time(text)
     except ValueError:
-        raise click.BadParameter(
-            f"found {value!r}; expected a time, such as 2026-11-22T18:00, or Unix seconds"
-        ) from None
-    if until is not None and until <= time.time():
-        raise click.BadParameter(f"{value} is over; expected a time in the future")
+        raise UsageError(f"found {text!r}; expected a time, such as 2026-11-22T18:00, or Unix seconds") from None
+    if until <= time.time():
+        raise UsageError(f"{text} is over; expected a time in the future")
     return until
 
 
-def _parse_part(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """Parse I/N, or `array` for this task of a Slurm job array. Raises BadParameter."""
-    if value is None:
-        return None
-    text, hint = value, "I/N with I from 1 to N, such as 3/8, or array"
-    if value == "array":
+def _parse_part(text: str) -> tuple[int, int]:
+    """Parse I/N, or `array` for this task of a Slurm job array. Raises UsageError."""
+    found, hint = text, "I/N with I from 1 to N, such as 3/8, or array"
+    if text == "array":
         first, last, count, task = (os.environ.get(f"SLURM_ARRAY_TASK_{name}", "") for name in _ARRAY)
         # Some tasks of an array run again would otherwise share out everything among themselves.
         text, hint = f"{task}/{count}" if first == "1" and last == count else "", "a job array with --array=1-N"
-        value = (
-            f"SLURM_ARRAY_TASK_ID={task}, a task of {count or 'none'} from {first} to {last}" if task else "no array"
-        )
+        of = f"a task of {count or 'none'} from {first} to {last}"
+        found = f"SLURM_ARRAY_TASK_ID={task}, {of}" if task else "no array"
     part = re.fullmatch(r"([1-9]\d{0,8})/([1-9]\d{0,8})", text)
     if part is None or int(part[1]) > int(part[2]):
-        raise click.BadParameter(f"found {value}; expected {hint}")
+        raise UsageError(f"found {found}; expected {hint}")
     return int(part[1]), int(part[2])
 
 
@@ -103,41 +95,34 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
     help="Show the progress of the run that writes to this store, and exit. Needs no SPECS.",
 )  # fmt: skip
-@click.option(
+@opt.flag(
     "--dry-run",
-    is_flag=True,
-    help="Only check the specs, compare them with the store, search for layouts, and estimate time and disk space. "
-    "Nothing is rendered or written. The exit codes are the same, but codes 3 and 4 for devices and for writing to the "
-    "store occur only in a run.",
+    "Only check the specs, compare them with the store, search for layouts, and estimate time and disk space. Nothing "
+    "is rendered or written. The exit codes are the same, but codes 3 and 4 for devices and for writing to the store "
+    "occur only in a run.",
 )
 @opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
 @click.option(
-    "--part", metavar="I/N|array", callback=_parse_part,
+    "--part", metavar="I/N|array", callback=opt.parsed(_parse_part),
     help="Render every N-th episode, beginning with the I-th. array: in a Slurm job array with --array=1-N, the "
     "number of the array task is I.  [default: all episodes]",
 )  # fmt: skip
-@click.option("--replace", is_flag=True, help="Render a stored episode again if its spec or settings changed.")
-@click.option("--keep", is_flag=True, help="Keep a stored episode even if its spec or settings changed.")
+@opt.flag("--replace", "Render a stored episode again if its spec or settings changed.")
+@opt.flag("--keep", "Keep a stored episode even if its spec or settings changed.")
 @opt.mix_series
-@opt.profile
-@opt.size
-@opt.renderer
+@opt.profile()
+@opt.size()
+@opt.renderer()
 @opt.device
 @opt.asset_root
 @opt.shapenet
+@opt.flag("--skip-broken", "Count episodes with missing or broken models as failed, and render the others.")
+@opt.group("Workers", click.option(
+    "--gpus", type=opt.Number(1, 10000),
+    help="Number of GPUs. It is an error if fewer GPUs are available.  [default: all available GPUs]",
+))  # fmt: skip
 @click.option(
-    "--skip-broken", is_flag=True, help="Count episodes with missing or broken models as failed, and render the others."
-)
-@opt.group(
-    "Workers",
-    click.option(
-        "--gpus",
-        type=opt.Number(1, 10000),
-        help="Number of GPUs. It is an error if fewer GPUs are available.  [default: all available GPUs]",
-    ),
-)
-@click.option(
-    "--workers-per-gpu", default="auto", metavar="N|auto", callback=_parse_per_gpu,
+    "--workers-per-gpu", default="auto", metavar="N|auto", callback=opt.parsed(_parse_per_gpu),
     help="Workers per GPU. auto: try 1, 2, 4 and 8 workers, and keep the fastest number.",
 )  # fmt: skip
 @click.option(
@@ -152,21 +137,17 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     help="Threads per CPU worker.  [default: the number of cores divided by the number of workers]",
 )
 @click.option(
-    "--worker-memory", metavar="SIZE", callback=_parse_memory,
+    "--worker-memory", metavar="SIZE", callback=opt.parsed(_parse_memory),
     help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: 80% of the memory that "
     "render-doctor prints, divided by the number of workers]",
 )  # fmt: skip
 @click.option(
     "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"
 )
-@opt.group(
-    "Failures",
-    click.option(
-        "--fail-fast",
-        is_flag=True,
-        help="Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.",
-    ),
-)
+@opt.group("Failures", opt.flag(
+    "--fail-fast",
+    "Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.",
+))  # fmt: skip
 @click.option(
     "--max-failures",
     type=opt.Number(1),
@@ -180,7 +161,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 )
 @opt.timeout(0.1)
 @click.option(
-    "--until", metavar="TIME", callback=_parse_until,
+    "--until", metavar="TIME", callback=opt.parsed(_parse_until),
     help="Stop early enough to end before TIME, such as 2026-11-22T18:00, or Unix seconds.  [default: the end of the "
     "Slurm job, if this is one]",
 )  # fmt: skip
@@ -196,16 +177,9 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     help="Append one JSON line per event (start, finished or failed episode, commit, end) to this file.",
 )
 def main(
-    specs: tuple[str, ...],
-    store: str | None,
-    replace: bool,
-    keep: bool,
-    fail_fast: bool,
-    max_failures: int | None,
-    dry_run: bool,
-    as_json: bool,
+    specs: tuple[str, ...], store: str | None, dry_run: bool, as_json: bool, replace: bool, keep: bool, fail_fast: bool,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Render specs into a dataset store.
 
     SPECS are .json and .jsonl files, folders, globs, or - for standard input. A second run renders only what is
@@ -235,13 +209,9 @@ def main(
     from diorama.render.run.options import RunOptions
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
-    run_options = RunOptions(
-        logical_gpus=int(logical_gpus) if logical_gpus else None,
-        max_failures=1 if fail_fast else max_failures,
-        resume="replace" if replace else "keep" if keep else "error",
-        library=library_setting(),
-        **options,
-    )
+    options |= {"logical_gpus": int(logical_gpus) if logical_gpus else None, "library": library_setting()}
+    options |= {"max_failures": 1} if fail_fast else {}
+    run_options = RunOptions(resume="replace" if replace else "keep" if keep else "error", **options)
     batch, error = Batch(specs, store or opt.default_store(), run_options), None
     try:
         batch.run(dry_run)

@@ -43,38 +43,22 @@ from diorama.render.cli.output import print_json
     metavar="PATH=VALUE",
     help="Change a value of the Scene, without any checks; repeatable.",
 )
-@click.option(
+@opt.flag(
     "--recompile",
-    is_flag=True,
-    help="Compile the stored spec again with the installed version of Diorama. Values that the spec does not specify "
-    "are sampled again.",
+    "Compile the stored spec again with the installed version of Diorama. Values that the spec does not specify are "
+    "sampled again.",
 )
 @click.option(
     "--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed.  [default: that of the stored episode]"
 )
-@opt.group(
-    "Rendering",
-    click.option(
-        "--profile",
-        metavar="NAME",
-        help=f"{opt.PROFILE_HELP}  [default: that of the stored episode]",
-    ),
-)
+@opt.profile("that of the stored episode")
 @click.option(
     "--samples",
     type=opt.Number(1, 1_000_000),
     help="Samples per pixel.  [default: that of the stored episode, or of --profile]",
 )
-@click.option(
-    "--size",
-    metavar="WxH",
-    callback=opt.parse_size,
-    help="Image size in pixels.  [default: that of the stored episode]",
-)
-@click.option(
-    "--renderer", default="", show_default=False, metavar="NAME", help="Renderer: cycles, fake (test images without "
-    "Blender), the name of a plugin, or module:Class.  [default: that of the stored episode, or else cycles]",
-)  # fmt: skip
+@opt.size("that of the stored episode")
+@opt.renderer("", "  [default: that of the stored episode, or else cycles]")
 @opt.device
 @opt.timeout(0.01)
 @opt.asset_root
@@ -83,15 +67,12 @@ from diorama.render.cli.output import print_json
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files.  [default: ./<id>]")
 @click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
 @click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
-@click.option(
-    "--compare", is_flag=True, help="Write the stored image, the new image and their difference side by side."
-)
-@click.option(
+@opt.flag("--compare", "Write the stored image, the new image and their difference side by side.")
+@opt.flag(
     "--replace",
-    is_flag=True,
-    help="Replace the stored episode by the re-rendered episode. Older versions of the store keep the stored episode.",
+    "Replace the stored episode by the re-rendered episode. Older versions of the store keep the stored episode.",
 )
-@click.option("--save-blend", is_flag=True, help="Also save the scene of each image as a .blend file.")
+@opt.flag("--save-blend", "Also save the scene of each image as a .blend file.")
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 

@@ -49,11 +49,7 @@ class _ModelCommand(DioramaCommand):
 )  # fmt: skip
 @click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
 @click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
-@opt.questions
-@opt.limit("episodes")
-@opt.splits
-@opt.where
-@opt.at
+@opt.selection
 def ask(
     store: str, model: str, out: Path, reply_tokens: int, parallel: int, questions: int | None, limit: int | None,
     splits: tuple[str, ...], where: str | None, at: str | None, parameters: dict[str, str], **settings: Any,
@@ -98,12 +94,8 @@ def ask(
     "--store", metavar="STORE", default=opt.default_store, show_default=False,
     help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
 )  # fmt: skip
-@click.option("--allow-missing", is_flag=True, help="Count items without a prediction as wrong.")
-@opt.questions
-@opt.limit("episodes")
-@opt.splits
-@opt.where
-@opt.at
+@opt.flag("--allow-missing", "Count items without a prediction as wrong.")
+@opt.selection
 @opt.as_json
 @click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
 def score(

@@ -47,10 +47,9 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     "--format", "name", default="folder", metavar="NAME", help="Format to write; --list-formats lists all formats."
 )
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
-@click.option(
+@opt.flag(
     "--overwrite",
-    is_flag=True,
-    help="Replace exported episodes, shards and other files that differ; remove shards of an earlier export with other "
+    "Replace exported episodes, shards and other files that differ; remove shards of an earlier export with other "
     "episodes.",
 )
 @click.option(
@@ -71,11 +70,7 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     "--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about,
     help="Write a template of about.toml with comments into the current folder, and exit.",
 )  # fmt: skip
-@opt.questions
-@opt.limit("episodes")
-@opt.splits
-@opt.where
-@opt.at
+@opt.selection
 def main(
     source: str | None, name: str, out: Path | None, splits: tuple[str, ...], at: str | None, about: Path | None,
     **options: Any,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @opt.store
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
 @opt.workers
-@click.option("--serve", is_flag=True, help="Serve the gallery to browsers on this machine until Ctrl-C.")
+@opt.flag("--serve", "Serve the gallery to browsers on this machine until Ctrl-C.")
 @click.option(
     "--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0 chooses a free port."
 )

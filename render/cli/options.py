@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from diorama.render.model.device_names import DEVICE_NAMES
+from diorama.render.model.errors import UsageError
 
 if TYPE_CHECKING:
     from diorama.render.store.lance.reader import LanceReader
@@ -23,20 +24,20 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 NEW_PATH = click.Path(path_type=Path)
-PROFILE_HELP = (
+_PROFILE = (
     "Rendering quality: draft (for previews), standard (for datasets), reference (4096 samples per pixel), or "
     "clevr-512 (the settings of the published CLEVR images, 512 samples per pixel)."
-)
-mix_series = click.option(
-    "--mix-series", is_flag=True, help="Allow a store whose images come from another Blender series (4.5 or 5.2)."
 )
 FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it takes no type arguments.
-    """A number from `low` to `high`: an integer, or with kind=float any finite number.
+    """The type of a number. Unlike click's ranges, it rejects `nan` and adds no range to the help.
 
-    Unlike click's ranges, it rejects `nan` and adds no range to the help.
+    Args:
+        low: least value.
+        high: greatest value.
+        kind: int, or float for any finite number.
     """
 
     name = "n"
@@ -45,7 +46,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
         self._low, self._high, self._kind = low, high, kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number. Raises BadParameter."""
+        """Return the number. Raises BadParameter."""
         try:
             number = self._kind(value)
         except ValueError:
@@ -59,7 +60,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
 
 
 class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it takes no type arguments.
-    """Two integers `3-10`, two numbers `-10:40` (one stands for both), or an 8-bit sRGB color `128,128,128`."""
+    """The type of two integers `3-10`, two numbers `-10:40` (one stands for both), or an sRGB color `128,128,128`."""
 
     name = "numbers"
 
@@ -74,7 +75,7 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
         self._expected = self.metavar + more
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """The numbers. Raises BadParameter."""
+        """Return the numbers. Raises BadParameter."""
         parts = value.split(self.separator)
         if len(parts) == 1 and self._count == 2:
             parts *= 2
@@ -88,17 +89,27 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
         return numbers
 
 
-def parse_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    """Parse `WIDTHxHEIGHT` as (width, height) in pixels, each from LEAST_SIDE to MOST_SIDE. Raises BadParameter."""
-    if value is None:
-        return None
+def parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """Return the callback of an option whose value `parse` makes of the text; its UsageError names the option."""
+
+    def convert(_ctx: click.Context, _param: click.Parameter, text: str | None) -> Any:
+        try:
+            return None if text is None else parse(text)
+        except UsageError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return convert
+
+
+def _parse_size(text: str) -> tuple[int, int]:
+    """Parse `WIDTHxHEIGHT` as (width, height) in pixels. Raises UsageError."""
     from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE
 
-    width, _, height = value.lower().partition("x")
-    if not (value.isascii() and width.isdigit() and height.isdigit()):
-        raise click.BadParameter(f"found {value!r}; expected WIDTHxHEIGHT, such as 320x240")
+    width, _, height = text.lower().partition("x")
+    if not (text.isascii() and width.isdigit() and height.isdigit()):
+        raise UsageError(f"found {text!r}; expected WIDTHxHEIGHT, such as 320x240")
     if not all(len(side) <= 5 and LEAST_SIDE <= int(side) <= MOST_SIDE for side in (width, height)):
-        raise click.BadParameter(f"found {value!r}; expected a width and height from {LEAST_SIDE} to {MOST_SIDE}")
+        raise UsageError(f"found {text!r}; expected a width and height from {LEAST_SIDE} to {MOST_SIDE}")
     return (int(width), int(height))
 
 
@@ -115,19 +126,21 @@ def set_environment(name: str) -> Callable[[click.Context, click.Parameter, Any]
 
 
 def is_given(ctx: click.Context, name: str | None) -> bool:
-    """Whether a parameter is on the command line."""
+    """Return whether a parameter is on the command line."""
     return ctx.get_parameter_source(name or "") is ParameterSource.COMMANDLINE
 
 
 def default_store() -> str:
-    """The store to use if none is named."""
+    """Return the store to use if none is named."""
     return os.environ.get("DIORAMA_STORE") or "diorama.lance"
 
 
 def open_reader(url: str, at: str | None = None, splits: Sequence[str] = ()) -> LanceReader:
     """Open a store at its newest version, or at a version number or tag.
 
-    Raises StoreError, and UsageError for a split that no episode has.
+    Raises:
+        StoreError: the store can't be read.
+        UsageError: no episode has one of the splits.
     """
     from diorama.render.store import open_at, open_store
     from diorama.render.store.episode_store import check_splits
@@ -148,6 +161,11 @@ def group(title: str, option: Callable[[_Decorated], _Decorated]) -> Callable[[_
     return add
 
 
+def flag(name: str, help: str) -> Callable[[_Decorated], _Decorated]:
+    """Add an option without a value."""
+    return click.option(name, is_flag=True, help=help)
+
+
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option with one of several values; the default is the first value."""
     return click.option(name, type=click.Choice(values), default=values[0], help=help)
@@ -157,6 +175,23 @@ def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated],
     """Add --limit, a maximum number of `noun`."""
     option = click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun}.  [default: all]")
     return group("Selection", option)
+
+
+def profile(default: str = "standard") -> Callable[[_Decorated], _Decorated]:
+    """Add --profile, whose help says this default."""
+    return group("Rendering", click.option("--profile", metavar="NAME", help=f"{_PROFILE}  [default: {default}]"))
+
+
+def size(default: str = "that of the spec's stage, such as 320x240 for `clevr`") -> Callable[[_Decorated], _Decorated]:
+    """Add --size, whose help says this default."""
+    help = f"Image size in pixels.  [default: {default}]"
+    return click.option("--size", metavar="WxH", callback=parsed(_parse_size), help=help)
+
+
+def renderer(default: str = "cycles", more: str = "") -> Callable[[_Decorated], _Decorated]:
+    """Add --renderer. more: default for the help, where the value says nothing."""
+    help = f"Renderer: cycles, fake (test images without Blender), the name of a plugin, or module:Class.{more}"
+    return click.option("--renderer", default=default, show_default=not more, metavar="NAME", help=help)
 
 
 def timeout(least: float) -> Callable[[_Decorated], _Decorated]:
@@ -176,22 +211,12 @@ asset_root = group("Assets", click.option(
     help="Folder in which to look for the meshes and .blend files that specs name; repeatable.  [default: none]",
 ))  # fmt: skip
 as_json = group("Output", click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."))
+mix_series = flag("--mix-series", "Allow a store whose images come from another Blender series (4.5 or 5.2).")
 out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file.  [default: stdout]"))
 files = click.argument("files", nargs=-1, required=True)
-profile = group("Rendering", click.option(
-    "--profile", metavar="NAME", help=f"{PROFILE_HELP}  [default: standard]"
-))  # fmt: skip
-size = group("Rendering", click.option(
-    "--size", metavar="WxH", callback=parse_size, help="Image size in pixels.  [default: that of the "
-    "spec's stage, such as 320x240 for `clevr`]"
-))  # fmt: skip
 device = group("Rendering", choice(
     "--device", DEVICE_NAMES, "Device to render on. auto: "
     "NVIDIA GPUs if there are any, otherwise the CPU. It is an error if a specified device does not exist."
-))  # fmt: skip
-renderer = group("Rendering", click.option(
-    "--renderer", default="cycles", metavar="NAME", help="Renderer: cycles, fake (test images without "
-    "Blender), the name of a plugin, or module:Class."
 ))  # fmt: skip
 store = click.argument("url", metavar="[STORE]", default=default_store)
 at = group(
@@ -209,4 +234,14 @@ questions = group("Selection", click.option(
     "--questions", type=Number(1, 1000), metavar="N", help="Instead of the items of benchmarks, use up to N questions "
     "about each image as items (see `render-specs questions`; exports: only --format eval).  [default: no questions]",
 ))  # fmt: skip
+_SELECTION: Sequence[Callable[[Any], Any]] = (at, where, splits, limit("episodes"), questions)
+
+
+def selection(function: _Decorated) -> _Decorated:
+    """Add the options that select items of a store: --questions, --limit, --split, --where and --at."""
+    for option in _SELECTION:
+        function = option(function)
+    return function
+
+
 workers = click.option("--workers", type=Number(1), help="Number of processes.  [default: one per core]")

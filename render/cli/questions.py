@@ -56,9 +56,7 @@ _USELESS = {
 )  # fmt: skip
 @click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
 @opt.splits
-@opt.group("Images of specs", click.option(
-    "--size", metavar="WxH", callback=opt.parse_size, help="Image size in pixels.  [default: that of the spec's stage]"
-))  # fmt: skip
+@opt.group("Images of specs", opt.size("that of the spec's stage"))
 @opt.asset_root
 @opt.shapenet
 @opt.out

@@ -102,11 +102,7 @@ def schema(out: Path | None) -> None:
 
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@click.option(
-    "--prove",
-    is_flag=True,
-    help="Also verify that the stored answer of each episode follows from what the episode shows.",
-)
+@opt.flag("--prove", "Also verify that the stored answer of each episode follows from what the episode shows.")
 @click.option(
     "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."
 )
@@ -157,8 +153,8 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 @main.command(epilog=opt.FILES_HELP)
 @opt.files
 @opt.out
-@opt.profile
-@opt.size
+@opt.profile()
+@opt.size()
 @opt.asset_root
 @opt.shapenet
 def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
@@ -215,8 +211,8 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
 )
 @click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
-@opt.profile
-@opt.size
+@opt.profile()
+@opt.size()
 @opt.asset_root
 @opt.shapenet
 @opt.out
@@ -274,11 +270,10 @@ def contrast(
     "recover: compute cameras from the pixel coordinates in files of CLEVR and MEWL; if that fails, use the camera of "
     "the stage. nominal: always use the camera of the stage.",
 )
-@click.option(
+@opt.flag(
     "--strict",
-    is_flag=True,
-    help="Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such "
-    "as labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
+    "Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such as "
+    "labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
 )
 @opt.group("Published files", click.option(
     "--questions", type=opt.FILE,

@@ -66,7 +66,7 @@ def create(url: str) -> None:
 @click.option(
     "--sort", type=click.Choice(_SORT_KEYS), help="Measure to sort by, smallest first.  [default: sort by id]"
 )
-@click.option("--reverse", is_flag=True, help="Reverse the order: largest first.")
+@opt.flag("--reverse", "Reverse the order: largest first.")
 @opt.where
 @opt.limit("episodes")
 @opt.at
@@ -203,7 +203,7 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 @click.argument("url", metavar="STORE")
 @click.argument("episodes", nargs=-1, required=True)
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Output folder.")
-@click.option("--overwrite", is_flag=True, help="Replace existing files that differ.")
+@opt.flag("--overwrite", "Replace existing files that differ.")
 @opt.at
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON files.
