@@ -24,13 +24,24 @@ from diorama.scene_specs.language.stage import Stage, load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.reading.source import parse_episode
 
-Assignment = tuple[Sequence[Step], Any]
+Assignment = tuple[tuple[Step, ...], Any]
 
 
 def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Scene) -> tuple[Scene, EpisodeSpec | None]:
-    """The edited Scene and its spec; the spec is None where no spec describes the Scene.
+    """Apply the edits of a request.
 
-    scene: the Scene before the edits, with the settings to render with. Raises UsageError, SpecError, CompileError.
+    Args:
+        request: with the edits.
+        source: the spec or Scene that the episode was made from.
+        scene: the Scene before the edits, with the settings to render with.
+
+    Returns:
+        The edited Scene and its spec; the spec is None where no spec describes the Scene.
+
+    Raises:
+        UsageError: an edit names what does not exist, or changes the id or the settings.
+        SpecError: an edit made the spec or Scene wrong.
+        CompileError: no layout is found.
     """
     if request.scene_sets or isinstance(source, Scene):
         if request.seed is not None or request.recompile:
@@ -38,9 +49,7 @@ def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Sce
                 f"episode {scene.id} was made from a Scene, which leaves nothing open: --seed and --recompile would "
                 "change nothing; change a field of the Scene with --set"
             )
-        changes: list[Assignment] = [
-            parse_assignment(text, "--set-scene") for text in (*request.sets, *request.scene_sets)
-        ]
+        changes = [parse_assignment(text, "--set-scene") for text in (*request.sets, *request.scene_sets)]
         changes += [_removal(text) for text in request.unsets]
         edited = change_scene(scene, changes, "--set-scene" if request.scene_sets else "--set")
         return _check_identity(edited, scene), None
@@ -54,7 +63,7 @@ def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Sce
 
 
 def _check_identity(edited: Scene, before: Scene) -> Scene:
-    """The edited Scene. Raises UsageError where an edit changed the id or the settings."""
+    """Return the edited Scene. Raises UsageError where an edit changed the id or the settings."""
     if edited.id != before.id:
         raise UsageError(f"--set id: would be another episode, {edited.id!r}; write a spec file and use --from")
     if edited.settings != before.settings:
@@ -72,7 +81,7 @@ def _removal(text: str) -> Assignment:
 
 
 def _change_spec(spec: EpisodeSpec, request: EpisodeRequest) -> EpisodeSpec:
-    """The spec with --set and then --unset applied, in their order. Raises UsageError, SpecError."""
+    """Return the spec with --set and then --unset applied, in their order. Raises UsageError, SpecError."""
     document = spec.model_dump(mode="json")
     for text in request.sets:
         document, _ = changed(document, *parse_assignment(text))
@@ -86,7 +95,17 @@ def _change_spec(spec: EpisodeSpec, request: EpisodeRequest) -> EpisodeSpec:
 
 
 def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--set-scene") -> Scene:
-    """The Scene with the changes applied in their order. Raises UsageError, SpecError."""
+    """Return the Scene with the changes applied in their order.
+
+    Args:
+        scene: left as it is.
+        changes: path and value; REMOVED removes what is at the path.
+        option: that gives the changes, for messages.
+
+    Raises:
+        UsageError: a path or value does not exist.
+        SpecError: the result is not a valid Scene.
+    """
     document = scene.model_dump(mode="json")
     for steps, value in changes:
         edited, path = changed(document, steps, value, option)
@@ -125,33 +144,33 @@ def _renumber(document: dict[str, Any]) -> None:
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    """The JSON objects of a list. Parsing reports other types later, with better messages."""
+    """Return the JSON objects of a list. Parsing reports other types later, with better messages."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _update_dependents(item: dict[str, Any], before: dict[str, Any], field: str, stage: Stage, option: str) -> None:
     """Update the fields of an object that depend on a changed one; names of colors and sizes are the stage's."""
-    value, scale, location = item.get(field), before.get("scale"), before.get("location")
-    center = location if isinstance(location, list) and len(location) == 3 else None
-    if field == "color" and isinstance(value, str):
-        item["color_linear"] = rounded3(stage.linear_of(_check_name(value, stage.color_names(), "color", option)))
-    elif field == "color" and isinstance(value, list) and len(value) == 3:
-        red, green, blue = (_byte(part, option) for part in value)
-        item |= {"color": None, "color_linear": rounded3(linear_of_srgb((red, green, blue)))}
-    elif field == "size" and isinstance(value, str):
-        sizes = stage.size_names()
-        item["scale"] = sizes[_check_name(value, sizes, "size", option)]
-    elif field == "size" and isinstance(value, int | float):
-        item |= {"size": None, "scale": value}
-    elif field == "material" and isinstance(value, str):
-        item["material"] = {"name": value}
-    elif field == "location" and isinstance(value, list) and len(value) == 2 and center is not None:
-        item["location"] = [*value, center[2]]
-    elif field == "rotation_deg" and isinstance(value, int | float):
-        item["rotation_deg"] = [0.0, 0.0, value]
-    # An object that stood on the ground also stands on it in its new size.
-    if field == "size" and center is not None and scale is not None and center[2] == scale:
-        item["location"] = [*center[:2], item["scale"]]
+    match field, item.get(field):
+        case "color", str(name):
+            item["color_linear"] = rounded3(stage.linear_of(_check_name(name, stage.color_names(), "color", option)))
+        case "color", [_, _, _] as parts:
+            red, green, blue = (_byte(part, option) for part in parts)
+            item |= {"color": None, "color_linear": rounded3(linear_of_srgb((red, green, blue)))}
+        case "size", str(name):
+            sizes = stage.size_names()
+            item["scale"] = sizes[_check_name(name, sizes, "size", option)]
+        case "size", int() | float() as scale:
+            item |= {"size": None, "scale": scale}
+        case "material", str(name):
+            item["material"] = {"name": name}
+        case "rotation_deg", int() | float() as degrees:
+            item["rotation_deg"] = [0.0, 0.0, degrees]
+    match field, item.get(field), before.get("location"):
+        case "location", [x, y], [_, _, z]:
+            item["location"] = [x, y, z]
+        # An object that stood on the ground also stands on it in its new size.
+        case "size", _, [x, y, z] if z is not None and z == before.get("scale"):
+            item["location"] = [x, y, item["scale"]]
 
 
 def _check_name(name: str, known: Iterable[str], kind: str, option: str) -> str:

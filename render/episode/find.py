@@ -25,19 +25,21 @@ from diorama.scene_specs.reading.source import open_checked, parse_episode
 
 @dataclass(frozen=True)
 class ResolvedRequest:
-    """The episode to render.
+    """An episode to render.
 
-    stored: the record in the store, None for a spec file. scene: what to render, with all frames. spec: the spec that
-    compiles to `scene`, None where only the Scene is known. edited: whether the request edits the episode.
-    expect_difference: whether the edits or settings change the images. renderer: its name.
+    Attributes:
+        request: with the name of the renderer.
+        stored: the record in the store, None for a spec file.
+        scene: what to render, with all frames.
+        spec: the spec that compiles to `scene`, None where only the Scene is known.
+        expect_difference: whether the edits or settings change the images.
     """
 
+    request: EpisodeRequest
     stored: EpisodeRecord | None
     scene: Scene
     spec: EpisodeSpec | None
-    edited: bool
     expect_difference: bool
-    renderer: str
 
     @property
     def source(self) -> EpisodeSpec | Scene:
@@ -46,21 +48,63 @@ class ResolvedRequest:
 
 
 def find(request: EpisodeRequest) -> ResolvedRequest:
-    """The requested episode with its edits. Raises UsageError, SpecError, CompileError, StoreError, AssetError."""
+    """Find the requested episode and apply its edits.
+
+    Raises:
+        UsageError: options contradict each other, or the episode or a frame does not exist.
+        SpecError: the spec file is wrong, or an edit made it wrong.
+        CompileError: no layout is found.
+        StoreError: the store can't be read.
+        AssetError: an asset is missing.
+    """
     check_options(request)
     if request.spec is not None:
-        return _from_spec(request)
-    if request.export is not None and request.episode_id is not None:
-        stored = exported_record(request.export, request.episode_id)
-    elif request.store is None or request.episode_id is None:
-        raise UsageError("give STORE and ID, --from SPEC, or --from-export DIR and ID")
+        stored = None
+        source = base = _of_file(request.spec, request.episode_id)
+        spec = source if isinstance(source, EpisodeSpec) else None
     else:
-        stored = _stored(request.store, request.episode_id, request.at)
+        stored = _stored(request)
+        # Of a stored Scene, nothing moves.
+        source, base, spec = source_of(stored), stored.scene, None
     request = replace(request, renderer=_renderer(request, stored))
-    # Nothing in the Scene moves.
-    scene = compile_episode(stored.scene, _settings(stored.scene, request), request.asset_roots)
-    source = source_of(stored)
-    size, was = ((s.width, s.height) for s in (scene.settings, stored.scene.settings))
+    scene = compile_episode(base, _settings(base, request), request.asset_roots)
+    if stored is not None:
+        _check_stored(request, stored, scene.settings)
+    expect_difference = stored is None or request.edits or scene.settings != stored.scene.settings
+    if request.edits:
+        scene, spec = apply_edits(request, source, scene)
+    elif request.replace:
+        spec = _spec_of_scene(source, scene, request.asset_roots)
+    only_frames(scene, request.frames)
+    return ResolvedRequest(request, stored, scene, spec, expect_difference)
+
+
+def _of_file(file: str, episode_id: str | None) -> EpisodeSpec | Scene:
+    """Return the requested episode of a spec file, or its only one."""
+    with open_checked([file]) as source:
+        found = {item.episode.id: item.episode for item in source if episode_id in (None, item.episode.id)}
+    if len(found) == 1:
+        return next(iter(found.values()))  # type: ignore[no-any-return]
+    if episode_id is not None:
+        raise UsageError(f"--from {file}: episode {episode_id!r} is not in the file")
+    some = ", ".join(sorted(found)[:5])
+    raise UsageError(f"--from {file}: {len(found)} episodes; add the ID of one, such as {some}")
+
+
+def _stored(request: EpisodeRequest) -> EpisodeRecord:
+    if request.export is not None and request.episode_id is not None:
+        return exported_record(request.export, request.episode_id)
+    if request.store is None or request.episode_id is None:
+        raise UsageError("give STORE and ID, --from SPEC, or --from-export DIR and ID")
+    store = open_store(request.store) if request.at is None else open_at(request.store, request.at)
+    if not store.exists(request.episode_id):
+        raise UsageError(unknown_id(store, request.episode_id))
+    return store.get(request.episode_id)
+
+
+def _check_stored(request: EpisodeRequest, stored: EpisodeRecord, settings: Settings) -> None:
+    """Raise UsageError if the stored episode can't be compared, or can't be replaced."""
+    size, was = ((one.width, one.height) for one in (settings, stored.scene.settings))
     if request.compare and size != was:
         raise UsageError(
             f"--compare: {stored.episode_id} is stored at {was[0]}x{was[1]}, requested at {size[0]}x{size[1]}; "
@@ -76,20 +120,13 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
             f"--replace: {stored.episode_id} was rendered by {other}; render it with Python "
             f"{PYTHONS.get(str(series_of(stored.job)))}, or replace episodes with render-batch --replace --mix-series"
         )
-    spec: EpisodeSpec | None = None
-    if request.edits:
-        scene, spec = apply_edits(request, source, scene)
-    elif request.replace:
-        spec = _spec_of_scene(source, scene, request.asset_roots)
-    only_frames(scene, request.frames)
-    expect_difference = request.edits or scene.settings != stored.scene.settings
-    return ResolvedRequest(stored, scene, spec, request.edits, expect_difference, request.renderer)
 
 
-def _renderer(request: EpisodeRequest, stored: EpisodeRecord) -> str:
+def _renderer(request: EpisodeRequest, stored: EpisodeRecord | None) -> str:
     # A downloaded file does not decide which module is imported, and only Cycles saves .blend files.
-    name = "cycles" if request.save_blend or ":" in stored.job.renderer else stored.job.renderer
-    return request.renderer or name
+    if stored is None or request.save_blend or ":" in stored.job.renderer:
+        return request.renderer or "cycles"
+    return request.renderer or stored.job.renderer
 
 
 def other_series(stored: RenderKey, renderer: str) -> str:
@@ -98,15 +135,8 @@ def other_series(stored: RenderKey, renderer: str) -> str:
     return f"Blender {was}, this is Blender {now}" if renderer != "fake" and was and was != now else ""
 
 
-def _stored(url: str, episode_id: str, at: str | None) -> EpisodeRecord:
-    store = open_store(url) if at is None else open_at(url, at)
-    if not store.exists(episode_id):
-        raise UsageError(unknown_id(store, episode_id))
-    return store.get(episode_id)
-
-
 def source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
-    """The spec or Scene that a stored episode was made from."""
+    """Return the spec or Scene that a stored episode was made from."""
     if "scene_version" in stored.job.spec:
         return stored.scene
     episode = parse_episode(json.dumps(stored.job.spec), f"stored spec of {stored.episode_id}")
@@ -131,14 +161,14 @@ def episodes_of(files: Sequence[str], store: str | None) -> Iterator[Iterator[Ep
 
 
 def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:
-    """The settings with the requested profile, size and samples. Raises UsageError."""
+    """Return the settings with the requested profile, size and samples. Raises UsageError."""
     settings = episode_settings(episode, request.profile, request.size)
     # --samples is exact: views with much glass get no more.
     return settings if request.samples is None else settings.with_samples(request.samples)
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:
-    """The spec, if it still compiles to this Scene; another version of Diorama may have compiled it differently."""
+    """Return the spec if it still compiles to this Scene, which another version of Diorama may have compiled."""
     if isinstance(source, Scene):
         return None
     try:
@@ -148,27 +178,8 @@ def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple
     return source if recompiled == scene else None
 
 
-def _from_spec(request: EpisodeRequest) -> ResolvedRequest:
-    """The requested episode of a spec file, or its only one, compiled."""
-    assert request.spec is not None
-    with open_checked([request.spec]) as source:
-        found = {item.episode.id: item.episode for item in source if request.episode_id in (None, item.episode.id)}
-    if len(found) != 1:
-        if request.episode_id is not None:
-            raise UsageError(f"--from {request.spec}: episode {request.episode_id!r} is not in the file")
-        some = ", ".join(sorted(found)[:5])
-        raise UsageError(f"--from {request.spec}: {len(found)} episodes; add the ID of one, such as {some}")
-    (episode,) = found.values()
-    scene = compile_episode(episode, _settings(episode, request), request.asset_roots)
-    spec = episode if isinstance(episode, EpisodeSpec) else None
-    if request.edits:
-        scene, spec = apply_edits(request, episode, scene)
-    only_frames(scene, request.frames)
-    return ResolvedRequest(None, scene, spec, request.edits, True, request.renderer or "cycles")
-
-
 def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
-    """The Scene with the named frames only; all if `names` is empty. Raises UsageError for an unknown frame."""
+    """Return the Scene with the named frames only; all if `names` is empty. Raises UsageError for an unknown frame."""
     if not names:
         return scene
     known = [frame.name for frame in scene.frames]
@@ -179,7 +190,7 @@ def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
 
 
 def only_images(record: EpisodeRecord, names: Sequence[str]) -> EpisodeRecord:
-    """The record with the images and frames of the named frames only; all if `names` is empty. Ignores others."""
+    """Return the record with the images and frames of these names only; all if `names` is empty."""
     if not names:
         return record
     frames = tuple(frame for frame in record.scene.frames if frame.name in names)

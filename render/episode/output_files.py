@@ -23,10 +23,15 @@ from diorama.scene_specs.language.atomic import atomic_path
 from diorama.scene_specs.language.rendered import ImageRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.writing import report_write_errors
 
 
 class BlendSaver:
-    """A Cycles renderer that also saves each view as `<folder>/<image>.blend`. paths: the saved files."""
+    """A Cycles renderer that also saves each view as `<folder>/<image>.blend`.
+
+    Attributes:
+        paths: the saved files.
+    """
 
     def __init__(self, renderer: Any, folder: Path) -> None:
         self._renderer = renderer
@@ -40,17 +45,16 @@ class BlendSaver:
         return info
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """Render a view and save its .blend file. Raises UsageError if the file can't be written, RenderError."""
+        """Render a view and save its .blend file. Raises RenderError, and UsageError if the file can't be written."""
         passes: Passes = self._renderer.render(scene, frame, view)
         path = self._folder / f"{frame.image_name(view)}.blend"
         # Saved in a temporary folder and renamed: the file is complete, and Blender keeps no .blend1 of an older one.
         part = self._folder / f".{os.getpid()}.part"
         try:
-            part.mkdir(parents=True, exist_ok=True)
-            self._renderer.save_blend(part / path.name, frame)
-            (part / path.name).replace(path)
-        except OSError as error:
-            raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
+            with report_write_errors(str(path)):
+                part.mkdir(parents=True, exist_ok=True)
+                self._renderer.save_blend(part / path.name, frame)
+                (part / path.name).replace(path)
         finally:
             shutil.rmtree(part, ignore_errors=True)
         self.paths.append(path)
@@ -62,7 +66,14 @@ class BlendSaver:
 
 
 class Files:
-    """Writes the files of one call, each of them atomically. folder: created with the first file, None if unused."""
+    """The files of one call, each written atomically.
+
+    Args:
+        folder: created with the first file, None if unused.
+
+    Attributes:
+        paths: of the written files.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -70,11 +81,8 @@ class Files:
 
     def save(self, path: Path, write: Callable[[Path], object]) -> None:
         """Write one file anywhere; `write` gets a temporary path. Raises UsageError where it can't be written."""
-        try:
-            with atomic_path(path, fsync=False) as part:
-                write(part)
-        except OSError as error:
-            raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
+        with report_write_errors(str(path)), atomic_path(path, fsync=False) as part:
+            write(part)
         self.paths.append(path)
 
     def _write(self, name: str, content: bytes | str | Image.Image) -> None:
@@ -103,13 +111,18 @@ class Files:
                 raise UsageError(f"{self._folder / name}: can't be removed: {error.strerror or error}") from error
 
     def write_spec(self, spec: EpisodeSpec) -> None:
-        """`spec.json`: the spec of the rendered episode."""
+        """Write `spec.json`, the spec of the rendered episode."""
         self._write("spec.json", spec.model_dump_json(indent=1, exclude_none=True) + "\n")
 
     def write_record(self, record: EpisodeRecord, stored: EpisodeRecord | None, compare_all: bool) -> Comparison | None:
-        """Write images, overlays, truth and scene; with `stored`, also the comparison and strips of what differs.
+        """Write images, overlays, truth and scene, and the comparison with a stored record.
 
-        Those of an earlier call for this episode are removed. compare_all: write strips of identical images, too.
+        Comparisons of an earlier call for this episode are removed.
+
+        Args:
+            record: the new record.
+            stored: to compare with, None for no comparison.
+            compare_all: write strips of identical images, too.
         """
         comparison = compare_records(stored, record) if stored is not None else None
         before = {image.name: image for image in stored.images} if stored is not None else {}
@@ -137,12 +150,19 @@ class Files:
 
 
 def check_writable(path: Path, folder: bool = False) -> None:
-    """Check, before a long render, that a file or a folder of files can be written. Raises UsageError.
+    """Check, before a long render, that a file can be written.
 
     Creates nothing; errors that only a write shows, such as a full disk, are reported then. A pipe or a device needs no
     writable folder.
+
+    Args:
+        path: of the file, or of a folder of files.
+        folder: whether it is a folder.
+
+    Raises:
+        UsageError: it can't be written.
     """
-    try:
+    with report_write_errors(str(path)):
         if not folder and (path.is_fifo() or path.is_char_device()):
             return
         if path.exists() and path.is_dir() != folder:
@@ -150,7 +170,5 @@ def check_writable(path: Path, folder: bool = False) -> None:
         existing = next(level for level in (path, *path.parents) if level.exists() and (level != path or folder))
         problem = "" if existing.is_dir() else "is a file, nothing can be in it"
         problem = problem or ("" if os.access(existing, os.W_OK | os.X_OK) else "is not writable")
-    except OSError as error:
-        raise UsageError(f"{path}: can't be written: {error.strerror or error}") from error
     if problem:
         raise UsageError(f"{path}: can't be written: {existing} {problem}")

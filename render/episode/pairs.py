@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise, product
 from pathlib import Path
 from statistics import median
@@ -208,12 +208,12 @@ def _twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...])
         url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device, asset_roots=roots
     )
     found = find(request)
-    if found.renderer != record.job.renderer:
+    if found.request.renderer != record.job.renderer:
         raise UsageError(
             f"{record.episode_id}: rendered by {record.job.renderer}, which this command doesn't load; compare "
             "such pairs with render-episode --renderer"
         )
-    return render_request(replace(request, renderer=found.renderer), found, Path())[0]
+    return render_request(found, Path())[0]
 
 
 def _judge(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from diorama.render.draw.top_view import top_view
 from diorama.render.episode.find import ResolvedRequest, find, only_frames, only_images, other_series
 from diorama.render.episode.make_record import make_record
 from diorama.render.episode.output_files import BlendSaver, Files, check_writable
-from diorama.render.episode.replace import Replaced, replace_stored
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.episode.time_limit import KERNEL_SECONDS, run_within, timeout_of
+from diorama.render.model.errors import ConflictError
 from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.renderers import make_renderer
+from diorama.render.store import open_store
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.tables import counted
 
@@ -26,12 +28,48 @@ __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
 
 
 @dataclass(frozen=True)
-class EpisodeResult:
-    """record: the new record, the stored one where the call only views it, or None. folder, paths: the written files.
+class Replaced:
+    """A stored episode and the record that replaced it.
 
-    comparison: None without a stored record to compare with. edited: fields of the Scene that differ from the stored
-    one. changed: versions, device, settings and assets that differ. replaced: None where the store is unchanged.
-    other_series: see diorama.render.episode.find.other_series.
+    Attributes:
+        store: its path or URL.
+        episode: its id.
+        before: the store version with the old record.
+        now: the version with the new one; equal if nothing changed.
+    """
+
+    store: str
+    episode: str
+    before: int
+    now: int
+
+    def lines(self) -> list[str]:
+        """Return the report, with the commands that show the old record and restore it."""
+        if self.now == self.before:
+            return [f"nothing to replace: {self.store} has the same record"]
+        store = shlex.quote(self.store)
+        return [
+            f"replaced in {self.store}, now version {self.now}; version {self.before} keeps the old record:",
+            f"  to look:       render-store get {store} {self.episode} --at {self.before} --out before",
+            f"  to go back:    render-store copy {store} {store} --at {self.before} --id {self.episode} "
+            "--differing replace",
+        ]
+
+
+@dataclass(frozen=True)
+class EpisodeResult:
+    """What a call found and wrote.
+
+    Attributes:
+        episode: its id.
+        record: the new record, the stored one where the call only views it, or None.
+        folder: of the written files, None if the call only views the episode.
+        paths: of the written files.
+        comparison: None without a stored record to compare with.
+        edited: fields of the Scene that differ from the stored one.
+        changed: versions, device, settings and assets that differ.
+        replaced: None where the store is unchanged.
+        other_series: see diorama.render.episode.find.other_series.
     """
 
     episode: str
@@ -50,7 +88,7 @@ class EpisodeResult:
         return int(self.comparison is not None and not self.comparison.identical and self.replaced is None)
 
     def lines(self) -> list[str]:
-        """The report as text."""
+        """Return the report as text."""
         edited = [f"edited: {line}" for line in self.edited]
         if self.folder is None or self.record is None:
             return [*edited, *(f"file: {path}" for path in self.paths)]
@@ -64,7 +102,7 @@ class EpisodeResult:
         return [*lines, *(self.replaced.lines() if self.replaced else [])]
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON data."""
+        """Return the report as JSON data."""
         return {
             "episode": self.episode,
             "folder": None if self.folder is None else str(self.folder),
@@ -78,26 +116,30 @@ class EpisodeResult:
 
 
 def render_again(request: EpisodeRequest) -> EpisodeResult:
-    """Run a request. Raises the errors of the commands, most of them before anything is rendered or written."""
+    """Find, edit, render, compare and replace an episode, as far as it is requested.
+
+    Raises:
+        DioramaError: what `find`, rendering and the store raise, most of it before anything is rendered or written.
+    """
     resolved = find(request)
-    request = replace(request, renderer=resolved.renderer)
+    request = resolved.request
     for path in (request.sheet, request.plan):
         if path is not None:
             check_writable(path)
+    stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
     if request.views_only:
-        return _view(request, resolved)
+        return _view(resolved, stored)
     folder = request.out or Path(resolved.scene.id.replace("/", "_"))
     check_writable(folder, folder=True)
-    record, blends = render_request(request, resolved, folder)
+    record, blends = render_request(resolved, folder)
     files = Files(folder)
-    stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
     series = other_series(stored.job, request.renderer) if stored is not None else ""
     compared = stored is not None and (request.compare or not (resolved.expect_difference or series))
     comparison = files.write_record(record, stored if compared else None, request.compare)
     _write_views(request, record.scene, record, files)
-    if resolved.spec is not None and resolved.edited:
+    if resolved.spec is not None and request.edits:
         files.write_spec(resolved.spec)
-    edited = scene_changes(stored.scene, record.scene) if stored is not None and resolved.edited else ()
+    edited = scene_changes(stored.scene, record.scene) if stored is not None and request.edits else ()
     changed = circumstances(stored, record) if stored is not None else ()
     replaced = None
     if request.replace:
@@ -108,15 +150,14 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     )
 
 
-def _view(request: EpisodeRequest, resolved: ResolvedRequest) -> EpisodeResult:
+def _view(resolved: ResolvedRequest, stored: EpisodeRecord | None) -> EpisodeResult:
     """Write a sheet or a top view only. A stored record needs no renderer, a top view never does."""
+    request, files = resolved.request, Files(None)
     scene = only_frames(resolved.scene, request.frames)
-    files = Files(None)
-    stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
     record = None if resolved.expect_difference else stored
     if record is None and request.sheet is not None:
-        record, _ = render_request(request, resolved, Path())
-    edited = scene_changes(stored.scene, scene) if stored is not None and resolved.edited else ()
+        record, _ = render_request(resolved, Path())
+    edited = scene_changes(stored.scene, scene) if stored is not None and request.edits else ()
     _write_views(request, scene, record, files)
     return EpisodeResult(scene.id, record, None, tuple(files.paths), edited=edited)
 
@@ -131,10 +172,21 @@ def _write_views(request: EpisodeRequest, scene: Scene, record: EpisodeRecord | 
         files.save(request.plan, lambda part: part.write_text(svg, encoding="utf-8"))
 
 
-def render_request(
-    request: EpisodeRequest, resolved: ResolvedRequest, folder: Path
-) -> tuple[EpisodeRecord, list[Path]]:
-    """The new record, and the .blend files written to `folder`."""
+def render_request(resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeRecord, list[Path]]:
+    """Render an episode within its time limit.
+
+    Args:
+        resolved: what to render.
+        folder: for .blend files.
+
+    Returns:
+        The new record, and the paths of the .blend files.
+
+    Raises:
+        RenderError: the renderer failed, or took too long.
+        AssetError: an asset is missing.
+    """
+    request = resolved.request
     scene = only_frames(resolved.scene, request.frames)
     key = render_key_of(resolved.source, scene.settings, request.renderer, request.asset_roots)
     try:
@@ -147,7 +199,7 @@ def render_request(
 
 
 def _limit(request: EpisodeRequest, scene: Scene) -> float:
-    """Seconds that rendering the episode may take."""
+    """Return the seconds that rendering the episode may take."""
     settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
     limit = timeout_of(request.timeout, settings.max_samples, settings.width, settings.height, images)
     return limit + (KERNEL_SECONDS if request.timeout is None and request.device != "cpu" else 0.0)
@@ -165,3 +217,28 @@ def _render_here(
     finally:
         renderer.close()
     return record, renderer.paths if isinstance(renderer, BlendSaver) else []
+
+
+def replace_stored(url: str, stored: EpisodeRecord, record: EpisodeRecord) -> Replaced:
+    """Commit `record` in place of `stored` with the next attempt number; write nothing if both are the same.
+
+    The store's history keeps the old record.
+
+    Raises:
+        ConflictError: another writer has replaced the episode since `stored` was read.
+        StoreError: the store can't be read or written.
+    """
+    store = open_store(url)
+    same = record.job.hash() == stored.job.hash() and record.truth == stored.truth
+    if same and record.digest() == stored.digest():
+        return Replaced(url, stored.episode_id, store.version, store.version)
+    current = store.get(stored.episode_id)
+    if (current.digest(), current.job.hash()) != (stored.digest(), stored.job.hash()):
+        raise ConflictError(
+            f"{url}: episode {stored.episode_id} was replaced by another writer meanwhile; nothing was committed; "
+            "look at the stored episode and run the command again"
+        )
+    before = store.version
+    provenance = record.provenance.model_copy(update={"attempt": stored.provenance.attempt + 1})
+    store.replace([record.model_copy(update={"provenance": provenance})])
+    return Replaced(url, stored.episode_id, before, store.version)

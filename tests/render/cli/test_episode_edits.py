@@ -14,7 +14,7 @@ from PIL import Image
 from diorama.render.cli.store import main as store_main
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.episode.replace import replace_stored
+from diorama.render.episode.rerender import replace_stored
 from diorama.render.model.errors import ConflictError
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord

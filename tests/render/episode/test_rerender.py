@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from diorama.render.cli.batch import main as batch
 from diorama.render.cli.episode import main as episode
-from diorama.render.episode.replace import Replaced
+from diorama.render.episode.rerender import Replaced
 from diorama.render.model.passes import Passes
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
