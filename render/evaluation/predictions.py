@@ -1,4 +1,6 @@
-"""Reads what a model replied: predictions of `render-eval ask`, and result files of Inspect AI and lmms-eval.
+"""Reads what a model replied, and finds the item of each reply.
+
+Predictions of `render-eval ask`, and result files of Inspect AI and lmms-eval:
 
 JSON Lines     {"id": "<episode id>#<number>", "reply": "<text>"}, other keys are ignored; also the files
                `*_samples_*.jsonl` that lmms-eval writes with --log_samples
@@ -11,14 +13,19 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
-from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.render.items.scores import Entry
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.answer_rule import answer_of
+from diorama.scene_specs.language.diagnostics import did_you_mean, preview_json
 from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.tables import counted
 
 # A longer line, or a sample of more bytes, is not a reply.
 _MOST_BYTES = 64 << 20
@@ -28,10 +35,27 @@ _UNREADABLE = (
     OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, EOFError, zipfile.BadZipFile,
     zlib.error, struct.error,
 )  # fmt: skip
+_MOST_HINTED = 100_000
+# Why predictions can't be scored -> what to do.
+_ADVICE = {
+    "of no item of the store": "score them with the store that they were made from, and the same --questions, --limit, "
+    "--split and --where",
+    "of items that have one already": "keep one of each; nothing is counted twice",
+    "missing": "select the episodes that were asked with --limit, --split and --where, or pass --allow-missing to "
+    "count missing predictions as wrong",
+}
+_UNKNOWN, _TWICE, _MISSING = _ADVICE
 
 
 class Prediction(NamedTuple):
-    """The reply to an item. line: in the file, or the number of the sample, from 1."""
+    """The reply to an item.
+
+    Attributes:
+        id: of the item.
+        reply: its text.
+        file: that has the reply.
+        line: in the file, or the number of the sample, from 1.
+    """
 
     id: str
     reply: str
@@ -40,7 +64,7 @@ class Prediction(NamedTuple):
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
-    """Yield the predictions of a file, one in memory at a time. Raises SpecError for what is none."""
+    """Yield the predictions of a file, one in memory at a time. Raises SpecError for a file of another form."""
     if not path.is_file():
         raise spec_error("not a regular file", "save it to a file first", file=str(path))
     hint = ""
@@ -98,3 +122,41 @@ def _inspect_log(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
             # A message can be a list of parts; reasoning is not part of the reply.
             reply = said if isinstance(said, str) else "".join(part.get("text", "") for part in said or ())
             yield Prediction(str(data["id"]), reply, str(path), number)
+
+
+def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_missing: bool = False) -> None:
+    """Put each prediction into the entry of its item. Memory does not grow with the predictions.
+
+    Args:
+        entries: by the ids of their items.
+        predictions: of `read_predictions`, whose SpecError passes.
+        allow_missing: accept items without a prediction.
+
+    Raises:
+        UsageError: an id is unknown, occurs twice, or is missing.
+    """
+    counts: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+
+    def add(kind: str, example: str) -> None:
+        counts[kind] += 1
+        examples.setdefault(kind, example)
+
+    for one in predictions:
+        where = f"{one.file}:{one.line}"
+        if (entry := entries.get(one.id)) is None:
+            hint = ""
+            if _UNKNOWN not in counts and len(entries) <= _MOST_HINTED:
+                hint = f" ({did_you_mean(one.id, entries)})".replace(" ()", "")
+            add(_UNKNOWN, f"{one.id} in {where}{hint}")
+        elif entry.place:
+            add(_TWICE, f"{one.id} in {entry.place} and {where}")
+        else:
+            entry.reply, entry.place = answer_of(one.reply, entry.options, entry.lettered), where
+    for name, entry in entries.items():
+        if entry.reply is None and not allow_missing:
+            add(_MISSING, name)
+    if counts:
+        numbers = {kind: counted(count, "prediction") for kind, count in counts.items()}
+        lines = (f"{numbers[kind]} {kind}, such as {one}; {_ADVICE[kind]}" for kind, one in examples.items())
+        raise UsageError("not scored: " + "\n  ".join(lines))
