@@ -31,7 +31,8 @@ SCENES = "render-batch clevr.jsonl --out c.lance --renderer fake --size 64x48 --
 COMMANDS = (
     "render-specs clevr --count 3 --seed 1 --out clevr.jsonl", "render-specs check clevr.jsonl", SCENES,
     "render-store ls c.lance", "render-store verify c.lance", "render-export c.lance --format folder --out pictures",
-    "render-gallery c.lance --out gallery", "render-episode --from clevr.jsonl --renderer fake --sheet sheet.png",
+    "render-episode --from clevr.jsonl clevr/train/000001 --renderer fake --sheet sheet.png",
+    "render-gallery c.lance --out gallery",
     "render-export c.lance --format eval --questions 2 --out items", "render-eval --help", "render-doctor --help",
 )  # fmt: skip
 ACME = (
