@@ -32,7 +32,11 @@ class Svg:
             self.rect(0, 0, width, height, fill=background)
 
     def add(self, tag: str, content: str | None = None, /, **attributes: object) -> None:
-        """Add an element; numbers get two decimals. content: escaped markup."""
+        """Add an element; numbers get two decimals.
+
+        Args:
+            content: escaped markup.
+        """
         pairs = []
         for name, value in attributes.items():
             if value is None:

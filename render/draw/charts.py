@@ -28,7 +28,15 @@ REST = "others"
 
 
 class Axes(NamedTuple):
-    """The area of a chart. x, y: its top left corner. width, height: pixels. top: the value at its upper edge."""
+    """The area of a chart.
+
+    Attributes:
+        x: its top left corner.
+        y: its top left corner.
+        width: pixels.
+        height: pixels.
+        top: the value at its upper edge.
+    """
 
     x: float
     y: float
@@ -59,7 +67,11 @@ def axis_top(value: float) -> float:
 
 
 def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
-    """Draw all distributions that have values. svg: as SVG instead of PNG; the suffix of `path` does not matter."""
+    """Draw all distributions that have values.
+
+    Args:
+        svg: as SVG instead of PNG; the suffix of `path` does not matter.
+    """
     shown = [item for item in stats.distributions.values() if item.counts]
     groups = shown_groups(stats)
     columns = min(_BAR_COLUMNS, max(len(shown), 1))
@@ -158,9 +170,12 @@ def _bar_labels(page: Canvas, labels: Sequence[str], bins: bool, at: Point, slot
 
 
 class Panel(NamedTuple):
-    """One measure. lines: group -> points (x, mean, low, high). top: end of the axis; None to fit the values.
+    """One measure.
 
-    level: a value to mark with a thin line, such as chance.
+    Attributes:
+        lines: group -> points (x, mean, low, high).
+        top: end of the axis; None to fit the values.
+        level: a value to mark with a thin line, such as chance.
     """
 
     title: str
@@ -170,7 +185,11 @@ class Panel(NamedTuple):
 
 
 def line_chart(title: str, axis: str, panels: Sequence[Panel]) -> str:
-    """Draw panels side by side above one legend, as SVG. axis: the label of the x axes."""
+    """Draw panels side by side above one legend, as SVG.
+
+    Args:
+        axis: the label of the x axes.
+    """
     groups = list(dict.fromkeys(group for panel in panels for group in panel.lines))
     width = max(len(panels), 1) * _LINE_WIDTH
     page = Svg(width, _LINE_HEAD + _LINE_HEIGHT + _LEGEND * len(groups) + 10, title)

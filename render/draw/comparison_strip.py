@@ -22,7 +22,11 @@ def difference_picture(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> Image.
 def comparison_strip(old: NDArray[np.uint8], new: NDArray[np.uint8], text: str) -> Image.Image:
     """Draw the stored image, the new one and their difference in a row, under `text`.
 
-    Small images are enlarged by an integer factor. old, new: (H, W, 3) display values of one size.
+    Small images are enlarged by an integer factor.
+
+    Args:
+        old: (H, W, 3) display values of one size.
+        new: (H, W, 3) display values of one size.
     """
     height, width = new.shape[:2]
     scale = max(1, -(-_MIN_WIDTH // width))

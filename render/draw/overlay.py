@@ -32,9 +32,12 @@ def color_of(index: int) -> Color:
 
 
 def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, tint: bool = True) -> Image.Image:
-    """Draw all annotations over an enlarged image. color: (H, W, 3) display values. scale: integer factor.
+    """Draw all annotations over an enlarged image.
 
-    tint: tint the masks; otherwise only their outlines are drawn, and the objects keep their colors.
+    Args:
+        color: (H, W, 3) display values.
+        scale: integer factor.
+        tint: tint the masks; otherwise only their outlines are drawn, and the objects keep their colors.
     """
     tinted = color.astype(np.float32)
     for item in truth.objects if tint else ():

@@ -42,8 +42,11 @@ def tile_grid(
     All columns are as wide as the widest image, a row is as high as its highest tile. A larger grid can have grids as
     its tiles.
 
-    gap: pixels between tiles and around the grid. title: one line above the tiles, in a larger font. notes: paragraphs
-    below the title, of up to four lines each. font_size: of captions and notes, pixels.
+    Args:
+        gap: pixels between tiles and around the grid.
+        title: one line above the tiles, in a larger font.
+        notes: paragraphs below the title, of up to four lines each.
+        font_size: of captions and notes, pixels.
     """
     line_height = font_size + _LEADING
     tile_width = max((tile.image.width for tile in tiles), default=1)

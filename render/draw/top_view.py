@@ -40,7 +40,9 @@ _LINE, _VIEW = "#c3c8cd", "#dce9f5"
 def top_view(scene: Scene) -> str:
     """Draw the frames of a Scene, at most the first 60, as one SVG document.
 
-    Raises StageError for an unknown stage, AssetError for a pointer without a pointing direction.
+    Raises:
+        StageError: for an unknown stage.
+        AssetError: for a pointer without a pointing direction.
     """
     stage = load_stage(scene.stage)
     frames = scene.frames[:_MAX_FRAMES]

@@ -24,9 +24,14 @@ _FAR = 6.0
 
 @dataclass(frozen=True)
 class Map:
-    """Maps world coordinates to a panel. right, up: the world directions that point right and up on the page.
+    """Maps world coordinates to a panel.
 
-    low: coordinates of the lower left corner along them. scale: pixels per Blender unit. height: of the panel, pixels.
+    Attributes:
+        right: the world directions that point right and up on the page.
+        up: the world directions that point right and up on the page.
+        low: coordinates of the lower left corner along them.
+        scale: pixels per Blender unit.
+        height: of the panel, pixels.
     """
 
     right: Vec
@@ -71,7 +76,9 @@ def draw_object(
 ) -> None:
     """Draw an object with its name and rotation, or a pointer with the line to its target.
 
-    outline: (N, 2) coordinates along the axes of the map. margin: half the minimum distance, Blender units; 0 for none.
+    Args:
+        outline: (N, 2) coordinates along the axes of the map.
+        margin: half the minimum distance, Blender units; 0 for none.
     """
     center = to_page(item.location)
     pointer = frame.pointer is not None and frame.pointer.index == item.index

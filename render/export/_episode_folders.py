@@ -32,12 +32,15 @@ def export_folders(
 ) -> ExportReport:  # fmt: skip
     """Write each episode to its folder below `out`; see diorama.render.export.protocol.Exporter.
 
-    marked: the JSON file of a folder that holds the identity of the stored episode. folder_of: episode id -> relative
-    path; raises ValueError for an id of another benchmark. files_of: all files of an episode, given its identity;
-    raises SpecError or ValueError for an episode that the format can't hold. identity_in: finds the identity in the
-    data of the marked file. merge: moves a new folder to an existing one
-    (diorama.render.io.atomic_output.put_folder), for formats in which a folder may hold the folders of other
-    episodes. files_beside: an episode's files outside its folder, relative to `out`; written before the folder.
+    Args:
+        marked: the JSON file of a folder that holds the identity of the stored episode.
+        folder_of: episode id -> relative path; raises ValueError for an id of another benchmark.
+        files_of: all files of an episode, given its identity; raises SpecError or ValueError for an episode that the
+            format can't hold.
+        identity_in: finds the identity in the data of the marked file.
+        merge: moves a new folder to an existing one (diorama.render.io.atomic_output.put_folder), for formats in which
+            a folder may hold the folders of other episodes.
+        files_beside: an episode's files outside its folder, relative to `out`; written before the folder.
     """
     report = ExportReport()
     owners: dict[Path, str] = {}

@@ -28,8 +28,12 @@ MANIFEST = ".diorama-export.json"
 
 @dataclass(frozen=True)
 class Shard:
-    """A planned file. name: path below the folder. first: number of its first episode. digest: of the ids and hashes
-    of its episodes.
+    """A planned file.
+
+    Attributes:
+        name: path below the folder.
+        first: number of its first episode.
+        digest: of the ids and hashes of its episodes.
     """
 
     name: str
@@ -41,7 +45,13 @@ class Shard:
 
 @dataclass(frozen=True)
 class WrittenShard:
-    """A file in the manifest. samples: episodes in it. size: bytes. sha256: of the file."""
+    """A file in the manifest.
+
+    Attributes:
+        samples: episodes in it.
+        size: bytes.
+        sha256: of the file.
+    """
 
     digest: str
     split: str
@@ -52,10 +62,14 @@ class WrittenShard:
 
 @dataclass(frozen=True)
 class ShardFormat:
-    """version: a new version rewrites all files. episodes: default per file. name_of: (split, number, count) -> path.
+    """What a format with many episodes per file defines.
 
-    write: writes a complete file and returns the number of its episodes. finish: writes the files beside the shards,
-    given the manifest.
+    Attributes:
+        version: a new version rewrites all files.
+        episodes: default per file.
+        name_of: (split, number, count) -> path.
+        write: writes a complete file and returns the number of its episodes.
+        finish: writes the files beside the shards, given the manifest.
     """
 
     version: int

@@ -51,22 +51,33 @@ def file_set(name: str, includes: str, encoding: str, archives: Sequence[Node] =
 
 
 def source(files: str, path: str = "", **extract: str) -> Node:
-    """Where a field comes from: column="...", jsonPath="..." or fileProperty="..."; path: a JSON path inside it."""
+    """Where a field comes from: column="...", jsonPath="..." or fileProperty="...".
+
+    Args:
+        path: a JSON path inside it.
+    """
     inner = {"transform": {"jsonPath": path}} if path else {}
     return {"source": {"fileSet": {"@id": files}, "extract": extract, **inner}}
 
 
 def field(name: str, kind: str, text: str, **more: Any) -> Node:
-    """A field. name: `<record set>/<name>`. more: `source(...)`, repeated, subField."""
+    """A field.
+
+    Args:
+        name: `<record set>/<name>`.
+        more: `source(...)`, repeated, subField.
+    """
     short = name.rpartition("/")[2]
     typed = {"dataType": kind} if kind else {}
     return {"@type": "cr:Field", "@id": name, "name": short, "description": text, **typed, **more}
 
 
 def objects_field(name: str, files: str, mask: str, box: str, **extract: str) -> Node:
-    """The objects of an image or episode: names, boxes, masks. mask: path of the run-length encoding's counts.
+    """The objects of an image or episode: names, boxes, masks.
 
-    box: data type; mlcroissant reads cr:BoundingBox from JSON, and from Parquet only arrays of numbers.
+    Args:
+        mask: path of the run-length encoding's counts.
+        box: data type; mlcroissant reads cr:BoundingBox from JSON, and from Parquet only arrays of numbers.
     """
     kinds = {
         "name": ("sc:Text", "name", "name of the object in its scene"),

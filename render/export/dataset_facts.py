@@ -34,10 +34,13 @@ UNKNOWN = "not stated: add it to [asset_licenses] in about.toml"
 
 @dataclass
 class Facts:
-    """Counters are by value. assets: name -> hash. sources: published data that episodes are derived from.
+    """Counters are by value.
 
-    guessers: rows of diorama.render.items.scores.rows for tasks, without accuracy. digest: SHA-256 over ids and
-    identities.
+    Attributes:
+        assets: name -> hash.
+        sources: published data that episodes are derived from.
+        guessers: rows of diorama.render.items.scores.rows for tasks, without accuracy.
+        digest: SHA-256 over ids and identities.
     """
 
     episodes: int = 0

@@ -23,8 +23,9 @@ IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 class ExportOptions(Selection):
     """Which episodes, and how they are written.
 
-    overwrite: replace files that differ from the store. shard_size: episodes per file, for formats with many episodes
-    in a file; None for the format's default.
+    Attributes:
+        overwrite: replace files that differ from the store.
+        shard_size: episodes per file, for formats with many episodes in a file; None for the format's default.
     """
 
     overwrite: bool = False
@@ -33,10 +34,16 @@ class ExportOptions(Selection):
 
 @dataclass
 class ExportReport:
-    """exported, skipped (already there and equal): numbers of episodes. damaged, differing, failed: one line each.
+    """What an export did.
 
-    removed: number of files of an earlier export. missing: what about.toml should still say, and which of its files are
-    older than the data.
+    Attributes:
+        exported: number of episodes.
+        skipped: number of those already there and equal.
+        damaged: one line each.
+        differing: one line each.
+        failed: one line each.
+        removed: number of files of an earlier export.
+        missing: what about.toml should still say, and which of its files are older than the data.
     """
 
     exported: int = 0
@@ -64,7 +71,11 @@ class Exporter(Protocol):
 
     An export can be stopped at any moment and run again: complete files are skipped, incomplete files never have their
     final name, and the same store gives the same bytes. `progress` receives the number of episodes done since the last
-    call. Raises StoreError and UsageError for problems of the whole export; problems of one episode are in the report.
+    call.
+
+    Raises:
+        StoreError: the store can't be read or written.
+        UsageError: for problems of the whole export; problems of one episode are in the report.
     """
 
     def __call__(
@@ -84,7 +95,11 @@ def write_records(
 ) -> None:
     """Write episodes one by one; those that can't be written go to the report.
 
-    write: returns whether any file of the episode is new. Raises StoreError if the disk fails.
+    Args:
+        write: returns whether any file of the episode is new.
+
+    Raises:
+        StoreError: if the disk fails.
     """
     for record in iter_valid_records(store, episode_ids, report.damaged, progress):
         try:

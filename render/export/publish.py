@@ -59,7 +59,11 @@ def check_replaceable(out: Path, names: Iterable[str], overwrite: bool) -> None:
 
 def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
          data_files: Mapping[str, str], rerender: bool) -> str:  # fmt: skip
-    """The card. data_files: split -> pattern, {} if the hub's viewer can't read the format."""
+    """The card.
+
+    Args:
+        data_files: split -> pattern, {} if the hub's viewer can't read the format.
+    """
     return "\n".join([_head(about, facts, data_files), *_body(about, facts, licenses, limits, biases, rerender)])
 
 
@@ -152,7 +156,8 @@ _FILES = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "
 def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOptions) -> None:
     """Raise UsageError or ConflictError, before the export, if `publish` could not describe the folder or write to it.
 
-    name: of the format.
+    Args:
+        name: of the format.
     """
     check_replaceable(out, _FILES, options.overwrite)
     if name == "folder":
@@ -167,7 +172,13 @@ def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOpti
 def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, about: About) -> list[str]:
     """Write README.md, croissant.json, CITATION.cff, LICENSE, provenance.json and samples.png into an export.
 
-    name: of its format. Returns what about.toml should still say, a line each. Raises UsageError without episodes.
+    Returns what about.toml should still say, a line each.
+
+    Args:
+        name: of its format.
+
+    Raises:
+        UsageError: without episodes.
     """
     facts = gather(store, options)
     if not facts.episodes:

@@ -29,10 +29,16 @@ def run_export(
 ) -> ExportReport:
     """Export a store in a format; problems of single episodes are in the report.
 
-    source: the store, or the file of a format that reads one. at: version number or tag, None for the newest.
-    splits: of the episodes, none for all. about: about.toml, to describe the export for publication. on_progress:
-    called with the numbers of finished episodes and of all, None
-    if unknown. Raises UsageError for an unknown format and options that are not for it, StoreError.
+    Args:
+        source: the store, or the file of a format that reads one.
+        at: version number or tag, None for the newest.
+        splits: of the episodes, none for all.
+        about: about.toml, to describe the export for publication.
+        on_progress: called with the numbers of finished episodes and of all, None if unknown.
+
+    Raises:
+        UsageError: for an unknown format and options that are not for it.
+        StoreError: the store can't be read or written.
     """
     export = exporter(name)
     if options.shard_size is not None and not takes_shard_size(name):

@@ -38,10 +38,13 @@ _COLUMNS = (KEY, "attempt", "sha256", "text_sha256")
 
 @dataclass(frozen=True)
 class GalleryOptions:
-    """where: SQL filter on the store's columns. limit: maximum number of episodes, the first by id, contrasts
-    completely or not at all.
+    """What a gallery shows and how it is built.
 
-    at: version or tag as the user wrote it, for the commands on the pages. workers: processes; None for one per core.
+    Attributes:
+        where: SQL filter on the store's columns.
+        limit: maximum number of episodes, the first by id, contrasts completely or not at all.
+        at: version or tag as the user wrote it, for the commands on the pages.
+        workers: processes; None for one per core.
     """
 
     where: str | None = None
@@ -52,8 +55,14 @@ class GalleryOptions:
 
 @dataclass
 class GalleryReport:
-    """built, kept (already there), removed: numbers of episodes. failed: episodes with failed checks, including damaged
-    ones. damaged: one line per episode that can't be read.
+    """What a gallery build did.
+
+    Attributes:
+        built: numbers of episodes; kept ones are there already.
+        kept: numbers of episodes; kept ones are there already.
+        removed: numbers of episodes; kept ones are there already.
+        failed: episodes with failed checks, including damaged ones.
+        damaged: one line per episode that can't be read.
     """
 
     folder: str
@@ -87,8 +96,14 @@ def build(
     """Build or update the gallery of a store in the folder `out`; unchanged episodes are not written again.
 
     A build can be stopped at any moment and continues when it is called again; until it ends, the previous page stays
-    as it is. progress: receives the number of episodes done since the last call. Raises UsageError if `out` holds
-    something else, StoreError if the store can't be read or `out` can't be written.
+    as it is.
+
+    Args:
+        progress: receives the number of episodes done since the last call.
+
+    Raises:
+        UsageError: if `out` holds something else.
+        StoreError: if the store can't be read or `out` can't be written.
     """
     start = time.monotonic()
     check_target(out)

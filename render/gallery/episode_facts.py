@@ -94,7 +94,11 @@ def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict
 
 
 def damaged_search_row(episode_id: str, columns: Mapping[str, Any], problems: Sequence[str]) -> dict[str, Any]:
-    """The facts of an episode that can't be read, with an empty key. columns: the readable columns of its row."""
+    """The facts of an episode that can't be read, with an empty key.
+
+    Args:
+        columns: the readable columns of its row.
+    """
     return {
         "key": "",
         "id": episode_id,
@@ -109,7 +113,11 @@ def damaged_search_row(episode_id: str, columns: Mapping[str, Any], problems: Se
 
 
 def page_data(record: EpisodeRecord, files: Sequence[str], problems: Sequence[str]) -> dict[str, Any]:
-    """Everything that the page of an episode shows. files: one file name per image."""
+    """Everything that the page of an episode shows.
+
+    Args:
+        files: one file name per image.
+    """
     # Questions measure masks with pycocotools, whose C code trusts its input.
     languages = repeat({}, len(files)) if problems else language_of(record)
     images = [

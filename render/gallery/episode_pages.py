@@ -92,7 +92,12 @@ def write_episodes(
 ) -> Iterator[list[str]]:
     """Write the episodes in `todo`, (id, key) pairs, below `out`; yield their search rows as JSON, batch by batch.
 
-    workers: processes; None for one per core, or a single one for few episodes. Raises StoreError, OSError.
+    Args:
+        workers: processes; None for one per core, or a single one for few episodes.
+
+    Raises:
+        StoreError: the store can't be read or written.
+        OSError: a file can't be read or written.
     """
     batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]
     few = len(todo) < _MIN_FOR_PROCESSES

@@ -138,7 +138,9 @@ def _numbering() -> defaultdict[str, int]:
 def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
     """Write the page of a gallery and its index, then delete the previous index.
 
-    rows: JSON (diorama.render.gallery.episode_facts) in the order of the list. facts: of the gallery, for its heading.
+    Args:
+        rows: JSON (diorama.render.gallery.episode_facts) in the order of the list.
+        facts: of the gallery, for its heading.
     """
     files = dict(_scripts(rows, facts))
     digest = hashlib.sha256()

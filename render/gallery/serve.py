@@ -67,7 +67,14 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server_of(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """Create a server for a gallery's folder; `serve_forever` runs it. port: 0 for any free port. Raises UsageError."""
+    """Create a server for a gallery's folder; `serve_forever` runs it.
+
+    Args:
+        port: 0 for any free port.
+
+    Raises:
+        UsageError: an argument, option or name is wrong.
+    """
     handler = functools.partial(_Handler, directory=str(folder.resolve()))
     try:
         return ThreadingHTTPServer((HOST, port), handler)

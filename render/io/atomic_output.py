@@ -40,7 +40,10 @@ def below(out: Path, name: str | Path) -> Path:
 def put_file(out: Path, name: str | Path, content: bytes, overwrite: bool) -> bool:
     """Write a file below `out` atomically; return False if it already has this content.
 
-    Raises FileConflictError, UsageError for a link, OSError.
+    Raises:
+        FileConflictError: a file exists with other contents.
+        UsageError: for a link.
+        OSError: a file can't be read or written.
     """
     path = below(out, name)
     try:
@@ -61,8 +64,13 @@ def put_folder(
 ) -> None:
     """Write a folder of files (relative path -> content) below `out` that gets its name once it is complete.
 
-    merge: called with the complete temporary folder and the existing folder, if there is one; by default the existing
-    folder is deleted and replaced. Raises UsageError for a link, OSError.
+    Args:
+        merge: called with the complete temporary folder and the existing folder, if there is one; by default the
+            existing folder is deleted and replaced.
+
+    Raises:
+        UsageError: for a link.
+        OSError: a file can't be read or written.
     """
     target = below(out, name)
     partial = below(out, name.with_name(f".{name.name}.partial"))
@@ -82,7 +90,12 @@ def put_folder(
 
 
 def remove_folder(out: Path, name: Path) -> None:
-    """Delete a folder below `out`. Raises UsageError for a link, OSError."""
+    """Delete a folder below `out`.
+
+    Raises:
+        UsageError: for a link.
+        OSError: a file can't be read or written.
+    """
     parent = below(out, name).parent
     # The folder that the user named may be a link; none below it.
     handle = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | (0 if parent == out else os.O_NOFOLLOW))

@@ -52,8 +52,12 @@ def iter_items(
 ) -> Iterator[tuple[str, Item, EpisodeRecord]]:
     """Yield id, item and episode, by episode id. Memory: a chunk of 32 episodes.
 
-    options: which episodes, as in an export. progress: receives numbers of episodes. The number of episodes
-    without items is logged. Raises StoreError for damaged ones.
+    Args:
+        options: which episodes, as in an export.
+        progress: receives numbers of episodes. The number of episodes without items is logged.
+
+    Raises:
+        StoreError: for damaged ones.
     """
     damaged: list[str] = []
     without, make = 0, items_maker(options)
@@ -73,7 +77,11 @@ _95 = 1.959964
 
 @dataclass
 class Entry:
-    """An item of the store and its prediction. reply: the option that was chosen, "" if invalid, None if missing."""
+    """An item of the store and its prediction.
+
+    Attributes:
+        reply: the option that was chosen, "" if invalid, None if missing.
+    """
 
     task: str
     episode: str
@@ -147,8 +155,9 @@ def _frequent(group: Sequence[Entry], keys: Sequence[str], place: bool) -> list[
 def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, float]:
     """95 % interval of a mean of zeros and ones, by Wilson's formula (1927).
 
-    clusters: items of one episode are not independent, so the number of items is divided by the design effect (Kish,
-    Survey Sampling, 1965) that the data show.
+    Args:
+        clusters: items of one episode are not independent, so the number of items is divided by the design effect
+            (Kish, Survey Sampling, 1965) that the data show.
     """
     number = len(right)
     mean = sum(right) / number

@@ -22,7 +22,15 @@ _STATE_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
 @dataclass
 class CopyResult:
-    """copied: new in the target. same: stored already, equal. replaced, kept: differed. damaged: skipped, with why."""
+    """The outcome of a copy.
+
+    Attributes:
+        copied: new in the target.
+        same: stored already, equal.
+        replaced: differed.
+        kept: differed.
+        damaged: skipped, with why.
+    """
 
     copied: int = 0
     same: int = 0
@@ -51,8 +59,14 @@ def check_together(
 ) -> list[States]:
     """Check before a copy from several stores that nothing is missing and, with "error", that no contents differ.
 
-    wanted: ids that the sources and the target have to have together. mix_series: whether they may hold images of
-    several series of Blender. Returns the states of each source. Raises MissingError, ConflictError, StoreError.
+    Args:
+        wanted: ids that the sources and the target have to have together.
+        mix_series: whether they may hold images of several series of Blender. Returns the states of each source.
+
+    Raises:
+        MissingError: something asked for is missing.
+        ConflictError: what is there already differs.
+        StoreError: the store can't be read or written.
     """
     found = {} if target is None else states(target)
     conflicts, first = [], target if found else None
@@ -90,9 +104,16 @@ def copy(
 
     differing, for an id with other contents in the target: "error" copies nothing and lists them, "newest" takes the
     later attempt, "keep" keeps the target's, "replace" takes the source's. progress gets the number of episodes done
-    since its last call. stored: what `states` returned for the target, None to read it; updated for the next copy into
-    it. mix_series: see check_together. wanted: what it returned for the source, None to read it. Raises StoreError,
-    ConflictError.
+    since its last call.
+
+    Args:
+        stored: what `states` returned for the target, None to read it; updated for the next copy into it.
+        mix_series: see check_together.
+        wanted: what it returned for the source, None to read it.
+
+    Raises:
+        StoreError: the store can't be read or written.
+        ConflictError: what is there already differs.
     """
     stored = states(target) if stored is None else stored
     wanted = states(source, where) if wanted is None else wanted

@@ -30,7 +30,13 @@ class DamagedError(StoreError):
 
 @dataclass(frozen=True)
 class PutResult:
-    """inserted: new ids. updated: replaced by a later attempt. unchanged: the stored attempt is as late or later."""
+    """The outcome of a commit.
+
+    Attributes:
+        inserted: new ids.
+        updated: replaced by a later attempt.
+        unchanged: the stored attempt is as late or later.
+    """
 
     inserted: int
     updated: int
@@ -52,7 +58,12 @@ class EpisodeReader(Protocol):
         """Number of the version that is read."""
 
     def get(self, episode_id: str) -> EpisodeRecord:
-        """Return one episode. Raises StoreError for an unknown id, DamagedError if it differs from what was put."""
+        """Return one episode.
+
+        Raises:
+            StoreError: for an unknown id.
+            DamagedError: if it differs from what was put.
+        """
 
     def get_many(self, episode_ids: Sequence[str]) -> list[EpisodeRecord]:
         """Return episodes in the order of `episode_ids`, all in memory at once (seven images: half a megabyte)."""
@@ -175,7 +186,8 @@ def read_each(
 ) -> list[EpisodeRecord | StoreError]:
     """Return episodes in the order of `episode_ids`, with the error in place of each one that can't be read.
 
-    caught: class of these errors; others are raised.
+    Args:
+        caught: class of these errors; others are raised.
     """
     try:
         return [*store.get_many(episode_ids)]

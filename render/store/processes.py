@@ -24,10 +24,15 @@ _reader: EpisodeReader | None = None
 def map_in_processes(
     store: EpisodeReader, work: _Work[_Item, _Result], items: Sequence[_Item], workers: int | None, few: bool, died: str
 ) -> Iterator[_Result]:
-    """Yield `work(store, item)` for each item, in their order. work: a function that can be pickled.
+    """Yield `work(store, item)` for each item, in their order.
 
-    workers: processes; None for one per core, or for none besides this one if `few`: if starting processes takes longer
-    than the work. Raises StoreError with the text `died` if a process ends, and whatever `work` raises.
+    Args:
+        work: a function that can be pickled.
+        workers: processes; None for one per core, or for none besides this one if `few`: if starting processes takes
+            longer than the work.
+
+    Raises:
+        StoreError: has the text `died` if a process ends, and whatever `work` raises.
     """
     workers = workers or (1 if few else len(os.sched_getaffinity(0)))
     if workers <= 1:

@@ -27,8 +27,10 @@ _SHOWN_DIFFERENCES = 6
 class Decision:
     """The decision about one episode.
 
-    kind: render (not stored), skip (stored, same job), keep / replace / conflict (stored, with another job).
-    attempt: number of the record if it is rendered. differences: of a conflict; only the first few conflicts have any.
+    Attributes:
+        kind: render (not stored), skip (stored, same job), keep / replace / conflict (stored, with another job).
+        attempt: number of the record if it is rendered.
+        differences: of a conflict; only the first few conflicts have any.
     """
 
     kind: Kind
@@ -51,7 +53,12 @@ class Planner:
         self._explained = 0
 
     def decide(self, episode: EpisodeSpec | Scene, job: RenderKey, settings: Settings) -> Decision:
-        """Decide about one episode. Raises ConflictError for another series of Blender, StoreError."""
+        """Decide about one episode.
+
+        Raises:
+            ConflictError: for another series of Blender.
+            StoreError: the store can't be read or written.
+        """
         stored = self.stored.get(episode.id)
         if stored is not None:
             if stored == job.hash():
@@ -84,7 +91,8 @@ class Planner:
     def conflict(decisions: Sequence[Decision], count: int = 0) -> ConflictError:
         """Return the error that lists conflicting episodes and their differences.
 
-        decisions: all conflicts, or the first of `count`.
+        Args:
+            decisions: all conflicts, or the first of `count`.
         """
         count = max(count, len(decisions))
         lines = []
@@ -103,7 +111,8 @@ class Planner:
 def check_series(store: EpisodeReader, new: RenderKey, where: str | None = None) -> None:
     """Raise ConflictError if the store's first episode was rendered by another series of Blender than `new` is.
 
-    where: the SQL filter of the episodes that count.
+    Args:
+        where: the SQL filter of the episodes that count.
     """
     first = next(iter(store.scan([KEY], where, batch_size=1)), None)
     stored, now = series_of(store.job(first[KEY])) if first else None, series_of(new)
@@ -117,8 +126,13 @@ def check_series(store: EpisodeReader, new: RenderKey, where: str | None = None)
 def put_first(store: EpisodeStore, rows: Mapping[str, RenderKey], put: Callable[[], PutResult]) -> PutResult:
     """Put a writer's first episodes, unless another writer has meanwhile begun the store with another series.
 
-    rows: id -> key of what `put` puts. If two writers begin an empty store at once, the one that commits second gives
-    way: its own commit shows it the other's rows first. Raises ConflictError, StoreError.
+    Args:
+        rows: id -> key of what `put` puts. If two writers begin an empty store at once, the one that commits second
+            gives way: its own commit shows it the other's rows first.
+
+    Raises:
+        ConflictError: what is there already differs.
+        StoreError: the store can't be read or written.
     """
     store.refresh()
     new = next(iter(rows.values()))

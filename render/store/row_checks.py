@@ -25,7 +25,11 @@ _ROUNDED = 1e-6
 
 
 def problems_of(row: Mapping[str, Any]) -> list[str]:
-    """Return the damage of an episode, one line each; empty for an intact one. row: all columns."""
+    """Return the damage of an episode, one line each; empty for an intact one.
+
+    Args:
+        row: all columns.
+    """
     try:
         record = record_of(row)
     except DamagedError as error:

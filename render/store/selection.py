@@ -26,9 +26,12 @@ _SCAN_ROWS = 8192
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """limit: maximum number of episodes, the first by id. where: SQL filter on the store's columns.
+    """Which episodes of a store are read.
 
-    questions: maximum number per image, for evaluation items; None for the items of the benchmarks.
+    Attributes:
+        limit: maximum number of episodes, the first by id.
+        where: SQL filter on the store's columns.
+        questions: maximum number per image, for evaluation items; None for the items of the benchmarks.
     """
 
     limit: int | None = None
@@ -92,7 +95,11 @@ class StoreEpisodes:
 
 
 def listed(problem: str, lines: Sequence[str]) -> str:
-    """A message about several episodes, one per line; of many the first five. problem: "not exported"."""
+    """A message about several episodes, one per line; of many the first five.
+
+    Args:
+        problem: "not exported".
+    """
     more = [f"  and {len(lines) - _MAX_LISTED} more"] if len(lines) > _MAX_LISTED else []
     head = f"{counted(len(lines), 'episode')} {problem}:"
     return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
@@ -101,7 +108,10 @@ def listed(problem: str, lines: Sequence[str]) -> str:
 def exported_record(folder: Path, episode_id: str) -> EpisodeRecord:
     """Return an episode of an exported or downloaded folder; only the row groups that may have its id are read.
 
-    Raises UsageError for an unknown id, StoreError for files of another origin, DamagedError as the store does.
+    Raises:
+        UsageError: for an unknown id.
+        StoreError: for files of another origin.
+        DamagedError: as the store does.
     """
     files = sorted(map(str, (folder / "data").glob("*.parquet")))
     if not files:

@@ -45,9 +45,13 @@ _STEPS = 30
 
 
 class Recovery(NamedTuple):
-    """A recovered camera. location: Blender units. size: of the image, pixels.
+    """A recovered camera.
 
     depth_residual (Blender units), pixel_residual (pixels): largest of all objects.
+
+    Attributes:
+        location: Blender units.
+        size: of the image, pixels.
     """
 
     location: Vec
@@ -64,7 +68,8 @@ class Recovery(NamedTuple):
 def project(location: Array, points: Array, focal: float, size: tuple[int, int]) -> Array:
     """Project (N, 3) world points to (N, 3), x and y in pixels and depth, by a camera aimed at the origin.
 
-    focal: focal length as a share of the image's longer side.
+    Args:
+        focal: focal length as a share of the image's longer side.
     """
     forward = -location / math.sqrt(float((location * location).sum()))
     right = np.array([forward[1], -forward[0], 0.0])
@@ -82,8 +87,11 @@ def recover(
 ) -> Recovery | None:
     """Return the camera that saw `points` at `pixels`, by Gauss-Newton from the nominal location.
 
-    points: (N, 3) world. pixels: (N, 3) x, y and depth as in `pixel_coords`. sizes: candidate image sizes, of which the
-    best fit is used. None with fewer than three points, or if the iteration diverges.
+    Args:
+        points: (N, 3) world.
+        pixels: (N, 3) x, y and depth as in `pixel_coords`.
+        sizes: candidate image sizes, of which the best fit is used. None with fewer than three points, or if the
+            iteration diverges.
     """
     if len(points) < 3:
         return None
@@ -157,9 +165,11 @@ _UNCONSTRAINED = (
 
 @dataclass
 class SourceFile:
-    """A published file that is being read, and its diagnostics. strict: report a camera that cannot be recovered.
+    """A published file that is being read, and its diagnostics.
 
-    at: path of the scene in the file.
+    Attributes:
+        strict: report a camera that cannot be recovered.
+        at: path of the scene in the file.
     """
 
     file: str

@@ -48,8 +48,12 @@ _FLUSH = 200
 def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
     """Write masks for a scene file; `progress` receives the scenes done since the last call. Memory: the file's text.
 
-    A stopped export continues from its journal. Raises SpecError for a file that is not a scene file, StoreError,
-    UsageError.
+    A stopped export continues from its journal.
+
+    Raises:
+        SpecError: for a file that is not a scene file.
+        StoreError: the store can't be read or written.
+        UsageError: an argument, option or name is wrong.
     """
     report = ExportReport()
     digest = _digest(file)

@@ -80,7 +80,12 @@ class _EvalExport(ImageExport):
         return new
 
     def finish(self) -> None:
-        """Write the tasks. Raises UsageError if no episode has items, OSError."""
+        """Write the tasks.
+
+        Raises:
+            UsageError: if no episode has items.
+            OSError: a file can't be read or written.
+        """
         self.report.skipped -= self._without
         if self._without and not self.streams:
             if self.is_new and not any(self.out.iterdir()):

@@ -45,7 +45,9 @@ def _folder(episode_id: str) -> Path:
 def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     """File name -> content of an episode's folder.
 
-    Raises SpecError if it is not a MEWL episode, ValueError for image names that can't be file names or are not unique.
+    Raises:
+        SpecError: if it is not a MEWL episode.
+        ValueError: for image names that can't be file names or are not unique.
     """
     # Raises SpecError.
     view = view_of_record(record)

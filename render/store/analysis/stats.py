@@ -63,9 +63,12 @@ UNNAMED = "(no name)"
 
 @dataclass
 class Distribution:
-    """Distribution of one quantity. of: what is counted. kind: words, integers, or 20 equal bins from 0 to 1.
+    """Distribution of one quantity.
 
-    counts: group -> value -> count; the value of a bin is its number, from 0.
+    Attributes:
+        of: what is counted.
+        kind: words, integers, or 20 equal bins from 0 to 1.
+        counts: group -> value -> count; the value of a bin is its number, from 0.
     """
 
     name: str
@@ -95,7 +98,12 @@ class Distribution:
 
 @dataclass
 class Stats:
-    """by: the column of the groups, None for a single one. distributions: by name."""
+    """Distributions of the attributes of the objects of a store.
+
+    Attributes:
+        by: the column of the groups, None for a single one.
+        distributions: by name.
+    """
 
     by: str | None
     episodes: dict[str, int]
@@ -254,7 +262,12 @@ Found = Iterator[tuple[int, float, str]]
 
 
 class Extreme(NamedTuple):
-    """value: the sort key. where: object and image with this value, "" for the complete episode."""
+    """A value that may be among the most extreme.
+
+    Attributes:
+        value: the sort key.
+        where: object and image with this value, "" for the complete episode.
+    """
 
     value: float
     episode: str
@@ -262,7 +275,12 @@ class Extreme(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """columns: those it reads. of: for each row of a batch with a value, its smallest value times a sign (1 or -1)."""
+    """What images are sorted by.
+
+    Attributes:
+        columns: those it reads.
+        of: for each row of a batch with a value, its smallest value times a sign (1 or -1).
+    """
 
     columns: tuple[str, ...]
     of: Callable[[pa.RecordBatch, float], Found]

@@ -19,10 +19,16 @@ _DIGESTS = ("job_hash", "sha256", "text_sha256")
 
 @dataclass(frozen=True)
 class EpisodeDiff:
-    """Differences of one id that both stores have. made: in its render keys. scene, truth: differing locations.
+    """Differences of one id that both stores have.
 
-    pixels: image -> number of differing pixels, for differing images. largest: largest difference, of 255. psnr: dB of
-    the worst image, inf if none differs. problem: why the episodes can't be compared, "" if they can.
+    Attributes:
+        made: in its render keys.
+        scene: differing locations.
+        truth: differing locations.
+        pixels: image -> number of differing pixels, for differing images.
+        largest: largest difference, of 255.
+        psnr: dB of the worst image, inf if none differs.
+        problem: why the episodes can't be compared, "" if they can.
     """
 
     episode: str
@@ -46,7 +52,15 @@ class EpisodeDiff:
 
 @dataclass
 class StoreDiff:
-    """only_a, only_b: ids. alike: number of equal episodes. differing: the others. reasons: what differs -> count."""
+    """The differences of two stores.
+
+    Attributes:
+        only_a: ids.
+        only_b: ids.
+        alike: number of equal episodes.
+        differing: the others.
+        reasons: what differs -> count.
+    """
 
     only_a: list[str]
     only_b: list[str]

@@ -25,7 +25,8 @@ TORN = ".torn"
 def sync_commit(root: Path, dataset: Any) -> None:
     """Sync the newest commit of a local dataset to the disk: its files, then the folders that hold their names.
 
-    dataset: lance.LanceDataset, at the version that was just committed.
+    Args:
+        dataset: lance.LanceDataset, at the version that was just committed.
     """
     transaction = dataset.read_transaction(dataset.version)
     files = [_manifest(root, dataset.version)]

@@ -45,9 +45,13 @@ def kind_of(folder: Path, mounts: Path = Path("/proc/mounts")) -> tuple[str, boo
 
 
 def check_file_system(folder: Path, race: bool = True) -> None:
-    """Do in a folder what commits do, in files that are removed. Raises StoreError with what failed.
+    """Do in a folder what commits do, in files that are removed.
 
-    race: also commit from several processes at once to a trial store.
+    Args:
+        race: also commit from several processes at once to a trial store.
+
+    Raises:
+        StoreError: has what failed.
     """
     step = "a new file"
     try:

@@ -223,7 +223,11 @@ class LanceStore(LanceReader):
     def clean_up(self, older_than: timedelta, least_age: timedelta = LEAST_AGE) -> int:
         """Delete untagged versions that are older than `older_than` and return the freed bytes. History ends there.
 
-        least_age: lower it only in tests without another writer. Raises UsageError if `older_than` is below it.
+        Args:
+            least_age: lower it only in tests without another writer.
+
+        Raises:
+            UsageError: if `older_than` is below it.
         """
         check_conditional_put(self._url)
         if older_than < least_age:
@@ -240,7 +244,9 @@ class LanceStore(LanceReader):
     def tag(self, name: str, version: int | None = None) -> int:
         """Tag a version, the newest for None; return its number.
 
-        Raises UsageError for a name that is not allowed, StoreError for a used tag or no version.
+        Raises:
+            UsageError: for a name that is not allowed.
+            StoreError: for a used tag or no version.
         """
         if not _TAG.fullmatch(name):
             raise UsageError(

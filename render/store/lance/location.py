@@ -22,10 +22,13 @@ _PROBE = "_diorama_probe"
 
 
 def probe_location(url: str) -> Found:
-    """Return what is at a path or URL; a store can be created at "nothing". Raises StoreError for anything else,
-    UsageError for a path that Lance can't take.
+    """Return what is at a path or URL; a store can be created at "nothing".
 
     What is at a remote URL turns out only when it is opened.
+
+    Raises:
+        StoreError: for anything else.
+        UsageError: for a path that Lance can't take.
     """
     try:
         url.encode()

@@ -31,9 +31,13 @@ _MOST_DIGITS = 19
 
 
 def find_dataset(url: str, any_schema: bool = False) -> Any | None:
-    """Open the lance.LanceDataset of a store; None if nothing is there. Raises StoreError if anything else is.
+    """Open the lance.LanceDataset of a store; None if nothing is there.
 
-    any_schema: also open the store of an older or newer version of Diorama.
+    Args:
+        any_schema: also open the store of an older or newer version of Diorama.
+
+    Raises:
+        StoreError: if anything else is.
     """
     found = probe_location(url)
     if found == "nothing":
@@ -139,7 +143,12 @@ class LanceReader:
         return int(self._dataset.version)
 
     def get(self, episode_id: str) -> EpisodeRecord:
-        """Return one episode. Raises StoreError for an unknown id, DamagedError if it differs from what was put."""
+        """Return one episode.
+
+        Raises:
+            StoreError: for an unknown id.
+            DamagedError: if it differs from what was put.
+        """
         return self.get_many([episode_id])[0]
 
     def get_many(self, episode_ids: Sequence[str]) -> list[EpisodeRecord]:
@@ -168,7 +177,9 @@ class LanceReader:
     ) -> Iterator[dict[str, Any]]:
         """Yield columns of every row, or of the rows that match a SQL filter.
 
-        Raises UsageError for a filter that can't be parsed, StoreError.
+        Raises:
+            UsageError: for a filter that can't be parsed.
+            StoreError: the store can't be read or written.
         """
         for batch in self.batches(columns, where, batch_size):
             yield from batch.to_pylist()
@@ -187,7 +198,12 @@ class LanceReader:
             yield from self._dataset.to_batches(columns=list(columns), with_row_id=True, batch_size=batch_size)
 
     def count(self, where: str | None = None) -> int:
-        """Return the number of episodes, or of those that match a SQL filter. Raises UsageError, StoreError."""
+        """Return the number of episodes, or of those that match a SQL filter.
+
+        Raises:
+            UsageError: an argument, option or name is wrong.
+            StoreError: the store can't be read or written.
+        """
         with translate_filter_errors(self._url, "counting", where):
             return int(self._dataset.count_rows(filter=where))
 

@@ -37,13 +37,17 @@ def torch_dataset(
 ) -> MapEpisodes | IterableEpisodes:
     """Return a Dataset of the episodes that match the SQL filter `where`, at one version of the store.
 
-    reader: pickled, it opens the store again at its version.
-    style: "map" has a length and any order (a sampler shuffles it); "iterable" reads chunks of 32 in the order of ids,
-    or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among the ranks of torch.distributed and their
-    workers. Every rank gets equally many episodes, as with DistributedSampler: if their number can't be divided, the
-    first ones of the order occur again. Its length is that of a rank.
-    transform: record -> item, `item_of` by default; it must be a function that can be pickled.
-    Raises StoreError, UsageError.
+    Args:
+        reader: pickled, it opens the store again at its version.
+        style: "map" has a length and any order (a sampler shuffles it); "iterable" reads chunks of 32 in the order of
+            ids, or shuffled by `shuffle_seed` and the epoch (`set_epoch`), divided among the ranks of torch.distributed
+            and their workers. Every rank gets equally many episodes, as with DistributedSampler: if their number can't
+            be divided, the first ones of the order occur again. Its length is that of a rank.
+        transform: record -> item, `item_of` by default; it must be a function that can be pickled.
+
+    Raises:
+        StoreError: the store can't be read or written.
+        UsageError: an argument, option or name is wrong.
     """
     if torch is None:
         raise StoreError("torch_dataset needs PyTorch, which Diorama does not install: pip install torch")

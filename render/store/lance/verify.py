@@ -35,10 +35,13 @@ _Unit = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Damage:
-    """One damaged row. row: its Lance row id (None if unreadable). spec: as requested, if readable.
+    """One damaged row.
 
-    duplicate: the row is intact, but its id has another row with a later attempt. invalid: the row is intact, but its
-    spec is wrong; it is reported and never deleted.
+    Attributes:
+        row: its Lance row id (None if unreadable).
+        spec: as requested, if readable.
+        duplicate: the row is intact, but its id has another row with a later attempt.
+        invalid: the row is intact, but its spec is wrong; it is reported and never deleted.
     """
 
     episode_id: str | None
@@ -57,8 +60,13 @@ class Damage:
 
 @dataclass
 class Verdict:
-    """episodes: checked rows. damaged, invalid: sorted by id. unreadable: files whose rows can't be listed, one line
-    each.
+    """The outcome of a verification.
+
+    Attributes:
+        episodes: checked rows.
+        damaged: sorted by id.
+        invalid: sorted by id.
+        unreadable: files whose rows can't be listed, one line each.
     """
 
     version: int
@@ -80,8 +88,13 @@ def verify(
 
     Finds damaged bytes, images that don't decode to their size, boxes outside the image, masks that disagree with boxes
     or pixel counts, missing frames, search columns that contradict the episode, and duplicate ids. Answers that are not
-    an option make a row invalid, not damaged. workers: processes, None for one per core; progress gets the number of
-    rows checked since its last call. Raises StoreError if the store can't be read at all.
+    an option make a row invalid, not damaged.
+
+    Args:
+        workers: processes, None for one per core; progress gets the number of rows checked since its last call.
+
+    Raises:
+        StoreError: if the store can't be read at all.
     """
     verdict = Verdict(store.version)
     units = list(_units(store, verdict))

@@ -13,7 +13,14 @@ from itertools import pairwise
 
 @dataclass(frozen=True)
 class Version:
-    """number: counts from 1. committed: time in UTC. episodes, fragments: counts at that version."""
+    """A version of a store.
+
+    Attributes:
+        number: counts from 1.
+        committed: time in UTC.
+        episodes: counts at that version.
+        fragments: counts at that version.
+    """
 
     number: int
     committed: datetime
@@ -23,7 +30,11 @@ class Version:
 
 @dataclass(frozen=True)
 class Change:
-    """State of an episode from a version on. present: False where it was deleted, or not stored yet."""
+    """State of an episode from a version on.
+
+    Attributes:
+        present: False where it was deleted, or not stored yet.
+    """
 
     version: int
     committed: datetime

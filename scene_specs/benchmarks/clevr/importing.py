@@ -18,9 +18,13 @@ from diorama.scene_specs.language.strict_json import Path as JsonPath
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
     """Yield the scenes of a file as episodes, in order.
 
-    camera: "recover" it from pixel_coords, or use the stage's "nominal" one. strict: a camera that cannot be recovered
-    is a diagnostic instead of a warning. Ids: `clevr/<split>/<image name>`, else `clevr/<file name>`.
-    Raises SpecError, after the last valid scene, with all diagnostics of the file.
+    Args:
+        camera: "recover" it from pixel_coords, or use the stage's "nominal" one.
+        strict: a camera that cannot be recovered is a diagnostic instead of a warning. Ids: `clevr/<split>/<image
+            name>`, else `clevr/<file name>`.
+
+    Raises:
+        SpecError: after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
     for scene, at in published_scenes(path):

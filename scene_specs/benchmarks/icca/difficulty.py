@@ -25,10 +25,13 @@ _Builder = Callable[[Source, np.random.Generator], list[SceneGraph]]
 
 
 class Similarity(NamedTuple):
-    """differences: attributes and relations that differ, for each of the six pairs (0, 1), (0, 2), ...
+    """How much the four images of a context differ.
 
-    shortest: length of each image's shortest description. single: for each image, the single values that identify it.
-    values: number of attributes and relations in each image.
+    Attributes:
+        differences: attributes and relations that differ, for each of the six pairs (0, 1), (0, 2), ...
+        shortest: length of each image's shortest description.
+        single: for each image, the single values that identify it.
+        values: number of attributes and relations in each image.
     """
 
     differences: tuple[int, ...]
@@ -55,9 +58,13 @@ def pair_differences(graphs: Sequence[SceneGraph]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Level:
-    """The conditions of a level. differences, shortest: minimum and maximum. half: at least half of all values differ.
+    """The conditions of a level.
 
-    named: single values identify every image (True), none (False), or either (None).
+    Attributes:
+        differences: minimum and maximum.
+        shortest: minimum and maximum.
+        half: at least half of all values differ.
+        named: single values identify every image (True), none (False), or either (None).
     """
 
     differences: tuple[int, int]

@@ -34,8 +34,11 @@ _Target = TypeVar("_Target", int, str)
 
 @dataclass(frozen=True)
 class SpeakerVariant:
-    """says: the text of the instruction, which asks the same as the published one. rules: a text that replaces the
-    whole introduction.
+    """A variant of the published speakers.
+
+    Attributes:
+        says: the text of the instruction, which asks the same as the published one.
+        rules: a text that replaces the whole introduction.
     """
 
     name: str
@@ -46,10 +49,16 @@ class SpeakerVariant:
 
 @dataclass(frozen=True)
 class ListenerVariant:
-    """history: the prompt contains earlier trials. images_once: images are shown in trial 0 only. shuffle: the order of
-    the images, and of their labels, is drawn anew for each trial. mask: black images are shown. misleading_trials: in
-    these trials, images are shown in an order in which none has its own label. intro: the prompt begins with the rules
-    of the game. rules: a text that replaces them.
+    """A variant of the published listeners.
+
+    Attributes:
+        history: the prompt contains earlier trials.
+        images_once: images are shown in trial 0 only.
+        shuffle: the order of the images, and of their labels, is drawn anew for each trial.
+        mask: black images are shown.
+        misleading_trials: in these trials, images are shown in an order in which none has its own label.
+        intro: the prompt begins with the rules of the game.
+        rules: a text that replaces them.
     """
 
     name: str
@@ -144,7 +153,11 @@ def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
 
 
 class Recorded(NamedTuple):
-    """A recorded trial. clicked: target, distr0, distr1, distr2, or "" without an answer."""
+    """A recorded trial.
+
+    Attributes:
+        clicked: target, distr0, distr1, distr2, or "" without an answer.
+    """
 
     message: str
     clicked: str = ""
@@ -154,9 +167,14 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True)
 class Game:
-    """images: names of four files, sorted. targets: for each trial, an index of them. pictures: scene graphs of the
-    images, in the same order, or () where unknown. recorded: recorded trials, or () for a game that was not played.
-    folder: where the files are, or None.
+    """A game over four images.
+
+    Attributes:
+        images: names of four files, sorted.
+        targets: for each trial, an index of them.
+        pictures: scene graphs of the images, in the same order, or () where unknown.
+        recorded: recorded trials, or () for a game that was not played.
+        folder: where the files are, or None.
     """
 
     name: str
@@ -242,8 +260,9 @@ def derangement(seed: int, name: str, trial: int) -> Order:
 def new_game(context: int, number: int, images: Sequence[str], pictures: Sequence[SceneGraph], seed: int = 0) -> Game:
     """Game `number` of a context with drawn targets; no image is the target of two consecutive trials.
 
-    images: file names, in the order of `pictures`, which may be empty. Id: `<context, 3 digits>_<12 hexadecimal
-    digits>`, drawn from all arguments but `pictures`.
+    Args:
+        images: file names, in the order of `pictures`, which may be empty. Id: `<context, 3 digits>_<12 hexadecimal
+            digits>`, drawn from all arguments but `pictures`.
     """
     digits = int(generator(seed, f"icca/{context}/{number}", " ".join(sorted(images))).integers(16**12))
     name = f"{context:03d}_{digits:012x}"

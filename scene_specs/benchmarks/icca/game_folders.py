@@ -195,7 +195,11 @@ def transcript_rows(transcript: Transcript) -> list[Recorded]:
 def write_game(out: Path, game: Game, files: Mapping[str, bytes], table: str, truth: Mapping[str, Any] | None) -> Path:
     """Write a game's folder below `out`; the folder gets its name after all its files are written.
 
-    files: image -> content. Raises SpecError where the folder exists, or an image's name is not a valid file name.
+    Args:
+        files: image -> content.
+
+    Raises:
+        SpecError: where the folder exists, or an image's name is not a valid file name.
     """
     target = out / game.name
     if target.exists():

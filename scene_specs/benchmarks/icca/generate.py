@@ -236,8 +236,12 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> d
 def graph_of_pieces(truth: Mapping[str, Any], objects: Sequence[Mapping[str, Any]]) -> SceneGraph:
     """The graph of a tangram from its pieces: the parts whose pieces are all colored.
 
-    truth: of the frame, with `parts`. objects: each with name and color. Raises ValueError for parts of which only some
-    pieces are black.
+    Args:
+        truth: of the frame, with `parts`.
+        objects: each with name and color.
+
+    Raises:
+        ValueError: for parts of which only some pieces are black.
     """
     color = {item["name"]: item["color"] for item in objects}
     names = []

@@ -22,17 +22,25 @@ Place = Point | str
 
 @dataclass(frozen=True)
 class Source:
-    """A row of `sources.json`. values: attribute -> possible values. object_count: minimum and maximum per image.
+    """A row of `sources.json`.
 
-    vary: what contexts may differ in. frame: further keys of a spec's frame; the area of solids is smaller than
-    CLEVR's, so that every named object is clearly visible. ground: where objects stand, and where the camera does, at
-    four fifths of CLEVR's distance; outlines of `flat` are apart and complete. None for named places. misread: pairs of
-    values that no object combines, because people would describe it differently: gray glass looks black, and glowing
-    objects look lighter than their color: gray looks white, red and purple pink, brown orange. spec_values: word of a
-    description -> value in a spec, where they differ; the star lies flat on the ground, so that none of its sides looks
-    like a cube from above, and a weaker emission would look dark beside lit objects. folders: category -> folder of its
-    models. visible_pixels: size -> shape -> minimum visible pixels: three fifths of the object's pixels when it stands
-    far away and unoccluded. With less, some objects could not be recognized by their visible corner.
+    Attributes:
+        values: attribute -> possible values.
+        object_count: minimum and maximum per image.
+        vary: what contexts may differ in.
+        frame: further keys of a spec's frame; the area of solids is smaller than CLEVR's, so that every named object is
+            clearly visible.
+        ground: where objects stand, and where the camera does, at four fifths of CLEVR's distance; outlines of `flat`
+            are apart and complete. None for named places.
+        misread: pairs of values that no object combines, because people would describe it differently: gray glass looks
+            black, and glowing objects look lighter than their color: gray looks white, red and purple pink, brown
+            orange.
+        spec_values: word of a description -> value in a spec, where they differ; the star lies flat on the ground, so
+            that none of its sides looks like a cube from above, and a weaker emission would look dark beside lit
+            objects.
+        folders: category -> folder of its models.
+        visible_pixels: size -> shape -> minimum visible pixels: three fifths of the object's pixels when it stands far
+            away and unoccluded. With less, some objects could not be recognized by their visible corner.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -64,7 +72,9 @@ def frame_spec(
 ) -> dict[str, Any]:
     """An image as a frame of a spec. Objects are named thing-0, thing-1, ... in the graph's order.
 
-    places: of the objects; see `draw_layout`. camera: its location, of a source with one.
+    Args:
+        places: of the objects; see `draw_layout`.
+        camera: its location, of a source with one.
     """
     frame: dict[str, Any] = {"name": name, **SOURCES[source].frame}
     if source == "shapenet":
@@ -95,10 +105,12 @@ def draw_layout(
 ) -> tuple[Point, list[list[Place]]] | None:  # fmt: skip
     """The camera's location, and the places of the objects of each image: those of the context, assigned anew.
 
-    images: attributes of objects. lines: see `draw_places`. swaps: the place of each object in each image; None draws
-    them, among the places of objects of this size and, if images have the same shapes, of this shape: solids of
-    different height would stand elsewhere in the image. If sizes differ between images, all places have room for large
-    objects. None if there are no such places.
+    Args:
+        images: attributes of objects.
+        lines: see `draw_places`.
+        swaps: the place of each object in each image; None draws them, among the places of objects of this size and, if
+            images have the same shapes, of this shape: solids of different height would stand elsewhere in the image.
+            If sizes differ between images, all places have room for large objects. None if there are no such places.
     """
     kinds = [[(item.get("size", ""), item.get("shape", "")) for item in objects] for objects in images]
     if any(one != kinds[0] for one in kinds):
@@ -182,9 +194,13 @@ def graph_of_annotations(
 ) -> SceneGraph:
     """The scene graph of a rendered image.
 
-    objects: with name, shape, color, material, size, in index order. relations: measured relations, relation -> name ->
-    names of the objects that stand so of it; None leaves them out. Raises ValueError for values that the source does
-    not have.
+    Args:
+        objects: with name, shape, color, material, size, in index order.
+        relations: measured relations, relation -> name -> names of the objects that stand so of it; None leaves them
+            out.
+
+    Raises:
+        ValueError: for values that the source does not have.
     """
     number = {item["name"]: k for k, item in enumerate(objects)}
     related = [

@@ -21,10 +21,16 @@ _TRIES = 400
 
 
 class Ground(NamedTuple):
-    """Where objects stand. area: smallest and largest coordinate. camera: x and y of the camera, which looks at the
-    origin; () for a flat image. radius: of each size. shadow: how far behind an object of a size another one is hidden.
-    margin: smallest difference that counts as a relation; all differences are 0 or twice as large. digits: of
-    coordinates. jitter: of the camera, drawn once per context.
+    """Where objects stand.
+
+    Attributes:
+        area: smallest and largest coordinate.
+        camera: x and y of the camera, which looks at the origin; () for a flat image.
+        radius: of each size.
+        shadow: how far behind an object of a size another one is hidden.
+        margin: smallest difference that counts as a relation; all differences are 0 or twice as large.
+        digits: of coordinates.
+        jitter: of the camera, drawn once per context.
     """
 
     area: tuple[float, float]
@@ -48,7 +54,8 @@ def draw_places(
 ) -> NDArray[np.float64] | None:
     """Places of objects as (count, 2) coordinates on the ground; None if none were found.
 
-    lines: places that have the same coordinate along one drawn axis, to the right or to the front.
+    Args:
+        lines: places that have the same coordinate along one drawn axis, to the right or to the front.
     """
     axes = ground.axes(camera)
     points = rng.uniform(*ground.area, (_TRIES, len(sizes), 2)) @ axes.T
@@ -84,7 +91,9 @@ def relations_at(ground: Ground, camera: Point, places: NDArray[np.float64]) -> 
 def telling_layouts(images: Sequence[Sequence[Point]]) -> list[str]:
     """For each image, what identifies it by its layout alone: a number of objects, quadrants, gaps, or rows; else "".
 
-    images: the coordinates of the objects of each; the first two count. They are compared with the range of all images.
+    Args:
+        images: the coordinates of the objects of each; the first two count. They are compared with the range of all
+            images.
     """
     points = np.array([point[:2] for image in images for point in image], dtype=np.float64)
     low, extent = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-9)
@@ -112,7 +121,12 @@ MAX_OBJECTS = 7
 
 
 class Atom(NamedTuple):
-    """One value of one object, or (value "") one relation of an object to another. owner, other: object indices."""
+    """One value of one object, or (value "") one relation of an object to another.
+
+    Attributes:
+        owner: object indices.
+        other: object indices.
+    """
 
     name: str
     value: str
@@ -122,7 +136,12 @@ class Atom(NamedTuple):
 
 @dataclass(frozen=True)
 class SceneGraph:
-    """objects: attributes of each, (name, value), in a fixed order. relations: (left or front, object, of object)."""
+    """Objects, attributes and relations of an image.
+
+    Attributes:
+        objects: attributes of each, (name, value), in a fixed order.
+        relations: (left or front, object, of object).
+    """
 
     objects: tuple[tuple[tuple[str, str], ...], ...]
     relations: tuple[tuple[str, int, int], ...] = ()

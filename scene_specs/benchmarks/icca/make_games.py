@@ -22,7 +22,11 @@ from diorama.scene_specs.language.writing import create_empty_folder
 def make_games(options: Games, episodes: Episodes) -> Series:
     """Create games of a store's contexts in turn, each as a folder below `out`.
 
-    All contexts are verified first. Raises SpecError, UsageError.
+    All contexts are verified first.
+
+    Raises:
+        SpecError: the spec or the file is wrong; has every diagnostic.
+        UsageError: an argument, option or name is wrong.
     """
     ids = [name for name in episodes.ids() if name.startswith("icca/")]
     if not ids:

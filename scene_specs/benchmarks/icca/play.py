@@ -46,7 +46,11 @@ class PlayerError(DioramaError):
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings of a game. models: of players that are models: role -> settings."""
+    """The settings of a game.
+
+    Attributes:
+        models: of players that are models: role -> settings.
+    """
 
     presentation: Presented
     speaker: SpeakerVariant
@@ -56,7 +60,11 @@ class Setup:
 
 @dataclass(frozen=True)
 class SpeakerView:
-    """What the speaker knows of a trial. label: of the target, in the speaker's order."""
+    """What the speaker knows of a trial.
+
+    Attributes:
+        label: of the target, in the speaker's order.
+    """
 
     trial: int
     label: str
@@ -67,7 +75,11 @@ class SpeakerView:
 
 @dataclass(frozen=True)
 class ListenerView:
-    """What the listener knows of a trial. labels: the valid answers."""
+    """What the listener knows of a trial.
+
+    Attributes:
+        labels: the valid answers.
+    """
 
     trial: int
     message: str
@@ -94,9 +106,16 @@ class Listener(Protocol):
 
 @dataclass(frozen=True)
 class Trial(PastTrial):
-    """One trial. target: file. order: index of the image that each listener's label means, which differs from `shown`
-    in misleading trials only. speaker_images, listener_images: number of images in the prompts. prompts: of speaker and
-    listener; () if read from a file. usage: tokens and costs of players that are models, by role.
+    """One trial.
+
+    Attributes:
+        target: file.
+        order: index of the image that each listener's label means, which differs from `shown` in misleading trials
+            only.
+        speaker_images: number of images in the prompts.
+        listener_images: number of images in the prompts.
+        prompts: of speaker and listener; () if read from a file.
+        usage: tokens and costs of players that are models, by role.
     """
 
     target: str
@@ -131,8 +150,11 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
 
 
 def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, count: int = TRIALS) -> list[Trial]:
-    """Play the first `count` trials of a game. Raises SpecError for an invalid message or answer, PlayerError for a
-    player that fails.
+    """Play the first `count` trials of a game.
+
+    Raises:
+        SpecError: for an invalid message or answer.
+        PlayerError: for a player that fails.
     """
     trials: list[Trial] = []
     past: list[PastTrial] = []
@@ -177,10 +199,15 @@ def _usage(game: Game, number: int, role: str, player: Any) -> Any:
 
 
 def player(role: str, factory: Callable[[Game, Setup], Any], game: Game, setup: Setup) -> Any:
-    """Create a player for a game. role: `speaker` or `listener`.
+    """Create a player for a game.
 
-    Raises PlayerError where the factory fails, SpecError for a game that the player can't play, UsageError for an
-    object without `speak` or `choose`.
+    Args:
+        role: `speaker` or `listener`.
+
+    Raises:
+        PlayerError: where the factory fails.
+        SpecError: for a game that the player can't play.
+        UsageError: for an object without `speak` or `choose`.
     """
     try:
         created = factory(game, setup)

@@ -281,7 +281,12 @@ class ReplayedPlayer:
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name. Raises UsageError for an unknown player, PluginError for one that can't be loaded."""
+    """A player's factory by name.
+
+    Raises:
+        UsageError: for an unknown player.
+        PluginError: for one that can't be loaded.
+    """
     found = plugins(f"icca.{role}s")
     if name not in found:
         hint = f"a package adds one by an entry point of group diorama.icca.{role}s"
@@ -324,9 +329,13 @@ class ModelPlayer:
 def with_texts(setup: Setup, files: Sequence[Path], model: str) -> Setup:
     """A setup with introductions of published files.
 
-    files: `intro_texts_spkr.json`, `intro_texts_lsnr.json`, or both. model: whose texts, ignoring letter case. The
-    version is the speaker variant's; of listeners `masked` if images are and the model has that version, otherwise
-    `standard`. Raises SpecError.
+    Args:
+        files: `intro_texts_spkr.json`, `intro_texts_lsnr.json`, or both.
+        model: whose texts, ignoring letter case. The version is the speaker variant's; of listeners `masked` if images
+            are and the model has that version, otherwise `standard`.
+
+    Raises:
+        SpecError: the spec or the file is wrong; has every diagnostic.
     """
     speaker, listener = setup.speaker, setup.listener
     for file in files:

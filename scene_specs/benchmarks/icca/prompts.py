@@ -31,8 +31,10 @@ _MAX_SIDE = 4096
 class Part:
     """A text, or an image reference: kind `text`, `image`, `mask` (a black image) or `collage` (four, row by row).
 
-    files: names in the game's folder; "mask" for a black image. label: of a single image. role: who says it: `system`,
-    `user`, or `assistant` for the player's own words.
+    Attributes:
+        files: names in the game's folder; "mask" for a black image.
+        label: of a single image.
+        role: who says it: `system`, `user`, or `assistant` for the player's own words.
     """
 
     kind: str
@@ -51,9 +53,14 @@ class Part:
 
 @dataclass(frozen=True)
 class PastTrial:
-    """An earlier trial as both players saw it. shown: index of the image shown under each listener's label. answer: as
-    returned; choice: its label, or "" for an invalid answer. speaker_choice: the speaker's label of the picked
-    image; "" without one, and in a trial that was read from a file.
+    """An earlier trial as both players saw it.
+
+    Attributes:
+        shown: index of the image shown under each listener's label.
+        answer: as returned.
+        choice: its label, or "" for an invalid answer.
+        speaker_choice: the speaker's label of the picked image; "" without one, and in a trial that was read from a
+            file.
     """
 
     trial: int
@@ -216,10 +223,13 @@ def image_of(game: Game, part: Part) -> Image.Image:
 
 
 def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture]) -> list[Message]:
-    """A prompt as messages, of alternating roles after the first. pictures: those opened before, which are not opened
-    again.
+    """A prompt as messages, of alternating roles after the first.
 
-    Raises SpecError as `image_of` does.
+    Args:
+        pictures: those opened before, which are not opened again.
+
+    Raises:
+        SpecError: as `image_of` does.
     """
 
     def content(part: Part) -> Iterator[str | Picture]:

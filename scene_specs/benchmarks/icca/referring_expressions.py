@@ -69,8 +69,9 @@ def incremental(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph:
 def shortened(target: SceneGraph, others: Sequence[SceneGraph], types: bool = False) -> SceneGraph:
     """The incremental description without its redundant parts, dropped from its end.
 
-    types: objects keep their types or go completely, and no object becomes identical to another: telling those two
-    apart would take more words than were dropped. Raises IndistinguishableError.
+    Args:
+        types: objects keep their types or go completely, and no object becomes identical to another: telling those two
+            apart would take more words than were dropped. Raises IndistinguishableError.
     """
     bits = _incremental_bits(target, others)
     ruled_out = _distractor_readings(target, others)

@@ -59,8 +59,9 @@ def content_words(message: str) -> list[str]:
 def novelty(earlier: Sequence[str], later: Sequence[str], published: bool = False) -> int:
     """WND by its definition.
 
-    published: as the published code computes it, where removing words at the beginning costs 1 each and equal words
-    are always matched.
+    Args:
+        published: as the published code computes it, where removing words at the beginning costs 1 each and equal words
+            are always matched.
     """
     # row[j]: cost of turning the words of `earlier` read so far into later[:j].
     row = list(range(len(later) + 1))
@@ -80,8 +81,12 @@ def rate(distance: int, earlier: Sequence[str], later: Sequence[str], published:
 
 
 class Played(NamedTuple):
-    """The scored data of a game. group: games of a group are averaged, and equal in `conditions`. correct: None without
-    an answer. file: where it was read.
+    """The scored data of a game.
+
+    Attributes:
+        group: games of a group are averaged, and equal in `conditions`.
+        correct: None without an answer.
+        file: where it was read.
     """
 
     group: str
@@ -113,7 +118,11 @@ def played_recording(game: Game) -> Played:
 
 @dataclass(frozen=True)
 class Row:
-    """A measure of a group. at: repetition from 1 to 6; for WND and WNR the later of the two repetitions."""
+    """A measure of a group.
+
+    Attributes:
+        at: repetition from 1 to 6; for WND and WNR the later of the two repetitions.
+    """
 
     group: str
     measure: str
@@ -130,8 +139,12 @@ def scores(
     """All measures of all groups. Games have equal weights.
 
     Intervals are 95 % percentile intervals over games drawn with replacement; groups of equal size use the same draws.
-    words: the words that WND and WNR count, `content` or `all`; message length counts all. Raises SpecError where a
-    group contains a game twice, or games that were played under different conditions.
+
+    Args:
+        words: the words that WND and WNR count, `content` or `all`; message length counts all.
+
+    Raises:
+        SpecError: where a group contains a game twice, or games that were played under different conditions.
     """
     groups: dict[str, dict[str, Played]] = {}
     for one in played:

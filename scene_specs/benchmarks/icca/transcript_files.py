@@ -25,7 +25,11 @@ _HEAD = b'{"icca_transcript":'
 
 @dataclass
 class TranscriptWriter:
-    """Adds games to a transcript file. lines: the lines of each game in the file, by the game's name."""
+    """Adds games to a transcript file.
+
+    Attributes:
+        lines: the lines of each game in the file, by the game's name.
+    """
 
     write: Callable[[str], None]
     lines: dict[str, list[str]] = field(default_factory=dict)
@@ -45,9 +49,13 @@ def open_transcripts(
 ) -> Iterator[TranscriptWriter]:
     """Open a transcript file under a lock; or stdout (None or `-`), a pipe, or a device.
 
-    resume: keep the games in the file. about: the values that their headers must have, and whether trials have
-    `prompts`. Raises UsageError if the file exists (without `resume`), is locked by another process, or can't be
-    written; SpecError if its games were played in another way.
+    Args:
+        resume: keep the games in the file.
+        about: the values that their headers must have, and whether trials have `prompts`.
+
+    Raises:
+        UsageError: if the file exists (without `resume`), is locked by another process, or can't be written.
+        SpecError: if its games were played in another way.
     """
     if is_stream(out):
         with atomic_writer(out) as stream:

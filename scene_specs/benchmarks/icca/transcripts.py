@@ -28,7 +28,11 @@ _ROW: tuple[str, ...] = (
 
 
 class Transcript(NamedTuple):
-    """A game as it was played. about: the header's other keys."""
+    """A game as it was played.
+
+    Attributes:
+        about: the header's other keys.
+    """
 
     game: str
     images: tuple[str, ...]
@@ -58,7 +62,12 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
 def lines_of(
     game: Game, setup: Setup, players: Sequence[str], trials: Sequence[Trial], prompts: bool = False
 ) -> Iterator[str]:
-    """A game's lines. players: names of speaker and listener. prompts: include them."""
+    """A game's lines.
+
+    Args:
+        players: names of speaker and listener.
+        prompts: include them.
+    """
     labels = setup.presentation.names
     own = {"game": game.name, "images": list(game.images), "speaker_order": list(game.speaker_order)}
     yield json.dumps({"icca_transcript": FORMAT_VERSION, **own, **header_of(setup, players)}, ensure_ascii=False)
@@ -78,8 +87,14 @@ def read_transcripts(path: Path) -> list[Transcript]:
 
 
 def transcripts_of(text: str, file: str = "") -> list[Transcript]:
-    """All games of a text. file: its name in diagnostics. Raises SpecError with the diagnostics of all trials, or with
-    that of the first line that is no trial or header where one must be.
+    """All games of a text.
+
+    Args:
+        file: its name in diagnostics.
+
+    Raises:
+        SpecError: has the diagnostics of all trials, or with that of the first line that is no trial or header where
+            one must be.
     """
     found = list(read_each(_games(text, file), lambda game: [_transcript(*game, file)]))
     if not found:

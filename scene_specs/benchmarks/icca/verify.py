@@ -101,7 +101,8 @@ def find_contradiction(
 ) -> str:
     """Why the stored descriptions and similarity contradict the images; "" if they agree.
 
-    places: coordinates of the objects of each image, for contexts that promise the same layout in all images.
+    Args:
+        places: coordinates of the objects of each image, for contexts that promise the same layout in all images.
     """
     stored = task.get("descriptions")
     if len(graphs) != SIZE or not isinstance(stored, list) or len(stored) != SIZE:

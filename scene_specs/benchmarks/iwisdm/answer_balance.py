@@ -33,8 +33,11 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text:
     score of a guesser that sees nothing, but knows the most frequent answer in these trials for each combination of
-    "and", "or" and "if". conditions: share of the Switches whose branches differ, None without any. Raises UsageError
-    for an unreadable instruction, SpecError for a task without instruction or answers.
+    "and", "or" and "if". conditions: share of the Switches whose branches differ, None without any.
+
+    Raises:
+        UsageError: for an unreadable instruction.
+        SpecError: for a task without instruction or answers.
     """
     trials: Counter[str] = Counter()
     # Name -> whether the branches of each Switch differ, and name -> kind -> (form of the text, answer) of each.
@@ -102,9 +105,10 @@ _NUMBER = 30
 def split_has(tree: Structure, split: str, hold_out: str) -> bool:
     """Whether a split may have a task with these operators.
 
-    hold_out: "structures": each tree, without its constants, belongs to one split. "compositions": each pair of
-    comparisons that stand below one operator does; train has tasks of its own pairs only, another split those with at
-    least one pair of its own and none of the third split.
+    Args:
+        hold_out: "structures": each tree, without its constants, belongs to one split. "compositions": each pair of
+            comparisons that stand below one operator does; train has tasks of its own pairs only, another split those
+            with at least one pair of its own and none of the third split.
     """
     if hold_out == "structures":
         return _split_of(without_values(tree)) == split

@@ -28,14 +28,21 @@ _Frames = Annotated[int, Field(ge=1, le=64)]
 class AutoTaskConfig(BaseModel):
     """Limits and probabilities of AutoTask.
 
-    properties: properties of the questions. roots: operators at the root of a question. booleans: operators below And
-    and Or, and of a Switch's condition. frames, joins: minimum and maximum per trial. max_delays: most empty frames
-    (null: as many as there is room for), none first or last, and at most `longest_delay` of them in a row.
-    max_depth: of one question (Select 1, Get 2, IsSame 3, And 4). max_operators: of one question.
-    switch_probability: of a Switch as a question. max_switches: of Switches nested in branches.
-    constant: share of comparisons with a constant, among those of constant_properties.
-    reuse: probability that a Select looks at a frame that is used for another property, where possible.
-    delay: weight of an empty frame where one fits.
+    Attributes:
+        properties: properties of the questions.
+        roots: operators at the root of a question.
+        booleans: operators below And and Or, and of a Switch's condition.
+        frames: minimum and maximum per trial.
+        joins: minimum and maximum per trial.
+        max_delays: most empty frames (null: as many as there is room for), none first or last, and at most
+            `longest_delay` of them in a row.
+        max_depth: of one question (Select 1, Get 2, IsSame 3, And 4).
+        max_operators: of one question.
+        switch_probability: of a Switch as a question.
+        max_switches: of Switches nested in branches.
+        constant: share of comparisons with a constant, among those of constant_properties.
+        reuse: probability that a Select looks at a frame that is used for another property, where possible.
+        delay: weight of an empty frame where one fits.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -107,16 +107,22 @@ def _allowed(domain: Sequence[Choice], tests: Sequence[Constraint], chosen: Solu
 
 
 class TargetAnswer(NamedTuple):
-    """A wanted answer. conditions: truth of the Switches on the way from the root; () leaves them to chance."""
+    """A wanted answer.
+
+    Attributes:
+        conditions: truth of the Switches on the way from the root; () leaves them to chance.
+    """
 
     value: Value
     conditions: tuple[bool, ...] = ()
 
 
 class Requirements(NamedTuple):
-    """condition_matters: both branches of a Switch give different answers.
+    """What the objects of a trial have to be.
 
-    foils: among pairs that must differ in identity, the share with the same category; None leaves it to chance.
+    Attributes:
+        condition_matters: both branches of a Switch give different answers.
+        foils: among pairs that must differ in identity, the share with the same category; None leaves it to chance.
     """
 
     condition_matters: bool = False

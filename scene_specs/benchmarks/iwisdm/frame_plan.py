@@ -47,13 +47,14 @@ def object_term(name: str, frame: int, slot: int) -> Term:
 class FramePlan:
     """The frames of a trial: how many, which tasks look at them, and what else is shown.
 
-    objects: frame -> number of objects, where it is not one (a search display).
-    fillers: empty frames that show a distractor.
-    described: frame -> property that distinguishes its object from a distractor beside it.
-    tied: what every trial fulfills besides.
-    details: adds what decides the answers of all tasks, given their wanted answers; see Details.
-    aims: task -> its answer, where the definition of the task fixes it. shares: task -> probability of true, where it
-    is not 0.5.
+    Attributes:
+        objects: frame -> number of objects, where it is not one (a search display).
+        fillers: empty frames that show a distractor.
+        described: frame -> property that distinguishes its object from a distractor beside it.
+        tied: what every trial fulfills besides.
+        details: adds what decides the answers of all tasks, given their wanted answers; see Details.
+        aims: task -> its answer, where the definition of the task fixes it.
+        shares: task -> probability of true, where it is not 0.5.
     """
 
     frames: int

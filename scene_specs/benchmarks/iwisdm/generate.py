@@ -58,8 +58,13 @@ def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[di
     """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<set>/<6 digits>`.
 
     <set> is --name, or name, seed and a digest of the other options, so that any two sets fit into one store. A trial
-    does not depend on `first` and `count`. stimuli: replace the file of the options. Raises SpecError for files that
-    can't be read, for numbers from 10,000,000 on, or if draws find no further task.
+    does not depend on `first` and `count`.
+
+    Args:
+        stimuli: replace the file of the options.
+
+    Raises:
+        SpecError: for files that can't be read, for numbers from 10,000,000 on, or if draws find no further task.
     """
     with located(file=str(options.config or "")):
         yield from _Run(options, stimuli or _stimuli(options.stimuli)).specs()

@@ -86,11 +86,16 @@ def import_published(
 ) -> Iterator[EpisodeSpec]:
     """Yield an episode per task file or trial; of a folder, those below it, by name and number.
 
-    A task file gives one trial of its task with objects that are sampled from its name. strict: an answer that does not
-    follow from the instruction is a diagnostic instead of a warning. images: a stimulus set, whose tables name
-    categories; by default, categories are Diorama's in alphabetical order. If it has the models that
-    pictures.write_models makes, trials show its pictures. Ids: `iwisdm/published/<folder>/<name>`.
-    Raises SpecError, after the last valid file, with all diagnostics.
+    A task file gives one trial of its task with objects that are sampled from its name.
+
+    Args:
+        strict: an answer that does not follow from the instruction is a diagnostic instead of a warning.
+        images: a stimulus set, whose tables name categories; by default, categories are Diorama's in alphabetical
+            order. If it has the models that pictures.write_models makes, trials show its pictures. Ids:
+            `iwisdm/published/<folder>/<name>`.
+
+    Raises:
+        SpecError: after the last valid file, with all diagnostics.
     """
     names, pictures = (category_names(sorted(images.rglob("*.csv"))), read_models(images)) if images else ({}, {})
     if images and not names:

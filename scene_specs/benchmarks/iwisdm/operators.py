@@ -26,13 +26,17 @@ Value = bool | str | Item | None
 class Operator:
     """One kind of node.
 
-    gives: "boolean", a property, "object" (Select), "constant" (CONST) or "branch" (Switch: what its branches give).
-    arms: the allowed rows of children. Each child is an operator's name or a group: "boolean" and each property are the
-        operators that give it, "question" those that can be a question (boolean, properties, branch).
-    more: groups from which any number of further children may follow.
-    text: its words; {0}, {1}, ... are its children. join: whether it counts as a joint operator (And, Or).
-    forward: values of the children -> its value. backward: its wanted truth value -> wanted truth values of its
-        children. equal: of a comparison, its value for equal sides.
+    Attributes:
+        gives: "boolean", a property, "object" (Select), "constant" (CONST) or "branch" (Switch: what its branches
+            give).
+        arms: the allowed rows of children. Each child is an operator's name or a group: "boolean" and each property are
+            the operators that give it, "question" those that can be a question (boolean, properties, branch).
+        more: groups from which any number of further children may follow.
+        text: its words; {0}, {1}, ... are its children.
+        join: whether it counts as a joint operator (And, Or).
+        forward: values of the children -> its value.
+        backward: its wanted truth value -> wanted truth values of its children.
+        equal: of a comparison, its value for equal sides.
     """
 
     name: str

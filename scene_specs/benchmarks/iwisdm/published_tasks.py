@@ -96,8 +96,10 @@ class PublishedConfig(BaseModel):
 class Limits(NamedTuple):
     """Trials to accept: least and most frames and joins.
 
-    reuse: probability to look at a frame that another property uses, where there is one. delay: probability of an empty
-    frame before a new one. longest: most empty frames in a row.
+    Attributes:
+        reuse: probability to look at a frame that another property uses, where there is one.
+        delay: probability of an empty frame before a new one.
+        longest: most empty frames in a row.
     """
 
     frames: tuple[int, int] = (1, 64)

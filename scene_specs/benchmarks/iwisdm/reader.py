@@ -153,7 +153,12 @@ def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
 
 
 class Reading(NamedTuple):
-    """answers: one per frame, "null" where none is due. branches: answers of (then, else) of every Switch."""
+    """An instruction that was read.
+
+    Attributes:
+        answers: one per frame, "null" where none is due.
+        branches: answers of (then, else) of every Switch.
+    """
 
     answers: tuple[str, ...]
     branches: tuple[tuple[str, str], ...]

@@ -51,7 +51,12 @@ def is_picture(identity: str) -> bool:
 
 @dataclass(frozen=True)
 class Item:
-    """A visible object. identity: `<category>/<model>`. variant: number of the view of that side."""
+    """A visible object.
+
+    Attributes:
+        identity: `<category>/<model>`.
+        variant: number of the view of that side.
+    """
 
     location: str
     category: str

@@ -34,7 +34,11 @@ class Expression:
 
 
 class Shown(NamedTuple):
-    """An object of a frame. distractor: the task ignores it."""
+    """An object of a frame.
+
+    Attributes:
+        distractor: the task ignores it.
+    """
 
     item: Item
     distractor: bool = False
@@ -153,10 +157,17 @@ class TaskGraph:
         ]
 
     def evaluate(self, frames: Sequence[Sequence[Shown]], constants: Mapping[int, str]) -> dict[int, Value]:
-        """The value of every node. frames: objects of each frame. constants: value of each CONST.
+        """The value of every node.
 
         A Select without a description takes the frame's only object that is not a distractor, a described one the first
-        that fits. Raises SpecError where a property is asked of an object that is missing.
+        that fits.
+
+        Args:
+            frames: objects of each frame.
+            constants: value of each CONST.
+
+        Raises:
+            SpecError: where a property is asked of an object that is missing.
         """
         values: dict[int, Value] = {}
         for node in reversed(self.order):
@@ -227,7 +238,11 @@ def _check_form(graph: nx.DiGraph) -> int:
 
 
 def select(frame: int, *described: Expression) -> Expression:
-    """The object of a frame (0-based). described: constants, or properties of other objects, that it must have."""
+    """The object of a frame (0-based).
+
+    Args:
+        described: constants, or properties of other objects, that it must have.
+    """
     return Expression("Select", described, frame=frame)
 
 

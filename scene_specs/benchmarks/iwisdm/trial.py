@@ -32,7 +32,11 @@ TRIES = 40
 
 
 class Answered(NamedTuple):
-    """A task of a trial. constants: CONST node -> value."""
+    """A task of a trial.
+
+    Attributes:
+        constants: CONST node -> value.
+    """
 
     placed: PlacedTask
     constants: Mapping[int, str]
@@ -40,7 +44,12 @@ class Answered(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """frames: the objects of each. answers: one text per frame, "null" where none is due."""
+    """A trial of a task.
+
+    Attributes:
+        frames: the objects of each.
+        answers: one text per frame, "null" where none is due.
+    """
 
     frames: tuple[tuple[Shown, ...], ...]
     answered: tuple[Answered, ...]
@@ -61,11 +70,16 @@ def make_trial(
     required: Requirements = PUBLISHED,
     least: int = 0,
 ) -> Trial:
-    """One trial of a frame plan. wanted: an answer for each task, None for any.
+    """One trial of a frame plan.
 
     Objects that several tasks look at are solved for jointly. Where the answers are not possible together, the last
-    task's answer is left open, then the last two, and so on, except the first `least`. Raises SpecError where even
-    these or the plan's own display are impossible (more objects than places).
+    task's answer is left open, then the last two, and so on, except the first `least`.
+
+    Args:
+        wanted: an answer for each task, None for any.
+
+    Raises:
+        SpecError: where even these or the plan's own display are impossible (more objects than places).
     """
     plan.check()
     for fulfilled in range(len(wanted), least - 1, -1):
@@ -160,7 +174,12 @@ def object_numbers(frames: Sequence[Sequence[Shown]]) -> dict[int, int]:
 
 
 def question(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int | None = None) -> str:
-    """The text of a task's question. numbers: see `object_numbers`. node: the root by default."""
+    """The text of a task's question.
+
+    Args:
+        numbers: see `object_numbers`.
+        node: the root by default.
+    """
     at = task.root if node is None else node
     if task.operator(at).gives != "branch":
         return f"{_words(task, constants, numbers, at)}?"
@@ -197,8 +216,9 @@ def instruction(
 ) -> str:
     """The text of a trial.
 
-    described_by: frame -> property that distinguishes its object from the distractor beside it. questions: (frame of
-    the answer, text), by frame.
+    Args:
+        described_by: frame -> property that distinguishes its object from the distractor beside it.
+        questions: (frame of the answer, text), by frame.
     """
     numbers = object_numbers(frames)
     words = []

@@ -35,7 +35,11 @@ _KEYS = [str(piece) for piece in PIECES]
 
 @dataclass(frozen=True)
 class Annotation:
-    """A description by one person. number: its index among those of the tangram. part[k]: part of piece k + 1."""
+    """A description by one person.
+
+    Attributes:
+        number: its index among those of the tangram. part[k]: part of piece k + 1.
+    """
 
     tangram: str
     number: int
@@ -158,7 +162,11 @@ def _metadata_problem(item: Mapping[str, Any]) -> str:
 
 
 def annotation_file(annotations: Mapping[str, tuple[Annotation, ...]], worker: str, measures: Any) -> dict[str, Any]:
-    """Return the published file, as JSON data. measures: annotations of a tangram -> {"snd", "pnd", "psa"}."""
+    """Return the published file, as JSON data.
+
+    Args:
+        measures: annotations of a tangram -> {"snd", "pnd", "psa"}.
+    """
     return {
         tangram: {
             **measures(items),

@@ -39,10 +39,15 @@ _VALIDATION_FILES = re.compile(r"^val_files *= *\[([^\]]*)\]", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set. figures: by tangram. splits: train, dev, ... -> disjoint, sorted tangrams.
+    """A data set.
 
-    val: training tangrams whose first annotation is for validation. measured: of each drawing. diagnostics: of
-    everything invalid or left out. source: name and digest of the drawings; "" for Diorama's own.
+    Attributes:
+        figures: by tangram.
+        splits: train, dev, ... -> disjoint, sorted tangrams.
+        val: training tangrams whose first annotation is for validation.
+        measured: of each drawing.
+        diagnostics: of everything invalid or left out.
+        source: name and digest of the drawings; "" for Diorama's own.
     """
 
     figures: Mapping[str, Figure]

@@ -35,7 +35,11 @@ AUG = "aug"
 
 @dataclass(frozen=True)
 class Example:
-    """An annotation with its parts in sentence order. shown: indices of the shown parts, in sentence order."""
+    """An annotation with its parts in sentence order.
+
+    Attributes:
+        shown: indices of the shown parts, in sentence order.
+    """
 
     annotation: Annotation
     parts: tuple[tuple[str, tuple[int, ...]], ...]

@@ -20,7 +20,12 @@ SIZE = 10
 
 
 class Game(NamedTuple):
-    """A game. examples[0] is the target. number: of the target's context. order: example shown at each position."""
+    """A game. examples[0] is the target.
+
+    Attributes:
+        number: of the target's context.
+        order: example shown at each position.
+    """
 
     number: int
     examples: tuple[Example, ...]
@@ -32,8 +37,9 @@ def games(
 ) -> Iterator[Game]:
     """Yield the games of a split.
 
-    skipped: receives the keys of targets without a game, by reason. augmented: a game per number of shown parts, from 0
-    to all, with random subsets.
+    Args:
+        skipped: receives the keys of targets without a game, by reason.
+        augmented: a game per number of shown parts, from 0 to all, with random subsets.
     """
     everything = [item for items in annotations.values() for item in items]
     targets = everything

@@ -58,9 +58,13 @@ class _Placed:
 
 
 def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = False) -> Tangram:
-    """Draw a valid tangram from (seed, name). corners: from 0 to 1.
+    """Draw a valid tangram from (seed, name).
 
-    Raises DioramaError if none is found within the bounds (never observed).
+    Args:
+        corners: from 0 to 1.
+
+    Raises:
+        DioramaError: if none is found within the bounds (never observed).
     """
     for start in range(STARTS):
         rng = generator(seed, name, f"tangram-{start}")
@@ -261,7 +265,11 @@ def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALI
 
 
 def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
-    """Draw different tangrams named t-<seed>-<number>. symmetric: share of tangrams with pairs about an axis."""
+    """Draw different tangrams named t-<seed>-<number>.
+
+    Args:
+        symmetric: share of tangrams with pairs about an axis.
+    """
     names = (f"t-{seed}-{number}" for number in itertools.count())
     styled = ((name, float(generator(seed, name, "style").random()) < symmetric) for name in names)
     return varied((draw_tangram(seed, name, corners, pairs) for name, pairs in styled), count, most_alike)

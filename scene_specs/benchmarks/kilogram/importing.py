@@ -57,11 +57,16 @@ def import_published(
 ) -> Iterator[EpisodeSpec]:
     """Yield the games of a file `<condition>.json` or `<condition>_caption.json` in its order.
 
-    svg: folder of drawings; without it, those of Diorama. annotations: file that says which pieces form a part; without
-    it, the colored images `<tangram>_<annotation>.png` of the folder `images` do. strict: a row that does not follow
-    from `part+color.json` is a diagnostic instead of a warning. Folder names tell the split, and whether games are
-    unconstrained. Ids: `kilogram/published/<split>/<condition>/<6 digits>`, with `kinds_of` before the digits. Raises
-    SpecError, after the last game.
+    Args:
+        svg: folder of drawings; without it, those of Diorama.
+        annotations: file that says which pieces form a part; without it, the colored images
+            `<tangram>_<annotation>.png` of the folder `images` do.
+        strict: a row that does not follow from `part+color.json` is a diagnostic instead of a warning. Folder names
+            tell the split, and whether games are unconstrained. Ids: `kilogram/published/<split>/<condition>/<6
+            digits>`, with `kinds_of` before the digits.
+
+    Raises:
+        SpecError: after the last game.
     """
     reader = _Reader(path, strict, svg, annotations, images)
     yield from reader.items()

@@ -95,7 +95,11 @@ _BASE: Mapping[int, Polygon] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Tangram:
-    """Seven placed pieces; polygons[k] is piece k + 1. name: its id in files."""
+    """Seven placed pieces; polygons[k] is piece k + 1.
+
+    Attributes:
+        name: its id in files.
+    """
 
     name: str
     polygons: tuple[Polygon, ...]
@@ -159,7 +163,11 @@ Corners = tuple[XY, ...]
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing. polygons[k] is piece k + 1: corners in user units, x right, y down. view_box: x, y, width, height."""
+    """A drawing. polygons[k] is piece k + 1: corners in user units, x right, y down.
+
+    Attributes:
+        view_box: x, y, width, height.
+    """
 
     name: str
     polygons: tuple[Corners, ...]

@@ -31,9 +31,12 @@ MARGIN_OUTSIDE = 0.005
 class Measured:
     """Measurements of a drawing.
 
-    area: the largest |area / expected - 1| of a piece. angle_deg: the largest distance of an edge from a multiple of 45
-    degrees, after the best rotation of the figure. overlap: shared area over total area. clusters: number of groups
-    that do not touch. margin: of the view box around the pieces, over its longer side; negative if it cuts them.
+    Attributes:
+        area: the largest |area / expected - 1| of a piece.
+        angle_deg: the largest distance of an edge from a multiple of 45 degrees, after the best rotation of the figure.
+        overlap: shared area over total area.
+        clusters: number of groups that do not touch.
+        margin: of the view box around the pieces, over its longer side; negative if it cuts them.
     """
 
     name: str

@@ -72,7 +72,11 @@ def touch(one: Polygon, other: Polygon) -> bool:
 
 
 def connected(polygons: Sequence[Polygon], by_edges: bool = True) -> bool:
-    """Return whether all pieces are connected. by_edges: a common point is not enough, only part of an edge."""
+    """Return whether all pieces are connected.
+
+    Args:
+        by_edges: a common point is not enough, only part of an edge.
+    """
     meet = edges_meet if by_edges else touch
     reached, todo = {0}, [0]
     while todo:
@@ -100,7 +104,11 @@ def _from_lowest(polygon: Polygon) -> Polygon:
 
 
 def tangram_problems(tangram: Tangram, by_edges: bool = False) -> list[str]:
-    """Return why a tangram is invalid, [] if it is valid. by_edges: see `connected`."""
+    """Return why a tangram is invalid, [] if it is valid.
+
+    Args:
+        by_edges: see `connected`.
+    """
     found = []
     if len(tangram.polygons) != len(PIECES):
         return [f"{len(tangram.polygons)} pieces; there are {len(PIECES)}"]

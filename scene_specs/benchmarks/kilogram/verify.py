@@ -44,9 +44,10 @@ def find_contradiction(
 ) -> str:
     """Return why an episode contradicts itself, "" if it does not.
 
-    frames: each with `name`, `utterance`, `truth`, `colors`: piece-1 to piece-7 -> name of the visible color, or a
-    description of what is visible instead, and `corners`: the same -> corners on the canvas. about: id and split, and
-    the canvas of a flat episode.
+    Args:
+        frames: each with `name`, `utterance`, `truth`, `colors`: piece-1 to piece-7 -> name of the visible color, or a
+            description of what is visible instead, and `corners`: the same -> corners on the canvas.
+        about: id and split, and the canvas of a flat episode.
     """
     try:
         return next(_problems(task, frames, about or {}), "")

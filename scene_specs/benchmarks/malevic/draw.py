@@ -41,7 +41,11 @@ Floats = NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """A scene. target: index of the object that the item asks about."""
+    """A scene.
+
+    Attributes:
+        target: index of the object that the item asks about.
+    """
 
     objects: tuple[Object, ...]
     k: float

@@ -89,8 +89,9 @@ def task_of_scene(
 ) -> dict[str, Any]:
     """Return the task of an item: `given`, and what follows from its objects and k.
 
-    query: index of the object in question, adjective, and truth of the sentence; None for a scene without a question.
-    The order of the keys is that of version 0.1.0: a Scene's hash depends on it.
+    Args:
+        query: index of the object in question, adjective, and truth of the sentence; None for a scene without a
+            question. The order of the keys is that of version 0.1.0: a Scene's hash depends on it.
     """
     labels = [label_of(which, objects, item, k) for item in objects]
     asked: dict[str, Any] = {}

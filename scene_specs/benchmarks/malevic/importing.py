@@ -88,11 +88,15 @@ def import_published(
 ) -> Iterator[EpisodeSpec]:
     """Yield the scenes of an annotation file in the order of their numbers, or the questions of a question file.
 
-    strict: a disagreement is a diagnostic instead of a warning. images: folder of `<image number>.png`, which show how
-    triangles point; without it, those beside the file. Folder names tell the set, file names the split.
-    Ids: `malevic/published/<set>/<split>/<6 digits>`, with `static/` before the digits for a folder of this variant,
-    and `/2`, ... after them for further questions about a scene. Raises SpecError, after the last item, with all
-    diagnostics.
+    Args:
+        strict: a disagreement is a diagnostic instead of a warning.
+        images: folder of `<image number>.png`, which show how triangles point; without it, those beside the file.
+            Folder names tell the set, file names the split. Ids: `malevic/published/<set>/<split>/<6 digits>`, with
+            `static/` before the digits for a folder of this variant, and `/2`, ... after them for further questions
+            about a scene.
+
+    Raises:
+        SpecError: after the last item, with all diagnostics.
     """
     reader = _Reader(path, strict, questions, images)
     yield from reader.items()

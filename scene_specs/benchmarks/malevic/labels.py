@@ -14,10 +14,14 @@ K_MEAN, K_SD = 0.29, 0.066
 
 
 class Label(NamedTuple):
-    """The label of an object. size: the set's word, None for an object that is neither biggest nor smallest.
+    """The label of an object.
 
-    threshold, distance: None if all compared areas are equal, and for superlatives. distance: |area - threshold| /
-    (greatest - least area). vague: whether k = 0.29 would give another word.
+    Attributes:
+        size: the set's word, None for an object that is neither biggest nor smallest.
+        threshold: None if all compared areas are equal, and for superlatives.
+        distance: None if all compared areas are equal, and for superlatives.
+        distance: |area - threshold| / (greatest - least area).
+        vague: whether k = 0.29 would give another word.
     """
 
     size: str | None

@@ -61,7 +61,8 @@ def vocabulary(which: Set) -> dict[str, dict[str, int]]:
 def encoded(known: Mapping[str, Mapping[str, int]], asked: Mapping[str, Any]) -> list[int]:
     """Return twelve numbers for an entry of a question file: nine of its sentence, its image, family and answer.
 
-    known: vocabulary of its set.
+    Args:
+        known: vocabulary of its set.
     """
     words = known["question_token_to_idx"]
     sentence_numbers = [words.get(word, _SPECIAL["<UNK>"]) for word in asked["question"].split(" ")]
@@ -72,7 +73,8 @@ def encoded(known: Mapping[str, Mapping[str, int]], asked: Mapping[str, Any]) ->
 def tensors(numbers: Sequence[int]) -> dict[str, NDArray[np.int32 | np.int64]]:
     """Return the datasets of a published `<split>_questions.h5`: questions (N, 9) int32, others (N,) int64.
 
-    numbers: of all entries in order, see `encoded`.
+    Args:
+        numbers: of all entries in order, see `encoded`.
     """
     rows = np.array(numbers, dtype=np.int64).reshape(-1, 12)
     return {

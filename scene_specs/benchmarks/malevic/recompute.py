@@ -36,7 +36,13 @@ _NEAR = 6e-5
 
 
 class Seen(NamedTuple):
-    """An object of a scene. radius: size class. row, column: as published, the center, of a triangle the apex."""
+    """An object of a scene.
+
+    Attributes:
+        radius: size class.
+        row: as published, the center, of a triangle the apex.
+        column: as published, the center, of a triangle the apex.
+    """
 
     shape: str
     color: str
@@ -110,7 +116,8 @@ class Scene(NamedTuple):
 def contradictions(task: Mapping[str, Any], objects: Sequence[Seen]) -> Iterator[str]:
     """Yield each claim of an item that does not follow from its objects. Raises KeyError or TypeError if one lacks.
 
-    objects: as shown, in the item's order.
+    Args:
+        objects: as shown, in the item's order.
     """
     kind, hardness, _ = RULES[task["name"]]
     scene = Scene(kind, hardness, objects, number_of(task["k"]))

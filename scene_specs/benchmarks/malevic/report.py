@@ -35,7 +35,11 @@ def asked_task(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 @dataclass
 class SetReport:
-    """Counts of a split of a set. near: items whose object is closer to the threshold than 10 % of the range."""
+    """Counts of a split of a set.
+
+    Attributes:
+        near: items whose object is closer to the threshold than 10 % of the range.
+    """
 
     name: str
     split: str

@@ -40,10 +40,14 @@ class Class(NamedTuple):
 
 @dataclass(frozen=True)
 class Set:
-    """A data set. kind: the task. hardness: of the published variants. splits: name -> number of items.
+    """A data set.
 
-    base: the set with the same images but other questions. swapped: items with the unseen pair per shape and answer, in
-    (train, val).
+    Attributes:
+        kind: the task.
+        hardness: of the published variants.
+        splits: name -> number of items.
+        base: the set with the same images but other questions.
+        swapped: items with the unseen pair per shape and answer, in (train, val).
     """
 
     name: str

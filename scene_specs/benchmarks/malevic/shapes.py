@@ -42,10 +42,14 @@ _ASIDE = 0.25
 
 @dataclass(frozen=True)
 class Object:
-    """An object of a scene. radius: size class. area: pixels on the canvas.
+    """An object of a scene.
 
-    row, column: as published, the center, of a triangle the apex. turned: the second of two poses, a level rectangle or
-    a triangle that points right.
+    Attributes:
+        radius: size class.
+        area: pixels on the canvas.
+        row: as published, the center, of a triangle the apex.
+        column: as published, the center, of a triangle the apex.
+        turned: the second of two poses, a level rectangle or a triangle that points right.
     """
 
     shape: str

@@ -60,9 +60,11 @@ _HINTS = {
 class TaskAudit:
     """Counts of one task.
 
-    chance: sum over episodes of 1 / options. found: guesser -> expected correct answers of each rule. kept: guesser ->
-    number of times that the answer was among its highest options. classes: what is tested for balance -> class ->
-    count, with one independent draw per episode.
+    Attributes:
+        chance: sum over episodes of 1 / options.
+        found: guesser -> expected correct answers of each rule.
+        kept: guesser -> number of times that the answer was among its highest options.
+        classes: what is tested for balance -> class -> count, with one independent draw per episode.
     """
 
     task: str

@@ -57,9 +57,11 @@ _LETTERS = "abcdef"
 class Image(NamedTuple):
     """One image of an episode.
 
-    names: of the objects in the published files, None for an object without a name. utterance: specs omit that of
-    the query. pointed: index of the object that the hand points at. orders: of the objects from left to right and from
-    front to behind; None if the layout is free.
+    Attributes:
+        names: of the objects in the published files, None for an object without a name.
+        utterance: specs omit that of the query.
+        pointed: index of the object that the hand points at.
+        orders: of the objects from left to right and from front to behind; None if the layout is free.
     """
 
     objects: Sequence[Object]
@@ -73,7 +75,8 @@ class Image(NamedTuple):
 class Draft:
     """Six contexts and the query, the map from words to meanings, the options in order, and the answer.
 
-    more: further keys of the spec's `task`.
+    Attributes:
+        more: further keys of the spec's `task`.
     """
 
     images: Sequence[Image]

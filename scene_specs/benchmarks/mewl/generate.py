@@ -32,9 +32,12 @@ def generate(options: Options) -> Iterator[dict[str, Any]]:
 def mewl_spec(seed: int, split: str, task: str, number: int, balanced: bool = False) -> dict[str, Any]:
     """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
 
-    balanced: leave out options that are wrong whatever the images show (unused words, pairs already shown).
-    Id: `mewl/<split>/<task>/<6 digits>`. Raises RuntimeError if no attempt gives
-    a valid episode (never observed).
+    Args:
+        balanced: leave out options that are wrong whatever the images show (unused words, pairs already shown). Id:
+            `mewl/<split>/<task>/<6 digits>`.
+
+    Raises:
+        RuntimeError: if no attempt gives a valid episode (never observed).
     """
     episode = f"mewl/{split}/{task}/{number:06d}"
     recipe = tasks.TASKS[task]

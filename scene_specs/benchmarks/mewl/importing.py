@@ -24,11 +24,17 @@ INFO = "info.json"
 
 
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:
-    """Yield the episodes of a folder, or the single one of a scene file. camera, strict: as for `clevr`.
+    """Yield the episodes of a folder, or the single one of a scene file.
 
     Ids: `mewl/<split>/<task>/<episode number>` from the folder names, or `mewl/<file name>`; a file `question.json`,
     which every episode has, gives the two joined.
-    Raises SpecError, after the last valid episode or 1,000 problems, with all diagnostics.
+
+    Args:
+        camera: as for `clevr`.
+        strict: as for `clevr`.
+
+    Raises:
+        SpecError: after the last valid episode or 1,000 problems, with all diagnostics.
     """
     if not path.is_dir():
         yield _single(path, camera, strict)

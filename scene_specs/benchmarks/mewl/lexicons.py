@@ -34,7 +34,12 @@ class TooManyLexicons(DioramaError):
 
 
 class Lexicon(NamedTuple):
-    """A lexicon. means: word -> meaning, for the words of the contexts. types: attribute of each position."""
+    """A lexicon.
+
+    Attributes:
+        means: word -> meaning, for the words of the contexts.
+        types: attribute of each position.
+    """
 
     means: dict[str, Meaning]
     types: tuple[str, ...] = ()

@@ -272,7 +272,11 @@ def _offer(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[list[int]
 
 
 class Task(NamedTuple):
-    """words: number of words with a meaning, number without one, and syllables of each."""
+    """A task of the benchmark.
+
+    Attributes:
+        words: number of words with a meaning, number without one, and syllables of each.
+    """
 
     words: tuple[int, int, int]
     build: Build

@@ -53,7 +53,8 @@ def _verify(view: Mapping[str, Any], task: Mapping[str, Any]) -> str:
 def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> str:
     """Return why the stored answer contradicts what a learner sees, "" if it does not.
 
-    words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
+    Args:
+        words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
     try:
         return _verdict(view, answer, words)
