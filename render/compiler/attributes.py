@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeVar
@@ -18,6 +18,7 @@ from diorama.render.geometry.outlines import corners_of, outline_of
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet import canonical, load_model
 from diorama.render.geometry.solid import Stand, stand_of
+from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
@@ -28,7 +29,6 @@ from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
 T = TypeVar("T")
-Fail = Callable[[str], Exception]
 # (shape, color, material, size), names or other values of a spec.
 Look = tuple[object, object, object, object]
 
@@ -38,11 +38,18 @@ _DISTINCT_TRIES = 100
 
 @dataclass(frozen=True)
 class Item:
-    """An object before the layout. location: as specified, with z filled in; None if the layout decides it.
+    """An object before the layout. Lengths are in Blender units.
 
-    height: of its origin above the ground. radius: of its footprint, a disc. hull: convex outline of the footprint,
-    about the origin, rotated and scaled, where known. reach: radius of the sphere about the origin that contains it.
-    outline: of prisms, and of shapes defined by corners.
+    Attributes:
+        color: name in the spec; None for a triple.
+        color_linear: linear RGB, 0 to 1.
+        size: name in the spec; None for a number.
+        location: as specified, with z filled in; None if the layout decides it.
+        height: of its origin above the ground.
+        radius: of its footprint, a disc.
+        hull: convex outline of the footprint, about the origin, rotated and scaled; None where unknown.
+        reach: radius of the sphere about the origin that contains it.
+        outline: of prisms, and of shapes defined by corners.
     """
 
     name: str
@@ -62,7 +69,7 @@ class Item:
 
 
 def material_of(material: str | MaterialSpec) -> SceneMaterial:
-    """The Scene's form of a spec's material."""
+    """Return the Scene's form of a spec's material."""
     if isinstance(material, str):
         return SceneMaterial(name=material)
     if material.name is None:
@@ -132,20 +139,17 @@ def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
     return canonical(shape) if is_model(shape) else shape, None
 
 
-def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting, fail: Fail) -> Item:
+def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting) -> Item:
     spec_shape, color, material, size = look
     stage, place = setting.stage, setting.place
     assert isinstance(material, str | MaterialSpec)
-    if isinstance(color, str) and color not in stage.color_names():
-        raise fail(f"object {name}: unknown color {color!r}; there are: {', '.join(stage.color_names())}")
-    if isinstance(size, str) and size not in stage.size_names():
-        raise fail(f"object {name}: unknown size {size!r}; there are: {', '.join(stage.size_names())}")
     shape, outline = _shape_of(spec_shape)
     stand = stand_of(shape, outline)
     drawn = outline_of(shape, outline)
     scale, word = _scale_of(spec, size, drawn, stand, setting)
     if not scale:
-        raise fail(f"object {name}: its scale is less than 0.000001; raise size or footprint, or leave out normalize")
+        problem = f"object {name}: its scale is less than 0.000001"
+        raise CompileError(f"{problem}; raise size or footprint, or leave out normalize")
     height = setting.height(scale, stand, drawn is not None)
     location = place.location if place is not None else None
     if location is not None and drawn is not None and setting.layers is not None:
@@ -171,24 +175,20 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting,
     )
 
 
-def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fail) -> list[StagePlace | None]:
+def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[StagePlace | None]:
     """The stage's place of each object: the named one, or a free one for objects without place and location."""
-    known = stage.places or {}
-    chosen = [want.spec.place for want in wanted]
-    for name in chosen:
-        if name is not None and name not in known:
-            raise fail(f"unknown place {name!r}; stage {stage.name} has: {', '.join(known) or 'none'}")
     if stage.places is None:
         return [None] * len(wanted)
-    free = [name for name in known if name not in chosen]
+    chosen = [want.spec.place for want in wanted]
+    free = [name for name in stage.places if name not in chosen]
     without = [k for k, want in enumerate(wanted) if want.spec.place is None and want.spec.location is None]
     if len(without) > len(free):
         objects, places = counted(len(without), "object"), counted(len(free), "free place")
-        raise fail(f"{objects} without place or location, and {places}: {', '.join(free)}")
+        raise CompileError(f"{objects} without place or location, and {places}: {', '.join(free)}")
     order = np.argsort(keys.generator("places").random(len(free)), kind="stable") if len(free) > 1 else range(len(free))
     for k, slot in zip(without, order, strict=False):
         chosen[k] = free[int(slot)]
-    return [None if name is None else known[name] for name in chosen]
+    return [None if name is None else stage.places[name] for name in chosen]
 
 
 def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
@@ -204,9 +204,11 @@ def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The specified fields of an object, and the values to sample the others from. pairs: (shape, color) choices.
+    """The specified fields of an object, and the values to sample the others from.
 
-    given: which values the spec lists, of `color` and `material`; they apply to models, too.
+    Attributes:
+        pairs: (shape, color) choices in place of `shapes` and `colors`.
+        given: which of `color` and `material` the spec lists values of; these apply to models, too.
     """
 
     spec: ObjectSpec
@@ -218,7 +220,7 @@ class Wanted:
     given: frozenset[str] = frozenset()
 
     def looks(self) -> list[Look]:
-        """All allowed combinations."""
+        """List all allowed combinations."""
         spec = self.spec
         pairs: Sequence[tuple[object, object]] = self.pairs or list(
             product([spec.shape] if spec.shape else self.shapes, [spec.color] if spec.color else self.colors)
@@ -233,7 +235,7 @@ def _pick(values: Sequence[T], u: float) -> T:
 
 
 def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wanted]:
-    """The objects of a frame: first the specified ones, then the random ones."""
+    """Return the objects of a frame: first the specified ones, then the random ones."""
     base = (defaults.shapes, defaults.colors, defaults.materials, defaults.sizes)
     listed = [Wanted(spec, *base) for spec in frame.objects]
     more = frame.random_objects
@@ -307,7 +309,7 @@ def _pick_distinct(choices: Sequence[Sequence[tuple[Hashable, Look]]], draws: li
     return None
 
 
-def _draw_distinct(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fail) -> list[Look]:
+def _draw_distinct(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[Look]:
     """Sample looks of which no two are equal."""
     draws = keys.generator("distinct").random((_DISTINCT_TRIES, len(wanted))).tolist()
     looks = [[(look, _of_model(want, look)) for look in want.looks()] for want in wanted]
@@ -320,30 +322,34 @@ def _draw_distinct(wanted: Sequence[Wanted], stage: Stage, keys: Keys, fail: Fai
         drawn = _pick_distinct([[*own.items()] for own in seen], draws)
     if drawn is not None:
         return drawn
-    raise fail(
+    raise CompileError(
         f"distinct: no {len(wanted)} objects that differ in shape, color, material or size were found in "
         f"{_DISTINCT_TRIES} draws; extend the lists of random_objects or request fewer objects"
     )
 
 
-def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera, fail: Fail) -> list[Item]:
-    """All objects of a frame, first the specified, then the random ones. Raises the error of `fail`, AssetError.
+def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[Item]:
+    """Decide the attributes of all objects of a frame, first the specified, then the random ones.
 
-    eye: the camera of the layout, from which a `view` is seen; only its orientation matters. The numbers of an object
-    are drawn whether needed or not, so that specifying one attribute does not change the others.
+    The numbers of an object are drawn whether needed or not, so that specifying one attribute does not change the
+    others.
+
+    Args:
+        eye: the camera of the layout, from which a `view` is seen; only its orientation matters.
+
+    Raises:
+        CompileError: there are not enough free places or distinct looks, or an object is too small.
+        AssetError: a mesh or model can't be read.
     """
     wanted = wanted_of(frame, stage.defaults, keys)
     u = keys.generator("attributes").random((len(wanted), 5))
     distinct = frame.random_objects is not None and frame.random_objects.distinct
-    looks = _draw_distinct(wanted, stage, keys, fail) if distinct else _draw_freely(wanted, u)
+    looks = _draw_distinct(wanted, stage, keys) if distinct else _draw_freely(wanted, u)
     names = [object_name(want.spec, index) for index, want in enumerate(wanted)]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise fail(f"two objects have the name {name!r}; an object without a name is called `object-<index>`")
     turns = (u[:, 4] * 360.0).tolist()
-    places = _places(wanted, stage, keys, fail)
+    places = _places(wanted, stage, keys)
     layers = flat_layers(frame, stage)
     return [
-        _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k, layers), fail)
+        _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k, layers))
         for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]

@@ -8,11 +8,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from diorama.render.compiler.attributes import Fail, Item
+from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.rng import Keys
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.orbit import direction, distance
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text
 from diorama.scene_specs.language.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
 from diorama.scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
@@ -71,8 +72,7 @@ def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, A
     return {"location": location, "look_at": rounded3(center), "clip": clip, "ortho_scale": ortho}
 
 
-def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str, fail: Fail) -> SceneCamera:
-    """One camera. Raises the error that `fail` returns for invalid numbers."""
+def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str) -> SceneCamera:
     base = stage.camera
     if _orbits(spec, stage):
         fields = _orbit(spec, stage, items)
@@ -84,13 +84,13 @@ def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, p
         fields = {"location": location, "look_at": look_at, "clip": base.clip, "ortho_scale": base.ortho_scale}
     fields |= {"lens": rounded(spec.lens or base.lens), "sensor_width": rounded(spec.sensor_width or base.sensor_width)}
     if fields["location"] == fields["look_at"]:
-        raise fail(f"{purpose}: its location is the point that it looks at, {list(fields['look_at'])}")
+        raise CompileError(f"{purpose}: its location is the point that it looks at, {list(fields['look_at'])}")
     try:
         return SceneCamera(**fields)
     except ValidationError as error:
         issues = form_diagnostics(error, SceneCamera, fields)
         problems = "; ".join(f"{path_text(issue.path)}: {issue.problem}" for issue in issues)
-        raise fail(f"{purpose}: {problems}") from error
+        raise CompileError(f"{purpose}: {problems}") from error
 
 
 def _specified(frame: FrameSpec) -> list[tuple[str | None, CameraSpec, str]]:
@@ -100,25 +100,29 @@ def _specified(frame: FrameSpec) -> list[tuple[str | None, CameraSpec, str]]:
     return [(None, frame.camera or CameraSpec(), "camera")]
 
 
-def draw_views(frame: FrameSpec, stage: Stage, items: Sequence[Item], keys: Keys, fail: Fail) -> tuple[SceneView, ...]:
-    """The views of a frame, or its one camera. items: the objects that a camera without a location shows.
+def draw_views(frame: FrameSpec, stage: Stage, items: Sequence[Item], keys: Keys) -> tuple[SceneView, ...]:
+    """Decide the views of a frame, or its one camera.
 
-    Raises the error that `fail` returns.
+    Args:
+        items: the objects that a camera without a location shows.
+
+    Raises:
+        CompileError: a camera has invalid numbers.
     """
     return tuple(
-        SceneView(name=name, camera=_camera(spec, stage, items, keys, purpose, fail))
+        SceneView(name=name, camera=_camera(spec, stage, items, keys, purpose))
         for name, spec, purpose in _specified(frame)
     )
 
 
-def first_eye(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> Camera:
-    """The first camera before the objects exist; its orientation is final, its distance is not."""
+def first_eye(frame: FrameSpec, stage: Stage, keys: Keys) -> Camera:
+    """Return the first camera before the objects exist; its orientation is final, its distance is not."""
     _, spec, purpose = _specified(frame)[0]
-    return Camera.of(_camera(spec, stage, (), keys, purpose, fail), *stage.size)
+    return Camera.of(_camera(spec, stage, (), keys, purpose), *stage.size)
 
 
 def fits(size: tuple[int, int], settings: Settings) -> bool:
-    """Whether images have the aspect ratio of `size`, (width, height)."""
+    """Return whether images have the aspect ratio of `size`, (width, height)."""
     return size[0] * settings.height == size[1] * settings.width
 
 
@@ -142,10 +146,13 @@ def _shows(camera: SceneCamera, settings: Settings) -> tuple[float, tuple[int, i
 def fit_frame(
     frame: SceneFrame, size: tuple[int, int], settings: Settings, before: Settings | None = None
 ) -> SceneFrame:
-    """A flat frame whose cameras see all that images of `size` (width, height) show, with margins if need be.
+    """Fit the cameras of a flat frame to the aspect ratio of the image; they get margins where it differs.
 
-    before: settings for which the frame was fitted; its margins of that time go. Other frames are unchanged: what their
-    cameras see beside the objects depends on the aspect ratio by design.
+    Other frames are unchanged: what their cameras see beside the objects depends on the aspect ratio by design.
+
+    Args:
+        size: (width, height) of images that show exactly what has to be seen.
+        before: settings for which the frame was fitted; its margins of that time go.
     """
     if frame.pixels is None or fits(size, settings):
         return frame
@@ -166,11 +173,7 @@ def _light(light: StageLight, change: LightSpec | None, keys: Keys) -> SceneLigh
     return SceneLight(**{**fields, "energy": rounded(fields["energy"]), "color": rounded3(fields["color"])})
 
 
-def draw_lights(frame: FrameSpec, stage: Stage, keys: Keys, fail: Fail) -> tuple[SceneLight, ...]:
-    """The stage's lights with jitter and the frame's changes. Raises the error that `fail` returns."""
+def draw_lights(frame: FrameSpec, stage: Stage, keys: Keys) -> tuple[SceneLight, ...]:
+    """Return the stage's lights with jitter and the frame's changes."""
     changes = {change.name: change for change in frame.lights}
-    known = [light.name for light in stage.lights]
-    for name in changes:
-        if name not in known:
-            raise fail(f"unknown light {name!r}; stage {stage.name} has: {', '.join(known)}")
     return tuple(_light(light, changes.get(light.name), keys) for light in stage.lights)

@@ -26,18 +26,16 @@ def _object(index: int, item: Item, location: tuple[float, float, float]) -> Sce
     return SceneObject(index=index, location=location, **decided)
 
 
-def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> tuple[SceneFrame, Layout]:
-    """Compile one frame. Raises CompileError, AssetError."""
+def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> tuple[SceneFrame, Layout]:
     keys = Keys(spec.seed, spec.id, name)
-
-    def fail(problem: str, broke: dict[str, int] | None = None) -> CompileError:
-        return CompileError(spec.id, name, problem, broke)
-
-    lights = draw_lights(frame, stage, keys, fail)
-    items = draw_items(frame, stage, keys, first_eye(frame, stage, keys, fail), fail)
-    views = draw_views(frame, stage, items, keys, fail)
-    rules = rules_of(frame, items, stage.placement, fail)
-    layout = lay_out(frame, items, rules, Camera.of(views[0].camera, *stage.size), stage, keys, fail)
+    try:
+        items = draw_items(frame, stage, keys, first_eye(frame, stage, keys))
+        views = draw_views(frame, stage, items, keys)
+        rules = rules_of(frame, items, stage.placement)
+        layout = lay_out(frame, items, rules, Camera.of(views[0].camera, *stage.size), stage, keys)
+    except CompileError as error:
+        error.episode, error.frame = spec.id, name
+        raise
     placed = [*zip(items, layout.locations, strict=True)]
     pointer = None
     if layout.pointer is not None and frame.pointer is not None:
@@ -51,7 +49,7 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
         truth=frame.truth,
         objects=objects,
         pointer=pointer,
-        lights=lights,
+        lights=draw_lights(frame, stage, keys),
         views=views,
         passes=frame.passes,
         seed=keys.bits31("cycles"),
@@ -68,9 +66,9 @@ def compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) 
 def compile_with_report(
     spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
 ) -> tuple[Scene, tuple[Layout, ...]]:
-    """The Scene of a spec, and the layout of each frame. Raises the errors of `compile_episode`."""
+    """Compile a spec; return its Scene and the layout of each frame. Arguments and errors: see `compile_episode`."""
     stage = stage_of(spec)
-    compiled = (compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
+    compiled = (_compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
     frames, layouts = zip(*compiled, strict=True)
     frames = tuple(fit_frame(frame, stage.size, settings) for frame in frames)
     shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
@@ -93,10 +91,16 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
     """Compile a spec to a Scene; of a Scene only the settings change.
 
     Pure: a spec compiles identically on every machine with the same settings and assets. The image size and the profile
-    move no object. asset_roots: folders of .blend files and meshes, in addition to the built-in assets.
+    move no object.
 
-    Raises CompileError if no layout satisfies a frame within the bounds of the stage, AssetError for an asset that is
-    missing or outside the roots, StageError for an unknown stage.
+    Args:
+        spec: as `check_spec` accepts it, or a Scene.
+        asset_roots: folders of .blend files and meshes, in addition to the built-in assets.
+
+    Raises:
+        CompileError: no layout satisfies a frame within the bounds of the stage.
+        AssetError: an asset is missing or outside the roots.
+        StageError: the stage does not exist.
     """
     if isinstance(spec, Scene):
         size = (spec.settings.width, spec.settings.height)

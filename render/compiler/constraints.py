@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler.attributes import Fail, Item
+from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.language.stage import StagePlacement
@@ -19,7 +19,7 @@ Outline = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Demand:
-    """Object `high` is more than `margin` further along an axis (0 right, 1 front) than object `low`."""
+    """A demand that object `high` is more than `margin` further along an axis (0 right, 1 front) than object `low`."""
 
     axis: int
     low: int
@@ -32,10 +32,17 @@ class Demand:
 class Rules:
     """The rules of a layout of n objects.
 
-    fixed: (n,) which objects have specified locations. scales, radii: (n,) scale, and radius of the footprint. hulls:
-    outlines of the footprints, None for a disc. min_distance, axis_margin, in_frame: rules for objects that the layout
-    places; for all objects where the frame states them (`*_stated`). visible, visible_stated: minimum visible pixels of
-    each object, and whether the frame states them.
+    `min_distance`, `axis_margin` and `in_frame` hold for objects that the layout places; for all objects where the
+    frame states them (`*_stated`).
+
+    Attributes:
+        fixed: (n,) which objects have specified locations.
+        scales: (n,) Blender units.
+        radii: (n,) radius of the footprint, Blender units.
+        hulls: outlines of the footprints, None for a disc.
+        visible: minimum visible pixels of each object.
+        visible_stated: whether the frame states this minimum.
+        front_margin: whether `axis_margin` holds along front, too; in the quadrants of a pointer it does not.
     """
 
     names: tuple[str, ...]
@@ -52,26 +59,33 @@ class Rules:
     visible: tuple[int, ...]
     visible_stated: tuple[bool, ...]
     demands: tuple[Demand, ...]
-    # In the quadrants of a pointer, the margin holds along `right` only.
     front_margin: bool = True
 
     def margin(self, axis: int) -> float:
-        """Minimum difference along right (axis 0) or front (axis 1)."""
+        """Return the minimum difference along right (axis 0) or front (axis 1)."""
         return self.axis_margin if axis == 0 or self.front_margin else 0.0
 
     @property
     def distance_label(self) -> str:
+        """Name of the rule in messages."""
         return f"min_distance {self.min_distance:g}"
 
     @property
     def margin_label(self) -> str:
+        """Name of the rule in messages."""
         return f"axis_margin {self.axis_margin:g}"
 
     def visible_label(self, index: int) -> str:
+        """Name the rule for messages."""
         return f"min_visible_pixels {self.visible[index]} of {self.names[index]}"
 
     def gap(self, first: int, second: int, dx: Floats, dy: Floats) -> Floats:
-        """Distance between the footprints of two objects. dx, dy: location of the second minus that of the first."""
+        """Return the distance between the footprints of two objects.
+
+        Args:
+            dx: x of the second location minus that of the first.
+            dy: likewise y.
+        """
         discs = np.sqrt(dx * dx + dy * dy) - self.radii[first] - self.radii[second]
         if self.hulls[first] is None and self.hulls[second] is None:
             return np.asarray(discs)
@@ -80,9 +94,10 @@ class Rules:
         return np.asarray(np.maximum(discs, clearance(dx, dy, outline) - disc_radii))
 
     def least(self, axis: int) -> Floats:
-        """(n, n): how much further along the axis object j (column) must be than i (row), including chains of demands.
+        """Compute how much further along the axis object j (column) must be than i (row), including chains of demands.
 
-        -inf without a demand. A diagonal element of 0 or more means that the demands contradict each other.
+        Returns:
+            (n, n), -inf without a demand. A diagonal element of 0 or more means that the demands contradict each other.
         """
         table = np.full((len(self.names), len(self.names)), -np.inf)
         for demand in self.demands:
@@ -94,7 +109,7 @@ class Rules:
 
 
 def difference(first: Outline | None, second: Outline | None) -> Floats:
-    """Minkowski difference of two convex outlines, counter-clockwise; (N, 2). None stands for a point.
+    """Return the Minkowski difference of two convex outlines, (N, 2), counter-clockwise. None stands for a point.
 
     The outlines overlap where the origin of the second, relative to that of the first, lies in it.
     """
@@ -105,7 +120,7 @@ def difference(first: Outline | None, second: Outline | None) -> Floats:
 
 
 def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
-    """Distance of points x, y from a convex, counter-clockwise outline (N, 2); negative inside. Shape of x."""
+    """Return the distance of points x, y from a convex, counter-clockwise outline (N, 2); negative inside."""
     ends = np.roll(outline, -1, axis=0)
     nearest = np.full(np.shape(x), np.inf)
     inside = np.ones(np.shape(x), dtype=bool)
@@ -121,21 +136,12 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
     return np.where(inside & (len(outline) > 2), -distance, distance)
 
 
-def _index(names: Sequence[str], name: str, fail: Fail) -> int:
-    if name not in names:
-        raise fail(f"a constraint names object {name!r}; there are: {', '.join(names)}")
-    return names.index(name)
-
-
 def _demand(
-    spec: ConstraintSpec, names: Sequence[str], fixed: Sequence[bool], rules: tuple[float, float, float], fail: Fail
+    spec: ConstraintSpec, names: Sequence[str], fixed: Sequence[bool], rules: tuple[float, float, float]
 ) -> Demand:
     """rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0."""
-    if spec.relation is None or spec.subject is None or spec.of is None:
-        raise fail("a relation needs `relation`, `subject` and `of`")
-    subject, of = _index(names, spec.subject, fail), _index(names, spec.of, fail)
-    if subject == of:
-        raise fail(f"a relation of {spec.subject!r} to itself")
+    assert spec.subject is not None and spec.of is not None
+    subject, of = names.index(spec.subject), names.index(spec.of)
     # The margin of the stage does not apply where both locations are specified.
     threshold, drawn, stated = rules
     margin = max(threshold, stated if fixed[subject] and fixed[of] else drawn) if spec.margin is None else spec.margin
@@ -145,8 +151,8 @@ def _demand(
     return Demand(0 if spec.relation in ("left", "right") else 1, low, high, margin, label)
 
 
-def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement, fail: Fail) -> Rules:
-    """The rules of a frame. Raises the error that `fail` returns for an invalid constraint."""
+def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement) -> Rules:
+    """Return the rules of a frame."""
     names = tuple(item.name for item in items)
     fixed = [item.location is not None for item in items]
     stated = frame.constraints
@@ -159,14 +165,10 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement,
         pixels = constraint.min_visible_pixels
         if pixels is not None:
             for name in names if constraint.objects is None else constraint.objects:
-                k = _index(names, name, fail)
+                k = names.index(name)
                 visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
-    demands = tuple(
-        _demand(c, names, fixed, margins_of, fail)
-        for c in stated
-        if c.relation is not None or c.subject is not None or c.of is not None
-    )
+    demands = tuple(_demand(c, names, fixed, margins_of) for c in stated if c.relation is not None)
     return Rules(
         names=names,
         fixed=np.array(fixed, dtype=bool),

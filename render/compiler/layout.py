@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
 from diorama.render.geometry.rotation import Vec
+from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.tables import counted
@@ -30,17 +30,15 @@ _QUARTERS = (
 )
 
 
-class Failure(Protocol):
-    """Returns the frame's CompileError for a problem. broke: constraint -> rejected candidates."""
-
-    def __call__(self, problem: str, broke: dict[str, int] | None = None) -> Exception: ...
-
-
 @dataclass(frozen=True)
 class Layout:
-    """locations: of all objects. restarts: discarded layouts. refused: constraint -> candidates that it rejected.
+    """Where the objects of a frame stand.
 
-    pointer: with location and rotation, None without one.
+    Attributes:
+        locations: of all objects, Blender units.
+        restarts: number of discarded layouts.
+        refused: constraint -> candidates that it rejected.
+        pointer: with location and rotation; None without one.
     """
 
     locations: tuple[Vec, ...]
@@ -82,12 +80,12 @@ def _broken_visibility(
                 yield f"{rules.visible_label(k)}: {pixels} visible"
 
 
-def _check_demands(rules: Rules, fail: Failure) -> None:
+def _check_demands(rules: Rules) -> None:
     for axis in (0, 1):
         wrong = {*np.flatnonzero(np.diagonal(rules.least(axis)) >= 0).tolist()}
         if wrong:
             cycle = [d.label for d in rules.demands if d.axis == axis and {d.low, d.high} <= wrong]
-            raise fail(f"relations contradict each other: {'; '.join(cycle)}")
+            raise CompileError(f"relations contradict each other: {'; '.join(cycle)}")
 
 
 def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
@@ -104,9 +102,7 @@ def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: Visibili
     return floors
 
 
-def _check_ground(
-    layout: Layout, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage, fail: Failure
-) -> None:
+def _check_ground(layout: Layout, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage) -> None:
     """Refuse a camera below or behind the ground, where objects that must be visible are not."""
     if stage.ground is None or camera.orthographic:
         return
@@ -114,7 +110,7 @@ def _check_ground(
         demanded = rules.visible[k] and (item.location is None or rules.visible_stated[k])
         if demanded and is_between(stage.ground, camera.location, (x, y, z + item.reach)):
             problem = f"the ground is between the camera and {rules.names[k]}; raise the camera or bring it nearer"
-            raise fail(f"{rules.visible_label(k)}: {problem}, or allow 0 visible pixels")
+            raise CompileError(f"{rules.visible_label(k)}: {problem}, or allow 0 visible pixels")
 
 
 def _locations(items: Sequence[Item], places: Floats) -> tuple[Vec, ...]:
@@ -122,13 +118,7 @@ def _locations(items: Sequence[Item], places: Floats) -> tuple[Vec, ...]:
 
 
 def _search(
-    search: Search,
-    stage: Stage,
-    keys: Keys,
-    floors: Sequence[int],
-    placer: Placer | None,
-    quarters: bool,
-    fail: Failure,
+    search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, quarters: bool
 ) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
     generator = keys.generator("placement")
@@ -154,19 +144,21 @@ def _search(
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
     if not search.order:
-        raise fail("no location for the pointer among the specified objects", refused)
+        raise CompileError("no location for the pointer among the specified objects", refused)
     objects = counted(len(items), "object")
     problem = f"no valid layout of {objects} in {limit} attempts with {search.tries} locations per object"
-    raise fail(problem + _QUARTERS * quarters, refused)
+    raise CompileError(problem + _QUARTERS * quarters, refused)
 
 
-def lay_out(
-    frame: FrameSpec, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage, keys: Keys, fail: Failure
-) -> Layout:
-    """Locations of all objects of a frame. camera: the first view's, at the stage's own size.
+def lay_out(frame: FrameSpec, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage, keys: Keys) -> Layout:
+    """Find locations for all objects of a frame.
 
-    Raises the error that `fail` returns: specified locations that break a constraint, relations that contradict each
-    other, or a search without a result.
+    Args:
+        camera: the first view's, at the stage's own size.
+
+    Raises:
+        CompileError: specified locations break a constraint, relations contradict each other, or the search found
+            nothing.
     """
     area = frame.area or stage.placement.area
     directions = camera.directions()
@@ -174,10 +166,10 @@ def lay_out(
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
     visibility = VisibilityCounter(items, camera, stage.ground)
     fixed = [(k, item.location) for k, item in enumerate(items) if item.location is not None]
-    _check_demands(rules, fail)
+    _check_demands(rules)
     broken = [*_broken_pairs(rules, fixed, ground), *_broken_visibility(rules, items, fixed, visibility)]
     if broken:
-        raise fail(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
+        raise CompileError(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
     grounds = [ground] * len(items)
     pointer_ground = ground
     areas = quadrants(frame, items, stage.pointer)
@@ -186,8 +178,8 @@ def lay_out(
         rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
-        placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys, fail)
+        placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys)
     search = Search(items, rules, grounds, visibility, stage.placement.tries)
-    layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None, fail)
-    _check_ground(layout, items, rules, camera, stage, fail)
+    layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None)
+    _check_ground(layout, items, rules, camera, stage)
     return layout

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from diorama.render.compiler.attributes import Fail, Item, material_of
+from diorama.render.compiler.attributes import Item, material_of
 from diorama.render.compiler.constraints import Rules
 from diorama.render.compiler.placement import Floats, Ground2
 from diorama.render.compiler.rng import Keys
@@ -36,7 +36,7 @@ _LEAST_SHOWN = 0.95
 
 
 def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
-    """Distance of a point from the ray that starts at the knuckle and passes the fingertip; inf if it lies behind."""
+    """Return the distance of a point from the ray from knuckle through fingertip; inf if it lies behind the knuckle."""
     along = [t - k for t, k in zip(tip, knuckle, strict=True)]
     away = [t - k for t, k in zip(target, knuckle, strict=True)]
     length2 = sum(a * a for a in along)
@@ -47,7 +47,7 @@ def ray_distance(knuckle: Vec, tip: Vec, target: Vec) -> float:
 
 
 def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
-    """The pointer before its location and rotation are known."""
+    """Return the pointer before its location and rotation are known."""
     scale = stage.scale if spec.size is None else rounded(spec.size)
     linear = [value / 255 for value in stage.color]
     if spec.color is not None:
@@ -71,10 +71,13 @@ def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
 
 
 def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | None) -> list[tuple[Span, Span]] | None:
-    """The published layout of three objects and a pointer: their areas ((x0, x1), (y0, y1)), the pointer's last.
+    """Return the published areas of three objects and a pointer.
 
-    Objects 0, 1 and 2 get the left, back and right quadrant, the pointer the one towards the camera. None for another
-    number of objects, specified locations, or an area of the frame.
+    Objects 0, 1 and 2 get the left, back and right quadrant, the pointer the one towards the camera.
+
+    Returns:
+        ((x0, x1), (y0, y1)) of each object and of the pointer, Blender units; None for another number of objects,
+        specified locations, or an area of the frame.
     """
     if frame.pointer is None or stage is None or frame.area is not None or len(items) != 3:
         return None
@@ -87,7 +90,15 @@ def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | Non
 
 @dataclass
 class Placer:
-    """Places the pointer in a finished layout. item: the pointer, with or without a specified location."""
+    """Places the pointer in a finished layout.
+
+    Attributes:
+        item: the pointer, with or without a specified location.
+        target: index of the object that it points at.
+        ground: its area.
+        tries: candidate locations per layout.
+        height: of the pointer's origin, Blender units.
+    """
 
     item: Item
     target: int
@@ -99,7 +110,16 @@ class Placer:
     generator: Generator
 
     def place(self, locations: Sequence[Vec], floors: Sequence[int], refused: dict[str, int]) -> Item | None:
-        """The pointer with location and rotation, or None; counts rejections in `refused`."""
+        """Find a location and rotation of the pointer.
+
+        Args:
+            locations: of all objects.
+            floors: minimum visible pixels of each object.
+            refused: constraint -> rejections, which are added to it.
+
+        Returns:
+            The pointer; None if no candidate satisfies all rules.
+        """
         location = self.item.location
         if location is not None and self.rules.fixed.all():
             return self.turned(*location, locations)
@@ -122,7 +142,7 @@ class Placer:
         return None
 
     def turned(self, x: float, y: float, z: float, locations: Sequence[Vec]) -> Item:
-        """The pointer at a location, its -Y turned to its target by pi - atan2(dx, dy), as published."""
+        """Return the pointer at a location, its -Y turned to its target by pi - atan2(dx, dy), as published."""
         tx, ty, _ = locations[self.target]
         turn = rounded(math.degrees(math.pi - math.atan2(tx - x, ty - y)) % 360.0)
         return replace(self.item, location=(x + 0.0, y + 0.0, z), rotation_deg=(0.0, 0.0, turn))
@@ -177,12 +197,9 @@ class Placer:
 
 
 def placer_of(
-    spec: PointerSpec, stage: Stage, ground: Ground2, rules: Rules, counter: VisibilityCounter, keys: Keys, fail: Fail
+    spec: PointerSpec, stage: Stage, ground: Ground2, rules: Rules, counter: VisibilityCounter, keys: Keys
 ) -> Placer:
-    """The placer of a frame's pointer. Raises the error that `fail` returns for a stage or target that allows none."""
-    if stage.pointer is None:
-        raise fail("this stage has no pointer")
-    if spec.target not in rules.names:
-        raise fail(f"unknown pointer target {spec.target!r}; there are: {', '.join(rules.names)}")
+    """Return the placer of a frame's pointer. ground: its area."""
+    assert stage.pointer is not None
     item, target, tries = pointer_item(spec, stage.pointer), rules.names.index(spec.target), stage.placement.tries
     return Placer(item, target, ground, rules, counter, tries, stage.pointer.height, keys.generator("pointer"))

@@ -49,35 +49,32 @@ class MissingError(DioramaError):
 class CompileError(DioramaError):
     """No layout was found within the bound.
 
-    episode, frame: their names. broke: constraint -> number of tries that it refused.
+    Attributes:
+        problem: what failed, without its frame.
+        broke: constraint -> number of tries that it refused.
+        episode: id of the episode.
+        frame: name of the frame.
     """
 
-    exit_code = 1
+    episode = frame = ""
 
-    def __init__(self, episode: str, frame: str, problem: str, broke: dict[str, int] | None = None) -> None:
-        self.episode, self.frame, self.problem = episode, frame, problem
-        self.broke = dict(broke or {})
-        counts = ", ".join(
-            f"{name} ({counted(n, 'time')})" for name, n in sorted(self.broke.items(), key=lambda kv: (-kv[1], kv[0]))
-        )
-        super().__init__(
-            f"episode {episode}: frame {frame}: {problem}" + (f"; rejected by: {counts}" if counts else "")
-        )
+    def __init__(self, problem: str, broke: dict[str, int] | None = None) -> None:
+        super().__init__(problem, broke)
+        self.problem, self.broke = problem, dict(broke or {})
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (type(self), (self.episode, self.frame, self.problem, self.broke))
+    def __str__(self) -> str:
+        ranked = sorted(self.broke.items(), key=lambda pair: (-pair[1], pair[0]))
+        counts = ", ".join(f"{name} ({counted(n, 'time')})" for name, n in ranked)
+        located = f"episode {self.episode}: frame {self.frame}: {self.problem}"
+        return f"{located}; rejected by: {counts}" if counts else located
 
 
 class ContrastError(DioramaError):
     """No edit of an episode makes the contrast that was asked for."""
 
-    exit_code = 1
-
 
 class RenderError(DioramaError):
     """Cycles could not render an episode; the message holds its output."""
-
-    exit_code = 1
 
 
 class DeviceError(RenderError):
@@ -96,8 +93,6 @@ class GpuMemoryError(GpuError):
 
 class ChatError(DioramaError):
     """A chat model gave no usable reply."""
-
-    exit_code = 1
 
 
 class StoreError(DioramaError):

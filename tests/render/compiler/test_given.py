@@ -119,12 +119,7 @@ def test_the_stated_minimum_replaces_the_stage_s() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        ({"objects": [{"name": "a", "color": "pink"}]}, "unknown color 'pink'"),
-        ({"objects": [{"name": "a", "size": "huge"}]}, "unknown size 'huge'"),
         ({"objects": [{"name": "a", "shape": "cube", "size": 1e-7}]}, "object a: its scale is less than"),
-        ({"lights": [{"name": "lamp"}]}, "unknown light 'lamp'"),
-        ({"constraints": [{"relation": "left", "subject": "x", "of": "y"}]}, "names object 'x'"),
-        ({"objects": [{"name": "object-1"}, {}]}, "two objects have the name 'object-1'"),
         ({"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1]}}, "looks at"),
         (
             {"camera": {"location": [1, 1, 1], "look_at": [1, 1, 1.0000001]}},
