@@ -19,7 +19,11 @@ _stage_digest = lru_cache(maxsize=64)(stage_digest)
 
 
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
-    """The .blend file `name`, see `find_asset`. Raises AssetError."""
+    """Find the .blend file `name`; see `find_asset`.
+
+    Raises:
+        AssetError: the name is wrong, or there is no such file below the roots.
+    """
     if "\0" in name or not name.lower().endswith(".blend"):
         raise AssetError(f"asset {name!r}: not the name of a .blend file")
     return find_asset(name, asset_roots)[1]
@@ -32,7 +36,11 @@ def _file_digest(path: Path, size: int, changed_ns: int) -> str:
 
 
 def blend_digest(path: Path) -> str:
-    """Hexadecimal SHA-256 of a .blend file, read again only after its size or date changed. Raises AssetError."""
+    """Return the hexadecimal SHA-256 of a .blend file, read again only after its size or date changed.
+
+    Raises:
+        AssetError: the file can't be read.
+    """
     try:
         state = path.stat()
         return _file_digest(path, state.st_size, state.st_mtime_ns)
@@ -41,7 +49,11 @@ def blend_digest(path: Path) -> str:
 
 
 def check_assets(scene: Scene, asset_roots: Sequence[Path]) -> None:
-    """Check the digests of a Scene's assets. Raises AssetError if one has changed."""
+    """Check the digests of a Scene's assets.
+
+    Raises:
+        AssetError: an asset has changed or is missing.
+    """
     for name, expected in scene.assets.items():
         found = _digest(name, asset_roots)
         if found != expected:
@@ -64,9 +76,10 @@ def _digest(asset: str, asset_roots: Sequence[Path]) -> str:
 def scene_assets(
     stage_name: str, stage: Stage, shapes: Iterable[str], blends: Iterable[str], asset_roots: Sequence[Path]
 ) -> dict[str, str]:
-    """`stage:<name>`, `mesh:<name>`, `shapenet:<folder>/<id>`, `model:<path>`, `blend:<path>` -> SHA-256, sorted.
+    """Return the SHA-256 of `stage:<name>`, `mesh:<name>`, `shapenet:<folder>/<id>`, `model:<path>`, `blend:<path>`.
 
-    Raises AssetError.
+    Raises:
+        AssetError: an asset is missing.
     """
     meshes = {*shapes} | ({stage.ground.mesh} if stage.ground else set())
     names = [f"stage:{stage_name}"]

@@ -241,7 +241,7 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wan
     more = frame.random_objects
     if more is None:
         return listed
-    fewest, most = more.count if isinstance(more.count, tuple) else (more.count, more.count)
+    fewest, most = more.bounds
     count = _pick(range(fewest, most + 1), float(keys.generator("count").random()))
     drawn = Wanted(
         ObjectSpec(),

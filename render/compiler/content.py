@@ -34,13 +34,13 @@ def _text(value: Any) -> bytes:
 
 
 def content_seed(frame: SceneFrame) -> int:
-    """A seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
+    """Return a seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
     shown = _shown(frame, {"seed", "passes", "background"})
     return int.from_bytes(hashlib.sha256(_text(shown)).digest()[:4], "little") >> 1
 
 
 def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
-    """Hexadecimal SHA-256 of everything that decides the passes of an image: content, settings, stage, assets.
+    """Return the hexadecimal SHA-256 of all that decides the passes of an image: content, settings, stage, assets.
 
     Leaves out models that only other frames of the Scene show, so that equal frames of two episodes have equal keys.
     """

@@ -39,31 +39,32 @@ class Ground2:
     front: tuple[float, float]
 
     def along(self, axis: int, x: Number, y: Number) -> Number:
-        """Coordinate along right (axis 0) or front (axis 1)."""
+        """Return the coordinate along right (axis 0) or front (axis 1)."""
         direction = self.right if axis == 0 else self.front
         return x * direction[0] + y * direction[1]
 
     def extent(self, axis: int) -> tuple[float, float]:
-        """Smallest and largest coordinate of the area along an axis."""
+        """Return the smallest and largest coordinate of the area along an axis."""
         ends = [self.along(axis, x, y) for x in self.x for y in self.y]
         return (min(ends), max(ends))
 
 
 @dataclass(frozen=True)
 class Strips:
-    """Free intervals of B layouts: start and length (B, G); total (B,)."""
+    """Free intervals of B layouts: start and length, (B, G) each."""
 
     start: Floats
     length: Floats
 
     @property
     def total(self) -> Floats:
+        """Length of all intervals, (B,)."""
         # Summed in sequence: the order in np.sum depends on the processor.
         summed: Floats = np.cumsum(self.length, axis=1)[:, -1]
         return summed
 
     def at(self, u: Floats) -> Floats:
-        """Coordinates (B, T) at shares (B, T) in [0, 1) of the total length."""
+        """Return the coordinates (B, T) at shares (B, T) in [0, 1) of the total length."""
         ends = np.cumsum(self.length, axis=1)
         reach: Floats = u * ends[:, -1:]
         passed = (reach[:, :, None] >= ends[:, None, :]).sum(axis=2)
@@ -74,7 +75,7 @@ class Strips:
 
 
 def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Strips:
-    """The part of [low, high] (B,) that is at least `margin` away from all of `taken` (B, P)."""
+    """Return the part of [low, high] (B,) that is at least `margin` away from all of `taken` (B, P)."""
     if margin <= 0 or not taken.shape[1]:
         return Strips(low[:, None], np.maximum(high - low, 0.0)[:, None])
     ordered = np.sort(taken, axis=1)
@@ -84,7 +85,7 @@ def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Stri
 
 
 def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> Pair:
-    """Candidates x, y (B, T), to 6 decimals, from uniform numbers u (B, T, 2)."""
+    """Return candidates x, y (B, T), to 6 decimals, from uniform numbers u (B, T, 2)."""
     x = ground.x[0] + u[:, :, 0] * (ground.x[1] - ground.x[0])
     y = ground.y[0] + u[:, :, 1] * (ground.y[1] - ground.y[0])
     full = (ground.x[1] - ground.x[0]) * (ground.y[1] - ground.y[0])
@@ -98,7 +99,12 @@ def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> Pai
 
 @dataclass
 class Tally:
-    """Rejected candidates of a batch: constraint -> (B,) counts. live: numbers of the layouts that go on."""
+    """Rejected candidates of a batch of layouts.
+
+    Attributes:
+        live: numbers of the layouts that go on.
+        refused: constraint -> (B,) counts.
+    """
 
     size: int
     live: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -110,7 +116,7 @@ class Tally:
 
 
 def placing_order(rules: Rules, least: Pair, free: Sequence[int]) -> list[int]:
-    """The objects to place, in order.
+    """Decide the order in which objects are placed.
 
     In a chain of demands the middle comes first, then the middles of the halves: placed from one end, each object would
     leave a random share of the remaining range to its successors, and the last ones nothing. Then follow objects with
@@ -141,7 +147,12 @@ class Search:
     def __init__(
         self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], visibility: VisibilityCounter, tries: int
     ) -> None:
-        """grounds: the area of each object; all share the camera's directions."""
+        """Prepare the search.
+
+        Args:
+            grounds: the area of each object; all share the camera's directions.
+            tries: candidates per object.
+        """
         self.items, self.rules, self.grounds, self.visibility, self.tries = items, rules, grounds, visibility, tries
         self.least = (rules.least(0), rules.least(1))
         free = [k for k, item in enumerate(items) if item.location is None]
@@ -152,7 +163,11 @@ class Search:
         )
 
     def batch(self, u: Floats) -> tuple[Floats, Bools, Tally]:
-        """Layouts from uniform numbers u (B, open objects, tries, 2): x, y (B, n, 2), success (B,), and rejections."""
+        """Make layouts from uniform numbers u (B, open objects, tries, 2).
+
+        Returns:
+            x, y (B, n, 2), success (B,), and rejections.
+        """
         size = len(u)
         places = np.zeros((size, len(self.items), 2))
         for k in self.fixed:

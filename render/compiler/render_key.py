@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from importlib import util
 from pathlib import Path
 
 from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.cameras import fits
-from diorama.render.compiler.plugins import plugin_assets
 from diorama.render.compiler.pointer import MESHES
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.model.blender_series import key_suffix
+from diorama.render.model.errors import UsageError
 from diorama.render.model.record import RenderKey
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
+from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
 from diorama.scene_specs.language.scene import Scene, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec, RandomObjectsSpec
-from diorama.scene_specs.language.stage import Stage, flat_layers, stage_of
+from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
+from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layers, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.
@@ -29,13 +34,24 @@ _LISTED = "+listed"
 _DISTINCT = "+distinct"
 # Added where flat objects are in layers of which the stage's file says nothing: 0.1.0 had them in one plane.
 _LAYERED = "+layered"
+_CODE_SUFFIXES = (".py", ".so", ".pyd")
 
 
 @in_asset_roots
 def render_key_of(
     episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()
 ) -> RenderKey:
-    """Return the RenderKey of an episode. renderer: as in RunOptions. Raises AssetError, StageError, UsageError."""
+    """Return the identity of an episode.
+
+    Args:
+        renderer: name, or `package.module:Class`.
+
+    Raises:
+        AssetError: an asset is missing.
+        StageError: the stage does not exist.
+        PluginError: a plug-in does not exist.
+        UsageError: the code of a plug-in can't be read.
+    """
     if isinstance(episode, Scene):
         assets, size = episode.assets, (episode.settings.width, episode.settings.height)
         listed = seen = layered = False
@@ -82,7 +98,7 @@ def _lists_for_models(frame: FrameSpec, stage: Stage) -> bool:
     drawn = frame.random_objects
     if drawn is None or not (drawn.colors or drawn.materials or drawn.combinations):
         return False
-    return any(map(is_model, _drawn_shapes(drawn, stage)))
+    return any(map(is_model, drawn_shapes(drawn, stage)))
 
 
 def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
@@ -90,7 +106,7 @@ def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
     drawn = frame.random_objects
     if drawn is None or not drawn.distinct:
         return False
-    if stage.places is not None or any(map(is_model, _drawn_shapes(drawn, stage))):
+    if stage.places is not None or any(map(is_model, drawn_shapes(drawn, stage))):
         return True
     return any(
         not isinstance(item.size, str | None) or isinstance(item.material, MaterialSpec) or not _is_plain(item.shape)
@@ -114,10 +130,91 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:
             names.add(MESHES[frame.pointer.kind])
         drawn = frame.random_objects
         if drawn is not None:
-            names.update(_drawn_shapes(drawn, stage))
+            names.update(drawn_shapes(drawn, stage))
     return names - FLAT_SHAPES.keys()
 
 
-def _drawn_shapes(drawn: RandomObjectsSpec, stage: Stage) -> Sequence[str]:
-    """Return the shapes that random objects may have."""
-    return [shape for shape, _ in drawn.combinations or ()] or drawn.shapes or stage.defaults.shapes
+def plugin_assets(
+    assets: Iterable[str], materials: Iterable[str], renderer: str, passes: Iterable[str]
+) -> dict[str, str]:
+    """Return the identity of each plug-in that an episode may use; nothing for what Diorama itself provides.
+
+    The code is found without importing it.
+
+    Args:
+        assets: names as in Scene.assets.
+        renderer: name, or `package.module:Class`.
+
+    Returns:
+        `plugin:stage:NAME`, and the same for `shape`, `material`, `renderer` and `pass` -> `<distribution> <version>
+        <SHA-256>`, or the SHA-256 alone for code outside a distribution.
+
+    Raises:
+        UsageError: code is missing.
+        PluginError: a plug-in does not exist.
+    """
+    names = {name.replace("mesh:", "shape:", 1) for name in assets} | {f"material:{name}" for name in materials}
+    used: dict[str, Plugin] = {}
+    for name in sorted(names):
+        noun, _, word = name.partition(":")
+        if noun in ("material", "shape", "stage") and word in plugins(f"{noun}s"):
+            used[name] = plugins(f"{noun}s")[word]
+    used[f"renderer:{renderer}"] = find_plugin("renderers", renderer)
+    used |= {f"pass:{name}": plugin("passes", name) for name in sorted({*passes})}
+    # Our own code counts through IDENTITY_VERSION.
+    return {
+        f"plugin:{name}": _identity(found.module, f"{found.owner} {found.version}".strip())
+        for name, found in used.items()
+        if not found.own
+    }
+
+
+@lru_cache(maxsize=256)
+def _identity(module: str, owner: str) -> str:
+    try:
+        digest = hashlib.sha256()
+        for name, path in _code_files(module, bool(owner)):
+            digest.update(os.fsencode(name) + b"\0" + _digest(path))
+    except OSError as error:
+        raise UsageError(f"plug-in {module}: its files can't be read: {error}") from error
+    return f"{owner} {digest.hexdigest()}".lstrip()
+
+
+def _code_files(module: str, installed: bool) -> list[tuple[str, Path]]:
+    """List (name, path) of a plug-in's files: its top-level package, or the folder of a module that is not installed.
+
+    An editable install lists no files of its own in its metadata, so the files are found where Python would import
+    them. Only the top-level package is looked up, because looking up a module inside it would run the package.
+    """
+    top, *inner = module.split(".")
+    try:
+        spec = util.find_spec(top)
+    except ModuleNotFoundError as error:  # a name that Diorama's own packages had
+        raise UsageError(f"plug-in {module}: {error}") from error
+    if spec is None:
+        raise UsageError(f"plug-in {module}: there is no module {top!r} here; install it, or correct its name")
+    if spec.submodule_search_locations is None:
+        return [(top, Path(spec.origin or top))]
+    folders = [Path(location, *([] if installed else inner[:-1])) for location in spec.submodule_search_locations]
+    return [(path.relative_to(folder).as_posix(), path) for folder in folders for path in sorted(_paths(folder))]
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    """Yield the files and links below a folder that Python did not make. Raises OSError."""
+    for parent, folders, files in sorted(os.walk(folder, onerror=_fail)):
+        for path in (Path(parent, name) for name in (*folders, *files)):
+            compiled = path.suffix == ".pyc" or "__pycache__" in path.relative_to(folder).parts
+            if not compiled and (path.is_file() or path.is_symlink()):
+                yield path
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _digest(path: Path) -> bytes:
+    """SHA-256 of a file. A link counts by its target's name, unless Python would import it; it may lead anywhere."""
+    if path.is_symlink() and path.suffix not in _CODE_SUFFIXES:
+        return hashlib.sha256(os.fsencode(path.readlink())).digest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()

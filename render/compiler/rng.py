@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.random import Generator, Philox
+from numpy.random import Generator
+
+from diorama.scene_specs.language.rng import key_digest, keyed_generator
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,12 @@ class Keys:
     frame: str
 
     def _digest(self, purpose: str) -> bytes:
-        # The lengths distinguish ("a", "bc") from ("ab", "c").
-        parts = (str(self.seed), self.episode, self.frame, purpose)
-        return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
+        return key_digest(str(self.seed), self.episode, self.frame, purpose)
 
     def generator(self, purpose: str) -> Generator:
-        """A new generator; equal keys and purposes always give equal numbers."""
-        return Generator(Philox(key=np.frombuffer(self._digest(purpose)[:16], dtype="<u8").astype(np.uint64)))
+        """Return a new generator; equal keys and purposes always give equal numbers."""
+        return keyed_generator(self._digest(purpose))
 
     def bits31(self, purpose: str) -> int:
-        """31 bits, for a seed of Cycles."""
+        """Return 31 bits, for a seed of Cycles."""
         return int.from_bytes(self._digest(purpose)[:4], "little") >> 1

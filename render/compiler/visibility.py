@@ -19,13 +19,15 @@ Floats = NDArray[np.float64]
 
 
 def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
-    """(5, 3) rows a, b, c: with its origin at (x, y, z), the object is inside the image if all a x + b y + c >= 0.
+    """Compute where an object is inside the image.
 
     Exact for a solid that only moves: the vertex nearest to a side of the view stays the nearest.
+
+    Returns:
+        (5, 3) rows a, b, c: with its origin at (x, y, z), the object is inside the image if all a x + b y + c >= 0.
     """
-    x, y, depth = camera_vertices(
-        solid(item.shape, item.outline), Pose(item.rotation_deg, item.scale, (0.0, 0.0, z)), camera
-    )
+    pose = Pose(item.rotation_deg, item.scale, (0.0, 0.0, z))
+    x, y, depth = camera_vertices(solid(item.shape, item.outline), pose, camera)
     right, down, forward, focal = camera.right, camera.down, camera.forward, camera.focal
     # With parallel rays, the sides of the view do not widen with depth.
     opening, spread = ((0.0, 0.0), np.ones_like(depth)) if camera.orthographic else (forward, depth)
@@ -40,7 +42,7 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
 
 
 def is_in_frame(item: Item, location: Vec, camera: Camera) -> bool:
-    """Whether the object is inside the image with its origin at a location."""
+    """Return whether the object is inside the image with its origin at a location."""
     x, y, z = location
     return all(a * x + b * y + c >= 0 for a, b, c in frame_planes(item, z, camera).tolist())
 
@@ -55,7 +57,7 @@ class VisibilityCounter:
     _fixed: dict[int, Layer] = field(default_factory=dict)
 
     def layer(self, index: int, location: Vec) -> Layer:
-        """The object alone at a location."""
+        """Rasterize an object alone at a location."""
         item = self.items[index]
         if item.location is not None and index in self._fixed:
             return self._fixed[index]
@@ -66,7 +68,7 @@ class VisibilityCounter:
         return layer
 
     def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:
-        """Visible pixels of each of the objects (index, location), without any other object."""
+        """Count the visible pixels of each of the objects (index, location), without any other object."""
         layers = [self.layer(index, location) for index, location in places]
         ids, _ = compose(layers, self.camera.width, self.camera.height)
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)

@@ -227,7 +227,7 @@ def random_diagnostics(
         for key in ("shapes", "colors"):
             if lists[key] is not None:
                 yield beside((*at, key), "combinations", f"{key}, or combinations")
-    fewest, most = more.count if isinstance(more.count, tuple) else (more.count, more.count)
+    fewest, most = more.bounds
     if fewest > most:
         yield unexpected((*at, "count"), [fewest, most], "[fewest, most]", f"write [{most}, {fewest}]")
     # The compiler names drawn objects `object-<index>`, like objects without a name.

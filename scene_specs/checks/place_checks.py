@@ -30,9 +30,8 @@ def place_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Path
         elif taken.setdefault(item.place, index) != index:
             text = f"found {preview_json(item.place)}, the place of objects[{taken[item.place]}]"
             yield PathDiagnostic(path, text, "two objects can't share a place")
-    drawn = frame.random_objects
-    if drawn is not None:
-        without += drawn.count[0] if isinstance(drawn.count, tuple) else drawn.count
+    if frame.random_objects is not None:
+        without += frame.random_objects.bounds[0]
     if stage.places is not None and without > len(places) - len(taken):
         free = counted(len(places) - len(taken), "free place")
         problem = f"{counted(without, 'object')} without place or location, {free} of stage {stage.name}"

@@ -21,8 +21,7 @@ _ROUNDED = 1e-6
 def room_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
     """Report what no layout of the frame can satisfy."""
     base = stage.placement
-    drawn = frame.random_objects.count if frame.random_objects is not None else 0
-    total = len(frame.objects) + (drawn[0] if isinstance(drawn, tuple) else drawn)
+    total = len(frame.objects) + (frame.random_objects.bounds[0] if frame.random_objects is not None else 0)
     free = total - sum(item.location is not None for item in frame.objects) if stage.places is None else 0
     diagonal = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
     gap = max((c.min_distance for c in frame.constraints if c.min_distance is not None), default=base.min_distance)

@@ -1,4 +1,4 @@
-"""Random numbers for spec generators: counter-based and keyed by purpose, without state between calls."""
+"""Random numbers: counter-based generators keyed by purpose, without state between calls."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ import numpy as np
 _Item = TypeVar("_Item")
 
 
-def generator(seed: int, episode: str, purpose: str) -> np.random.Generator:
-    """Return a new generator; equal seed, episode id and purpose give equal numbers on every machine."""
-    # Lengths distinguish ("a", "bc") from ("ab", "c"); the first part distinguishes the keys from the compiler's.
-    parts = ("specs", str(seed), episode, purpose)
-    digest = hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
+def key_digest(*parts: str) -> bytes:
+    """Return the SHA-256 of some texts and their lengths, which distinguish ("a", "bc") from ("ab", "c")."""
+    return hashlib.sha256("".join(f"{len(part)}:{part}" for part in parts).encode()).digest()
+
+
+def keyed_generator(digest: bytes) -> np.random.Generator:
+    """Return a new generator; equal digests give equal numbers on every machine."""
     key = np.frombuffer(digest[:16], dtype="<u8").astype(np.uint64)
     return np.random.Generator(np.random.Philox(key=key))
+
+
+def generator(seed: int, episode: str, purpose: str) -> np.random.Generator:
+    """Return a new generator for specs, by seed, episode id and purpose."""
+    # The first part distinguishes the keys from the compiler's.
+    return keyed_generator(key_digest("specs", str(seed), episode, purpose))
 
 
 def pick(rng: np.random.Generator, items: Sequence[_Item]) -> _Item:

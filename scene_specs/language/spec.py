@@ -31,12 +31,8 @@ def _known_pass(name: str) -> str:
 
 Pass = Annotated[str, AfterValidator(_known_pass)]
 # Ids become folders in exports and keys in stores: ASCII segments without leading dots and "..".
-EpisodeId = Annotated[
-    str,
-    StringConstraints(
-        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}$", max_length=200
-    ),
-]
+_SEGMENT = "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
+EpisodeId = Annotated[str, StringConstraints(pattern=f"^{_SEGMENT}(/{_SEGMENT}){{0,7}}$", max_length=200)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}$")]
 Finite = Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False)]
@@ -44,6 +40,8 @@ NotNegative = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False)]
 Byte = Annotated[int, Field(ge=0, le=255, strict=True)]
 Vector2 = tuple[Finite, Finite]
 Vector3 = tuple[Finite, Finite, Finite]
+_Count = Annotated[int, Field(ge=0, le=100, strict=True)]
+Words = Annotated[tuple[str, ...], Field(min_length=1)]
 Side = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
@@ -175,16 +173,18 @@ class RandomObjectsSpec(SpecModel):
     frame share all of shape, color, material and size.
     """
 
-    count: (
-        Annotated[int, Field(ge=0, le=100, strict=True)]
-        | tuple[Annotated[int, Field(ge=0, le=100, strict=True)], Annotated[int, Field(ge=0, le=100, strict=True)]]
-    )
-    shapes: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    colors: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    materials: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    sizes: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    count: _Count | tuple[_Count, _Count]
+    shapes: Words | None = None
+    colors: Words | None = None
+    materials: Words | None = None
+    sizes: Words | None = None
     combinations: Annotated[tuple[tuple[str, str], ...], Field(min_length=1)] | None = None
     distinct: bool = False
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Fewest and most objects."""
+        return self.count if isinstance(self.count, tuple) else (self.count, self.count)
 
 
 class ConstraintSpec(SpecModel):

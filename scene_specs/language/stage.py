@@ -6,10 +6,10 @@ They are plug-ins; see scene_specs/language/registry.py.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Literal, cast
 
 from pydantic import Field, model_validator
 
@@ -25,9 +25,11 @@ from diorama.scene_specs.language.spec import (
     NotNegative,
     OutlineSpec,
     Positive,
+    RandomObjectsSpec,
     Side,
     SpecModel,
     Vector3,
+    Words,
 )
 from diorama.scene_specs.language.vocabulary import COLORS, SIZES, linear_of_name, linear_of_srgb
 
@@ -152,16 +154,13 @@ class StageFixation(SpecModel):
     color: tuple[Byte, Byte, Byte]
 
 
-_Words = Annotated[tuple[str, ...], Field(min_length=1)]
-
-
 class StageDefaults(SpecModel):
     """Values drawn uniformly for attributes that a spec leaves out."""
 
-    shapes: _Words
-    colors: _Words
-    materials: _Words
-    sizes: _Words
+    shapes: Words
+    colors: Words
+    materials: Words
+    sizes: Words
 
 
 class Stage(SpecModel):
@@ -226,10 +225,13 @@ def flat_layers(frame: FrameSpec, stage: Stage) -> float | None:
         return None
     flat = sum(_may_be_flat(item.shape, stage) for item in frame.objects)
     if (drawn := frame.random_objects) is not None:
-        shapes = [shape for shape, _ in drawn.combinations or ()] or drawn.shapes or stage.defaults.shapes
-        most = drawn.count[1] if isinstance(drawn.count, tuple) else drawn.count
-        flat += most * any(_may_be_flat(shape, stage) for shape in shapes)
+        flat += drawn.bounds[1] * any(_may_be_flat(shape, stage) for shape in drawn_shapes(drawn, stage))
     return _LAYERS if flat > 1 else None
+
+
+def drawn_shapes(drawn: RandomObjectsSpec, stage: Stage) -> Sequence[str]:
+    """Return the shapes that random objects may have."""
+    return [shape for shape, _ in drawn.combinations or ()] or drawn.shapes or stage.defaults.shapes
 
 
 def flat_heights(frame: FrameSpec, stage: Stage) -> dict[int, float]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diorama.render.annotations import annotate, decode_extra, encode_extra
 from diorama.render.compiler import compile_episode
-from diorama.render.compiler.plugins import plugin_assets
+from diorama.render.compiler.render_key import plugin_assets
 from diorama.render.geometry.camera import Camera
 from diorama.render.model.errors import RenderError
 from diorama.render.model.passes import Passes, Renderer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import diorama
-from diorama.render.compiler import assets, plugins
+from diorama.render.compiler import assets, render_key
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.meshes import load_mesh
@@ -37,7 +37,7 @@ ENTRY_POINTS = {
 
 def forget() -> None:
     registry.forget()
-    plugins._identity.cache_clear()
+    render_key._identity.cache_clear()
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def lab(tmp_path: Path) -> Iterator[Path]:
     code = "".join(f"def {name}(): return {str(path)!r}\n" for name, path in files.items())
     package = {"diorama_lab/__init__.py": code, "diorama_lab/velvet.py": "raise AssertionError('imported')\n"}
     registry.write_distribution(tmp_path, "diorama-lab", ENTRY_POINTS, package)
-    plugins._identity.cache_clear()
+    render_key._identity.cache_clear()
     with registry.installed(tmp_path):
         yield tmp_path / "diorama_lab"
-    plugins._identity.cache_clear()
+    render_key._identity.cache_clear()
     for cached in (assets._stage_digest, load_mesh, load_stage):
         cached.cache_clear()
 
