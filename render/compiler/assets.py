@@ -15,8 +15,6 @@ from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.stage import Stage, stage_digest
 
-_stage_digest = lru_cache(maxsize=64)(stage_digest)
-
 
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:
     """Find the .blend file `name`; see `find_asset`.
@@ -70,7 +68,7 @@ def _digest(asset: str, asset_roots: Sequence[Path]) -> str:
         return load_model(asset).sha256
     if kind == "blend":
         return blend_digest(resolve_blend(name, asset_roots))
-    return load_mesh(name).sha256 if kind == "mesh" else _stage_digest(name)
+    return load_mesh(name).sha256 if kind == "mesh" else stage_digest(name)
 
 
 def scene_assets(

@@ -200,10 +200,11 @@ def check_store(store: str) -> Check:
 def check_assets() -> Check:
     """Check that meshes and stages load."""
     from diorama.render.geometry.meshes import load_mesh, mesh_paths
-    from diorama.scene_specs.language.stage import load_stage, stage_paths
+    from diorama.scene_specs.language.registry import plugins
+    from diorama.scene_specs.language.stage import load_stage
 
     try:
-        meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in stage_paths()]
+        meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in plugins("stages")]
     except DioramaError as error:
         return Check("assets", False, str(error), "reinstall Diorama")
     return Check("assets", True, f"{len(meshes)} meshes, {len(stages)} stages")

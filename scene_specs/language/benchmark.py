@@ -39,38 +39,41 @@ from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 if TYPE_CHECKING:
     from diorama.scene_specs.language.rendered import RenderedEpisode
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1, description="Random seed.", json_schema_extra={"group": "Sampling"})]
-First = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=10**9 - 1,
-        description="Number of the episode to start with; numbers start at 0.",
-        json_schema_extra={"group": "Sampling"},
-    ),
-]
-
 
 def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:
-    """A field of a command, as an option; `...` as its default makes it required. ge, le: bounds of a number.
+    """Describe a field of a command as an option.
 
-    metavar: placeholder of the value. name: "--set", if it differs from the field. path: "file", "folder" or "any", if
-    the path must exist. environment: variable that the option sets until the command ends. group: title of this
-    option, and of those that follow it, in the help.
+    Args:
+        default: `...` makes the option required.
+        ge: least number.
+        le: greatest number.
+        extra: `metavar`: placeholder of the value. `name`: such as "--set", if it differs from the field. `path`:
+            "file", "folder" or "any", if the path must exist. `environment`: variable that the option sets until the
+            command ends. `group`: title of this option, and of those that follow it, in the help.
     """
     return Field(default, description=description, ge=ge, le=le, json_schema_extra={**extra})
 
 
 def argument(default: Any = ..., **extra: str) -> Any:
-    """A field of a command, as a positional argument; see `option`."""
+    """Describe a field of a command as a positional argument; see `option`."""
     return Field(default, json_schema_extra={**extra, "argument": True})
+
+
+Seed = Annotated[int, option(..., "Random seed.", ge=0, le=2**63 - 1, group="Sampling")]
+First = Annotated[
+    int, option(..., "Number of the episode to start with; numbers start at 0.", ge=0, le=10**9 - 1, group="Sampling")
+]
 
 
 class Command(BaseModel):
     """Options of a command. A validator that raises ValueError reports options that contradict each other.
 
-    run: "file:function" of the benchmark. The function gets the options and returns specs (any iterable, or a Series),
-    or a Result. writes: options that the command line adds, "out" and "json".
+    Attributes:
+        run: "file:function" of the benchmark. The function gets the options and returns specs (any iterable, or a
+            Series), or a Result.
+        writes: options that the command line adds, "out" and "json".
+        check: see SpecsCommand.
+        text: see Report.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -91,7 +94,8 @@ class Command(BaseModel):
 class SpecsCommand(Command):
     """A command that reads specs: its function also gets the episodes of `files`, as JSON data.
 
-    check: "file:function" that raises SpecError for an episode of another benchmark; by default its name decides.
+    Attributes:
+        check: "file:function" that raises SpecError for an episode of another benchmark; by default its name decides.
     """
 
     writes: ClassVar[tuple[str, ...]] = ("json", "out")
@@ -101,7 +105,10 @@ class SpecsCommand(Command):
 class Report(SpecsCommand):
     """A report on specs: its function gets the episodes only, and returns rows, as JSON data.
 
-    text: "file:function" that makes a table of the rows. `render-specs report NAME` writes a benchmark's first report.
+    `render-specs report NAME` writes a benchmark's first report.
+
+    Attributes:
+        text: "file:function" that makes a table of the rows.
     """
 
 
@@ -143,19 +150,24 @@ class Episodes(Protocol):
     """The episodes of a store."""
 
     def ids(self) -> Collection[str]:
-        """All ids, sorted."""
-        ...
+        """Return all ids, sorted."""
 
     def read(self, ids: Sequence[str]) -> Iterator[RenderedEpisode]:
-        """The episodes with these ids, in their order. Raises UsageError if one is damaged."""
-        ...
+        """Yield the episodes with these ids, in their order.
+
+        Raises:
+            UsageError: an episode is damaged.
+        """
 
 
 @dataclass(frozen=True)
 class Series:
     """Items that are made one by one: JSON data for --out, or any objects if the function writes its own files.
 
-    total: number of items, for progress bars. unit: what they are. done: printed at the end.
+    Attributes:
+        total: number of items, for progress bars.
+        unit: what they are.
+        done: printed at the end.
     """
 
     items: Iterable[Any]
@@ -166,9 +178,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Result:
-    """What a command reports: text, or `data` with --json. diagnostics: errors that end it with exit code 2.
+    """What a command reports: text, or `data` with --json.
 
-    chart: lines to draw as SVG. ascii_only: escape other characters in JSON.
+    Attributes:
+        diagnostics: errors that end it with exit code 2.
+        chart: lines to draw as SVG.
+        ascii_only: whether other characters are escaped in JSON.
     """
 
     data: Any
@@ -180,7 +195,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Chart:
-    """A line chart. panels: (title, name -> points (x, y, low, high), greatest y or None, level to mark or None)."""
+    """A line chart.
+
+    Attributes:
+        panels: (title, name -> points (x, y, low, high), greatest y or None, level to mark or None).
+    """
 
     path: Path
     title: str
@@ -192,24 +211,30 @@ class Verifier(Protocol):
     """Verification of a benchmark. Both functions raise SpecError for an episode that they can't read."""
 
     def verify_spec(self, data: dict[str, Any]) -> str:
-        """Why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
-        ...
+        """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
 
     def verify_record(self, episode: RenderedEpisode) -> str:
-        """Why the stored truth of a rendered episode is wrong; "" if it is right."""
-        ...
+        """Return why the stored truth of a rendered episode is wrong; "" if it is right."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark of the registry, imported. module: what its entry point names."""
+    """A benchmark of the registry, imported.
+
+    Attributes:
+        module: what its entry point names.
+    """
 
     name: str
     module: Any
 
     @property
     def options(self) -> type[Command]:
-        """The options of its generation. Raises PluginError."""
+        """The options of its generation.
+
+        Raises:
+            PluginError: it has none.
+        """
         return cast(type[Command], self._attribute(self.module, "Options"))
 
     @property
@@ -225,14 +250,12 @@ class Benchmark:
     @property
     def items(self) -> Callable[[RenderedEpisode], Iterable[Any]] | None:
         """The function that makes its evaluation items (diorama.scene_specs.language.items.Item), if it has one."""
-        found = self._with("items", "items")
-        return None if found is None else cast("Callable[[RenderedEpisode], Iterable[Any]]", found.items)
+        return getattr(self._with("items", "items"), "items", None)
 
     @property
     def contrasts(self) -> Callable[..., Iterator[Any]] | None:
         """The function that yields edits of a spec (diorama.scene_specs.language.contrast.Edit), if it has one."""
-        found = self._with("contrasts", "contrast")
-        return None if found is None else cast("Callable[..., Iterator[Any]]", found.contrasts)
+        return getattr(self._with("contrasts", "contrast"), "contrasts", None)
 
     def _with(self, name: str, file: str) -> Any:
         """The module itself, if it has this function, or else its file; None if there is neither."""
@@ -247,7 +270,11 @@ class Benchmark:
         return str(getattr(self.module, "__name__", self.name))
 
     def function(self, target: str) -> Callable[..., Any]:
-        """The function `file:name`, of the module itself or of its file. Raises PluginError."""
+        """Return the function `file:name`, of the module itself or of its file.
+
+        Raises:
+            PluginError: there is none.
+        """
         file, _, name = target.partition(":")
         found = getattr(self.module, name, None)
         if found is None or isinstance(found, ModuleType):
@@ -264,12 +291,16 @@ class Benchmark:
 
 
 def benchmark(name: str) -> Benchmark:
-    """Import a benchmark by name. Raises PluginError."""
+    """Import a benchmark by name.
+
+    Raises:
+        PluginError: there is none, or it can't be imported.
+    """
     return Benchmark(name, plugin("benchmarks", name).load())
 
 
 def benchmark_of(task: Mapping[str, Any] | None) -> str | None:
-    """The benchmark of an episode with this `task`; None if there is none or it is unknown.
+    """Return the benchmark of an episode with this `task`; None if there is none or it is unknown.
 
     A task without a `benchmark` that has options and a map of words is one of MEWL.
     """
@@ -281,6 +312,6 @@ def benchmark_of(task: Mapping[str, Any] | None) -> str | None:
 
 
 def verifier_of(task: Mapping[str, Any] | None) -> Verifier | None:
-    """The verifier of an episode with this `task`; None if there is nothing to verify."""
+    """Return the verifier of an episode with this `task`; None if there is nothing to verify."""
     name = benchmark_of(task)
     return None if name is None else benchmark(name).verifier

@@ -17,7 +17,12 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of a message. name: for logs; models don't get it. png: the contents of a PNG file."""
+    """An image of a message.
+
+    Attributes:
+        name: for logs; models don't get it.
+        png: the contents of a PNG file.
+    """
 
     name: str
     png: bytes
@@ -33,8 +38,11 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """A model's reply. input_tokens, output_tokens: of this reply. requests: sent until it came. cost: of all of them,
-    in the currency of the prices that were given.
+    """A model's reply.
+
+    Attributes:
+        requests: number of requests until it came.
+        cost: of all of them, in the currency of the prices that were given.
     """
 
     text: str
@@ -48,34 +56,40 @@ class ChatModel(Protocol):
     """A model that continues a conversation. `reply` is called by several threads at once."""
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
-        """The next message of the assistant, of at most `max_tokens` tokens.
+        """Return the next message of the assistant, of at most `max_tokens` tokens.
 
-        Raises `diorama.render.chat.TemporaryError` for a failure that another attempt may not have.
+        Raises:
+            diorama.render.chat.TemporaryError: the request failed, and another attempt may not.
         """
-        ...
 
 
 class OpenedModel(Protocol):
-    """A model with retries, a budget, and a log of its replies. settings: parameters of its requests."""
+    """A model with retries, a budget, and a log of its replies.
+
+    Attributes:
+        settings: parameters of its requests.
+    """
 
     name: str
     settings: Mapping[str, Any]
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
-        """The reply; see `diorama.render.chat.Asker`. key: tells apart equal conversations."""
-        ...
+        """Return the reply; see `diorama.render.chat.Asker`. key: distinguishes equal conversations."""
 
 
 class ModelOpener(Protocol):
     """Opens models that share a budget and a log."""
 
     def open(self, name: str) -> OpenedModel:
-        """A model by name: openai:MODEL, hf:MODEL_OR_FOLDER or module:Class. Raises UsageError, PluginError."""
-        ...
+        """Open a model by name: openai:MODEL, hf:MODEL_OR_FOLDER or module:Class.
+
+        Raises:
+            UsageError: the name or the settings are wrong.
+            PluginError: the class can't be imported.
+        """
 
     def stop(self) -> None:
         """Send no more requests: those that wait fail at once, those under way end."""
-        ...
 
 
 def in_parallel(

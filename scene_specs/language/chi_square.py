@@ -7,10 +7,7 @@ from collections.abc import Sequence
 
 
 def equal_frequencies(counts: Sequence[int]) -> float:
-    """Return the p-value of counts under the hypothesis that all classes are equally likely.
-
-    1 for fewer than two classes.
-    """
+    """Return the p-value of counts if all classes are equally likely; 1 for fewer than two classes."""
     total, classes = sum(counts), len(counts)
     if classes < 2 or total == 0:
         return 1.0

@@ -33,8 +33,13 @@ _FrameEdit = Callable[[Json], _Change]
 class Edit:
     """A spec with one change.
 
-    data: the changed spec. frame: index of the changed frame. objects: names of the objects that differ. before, after:
-    of the changed value. problem: why a benchmark refuses the edit; "" if the truth in `data` is right.
+    Attributes:
+        data: the changed spec.
+        frame: index of the changed frame.
+        objects: names of the objects that differ.
+        before: the value before the change.
+        after: the value after it.
+        problem: why a benchmark refuses the edit; "" if the truth in `data` is right.
     """
 
     data: Json
@@ -54,7 +59,9 @@ def edits(
 ) -> Iterator[Edit]:
     """Yield the possible edits in random order; whether the compiler accepts their layouts is not checked.
 
-    frames: indices of frames to change, default all. values: factor -> possible values, default the stage's.
+    Args:
+        frames: indices of frames to change; the default is all.
+        values: factor -> possible values; the default is those of the stage.
     """
     stage = load_stage(data["stage"])
     numbers = range(len(data["frames"])) if frames is None else frames

@@ -27,7 +27,13 @@ _LONGEST_WORD = 1000
 
 
 class PathDiagnostic(NamedTuple):
-    """A diagnostic without its file: path inside the episode, problem, hint ("" for none), and line (0 if unknown)."""
+    """A diagnostic without its file.
+
+    Attributes:
+        path: location inside the episode.
+        hint: "" if there is none.
+        line: 0 if unknown.
+    """
 
     path: Path
     problem: str
@@ -69,7 +75,11 @@ def option_problems(error: ValidationError) -> list[str]:
 
 
 def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
-    """Return the data of a file as a model. Raises SpecError that lists every wrong field."""
+    """Return the data of a file as a model.
+
+    Raises:
+        SpecError: fields are wrong; lists every one.
+    """
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -348,7 +358,12 @@ def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
 
 
 def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> str:
-    """Return what to do about a wrong value, "" if that cannot be guessed. keys: of the objects that belong there."""
+    """Return what to do about a wrong value, "" if that cannot be guessed.
+
+    Args:
+        kind: pydantic's type of error.
+        keys: of the objects that belong there.
+    """
     if _field(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
         if ".." in found or found.startswith(("/", "~")) or "\\" in found:
             return "an id is not a path: no '..', no leading '/', no backslash"
@@ -375,7 +390,11 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
 
 
 def keys_at(model: type[BaseModel], path: Path, loc: str = "") -> list[str]:
-    """Return the keys of the model at a path. loc: pydantic's location, which names the branches of unions."""
+    """Return the keys of the model at a path.
+
+    Args:
+        loc: pydantic's location, which names the branches of unions.
+    """
     found: type[BaseModel] = model
     for step in path:
         if isinstance(step, str) and step in found.model_fields:

@@ -31,12 +31,13 @@ class DioramaError(Exception):
 class Diagnostic:
     """A problem at one location of a spec file.
 
-    file: as the user named it; "-" is standard input, "" means that there is no file.
-    line: 1-based line of the location, or of the episode's start if the location has none; 0 if unknown.
-    episode: id of the episode, "" if it has no readable id.
-    path: location inside the episode, such as `frames[2].objects[0].color`; "" is the episode itself.
-    problem: what is wrong, with the value found and the values allowed.
-    hint: the nearest match or what to do; "" if there is none.
+    Attributes:
+        file: as the user named it; "-" is standard input, "" means that there is no file.
+        line: 1-based line of the location, or of the episode's start if the location has none; 0 if unknown.
+        episode: id of the episode, "" if it has no readable id.
+        path: location inside the episode, such as `frames[2].objects[0].color`; "" is the episode itself.
+        problem: what is wrong, with the value found and the values allowed.
+        hint: the nearest match or what to do; "" if there is none.
     """
 
     file: str
@@ -109,13 +110,24 @@ def incomplete(name: str | None, error: Exception) -> str:
 
 
 def check_choice(kind: str, found: str, allowed: Collection[str]) -> None:
-    """Raise SpecError for a value that is not allowed. kind: of the value, for the message."""
+    """Refuse a value that is not allowed.
+
+    Args:
+        kind: of the value, for the message.
+
+    Raises:
+        SpecError: the value is not allowed.
+    """
     if found not in allowed:
         raise spec_error(f"found {kind} {found!r}; allowed: {', '.join(allowed)}")
 
 
 def read_each(sources: Iterable[_Source], read: Callable[[_Source], Iterable[_Read]]) -> Iterator[_Read]:
-    """Yield what `read` gets from each source. Raises SpecError at the end, or after 1,000 diagnostics, with all."""
+    """Yield what `read` gets from each source.
+
+    Raises:
+        SpecError: at the end, or after 1,000 diagnostics; has all of them.
+    """
     diagnostics: list[Diagnostic] = []
     for source in sources:
         try:

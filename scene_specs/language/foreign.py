@@ -17,9 +17,12 @@ MOST_BYTES = 1 << 30
 
 
 def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Read a regular file of at most `most` bytes. Raises OSError, also for a pipe, a device or a larger file.
+    """Read a regular file of at most `most` bytes.
 
     The file is opened first and judged by what was opened, so nothing can be put into its place in between.
+
+    Raises:
+        OSError: the file can't be read, is larger, or is a pipe or a device.
     """
     # A pipe that nobody writes to would otherwise hold the process when it is opened.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -40,7 +43,11 @@ def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file, with line breaks as \n and without a byte order mark. Raises SpecError."""
+    """Read a UTF-8 file, with line breaks as \n and without a byte order mark.
+
+    Raises:
+        SpecError: the file can't be read.
+    """
     try:
         text = read_foreign(path, most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -52,7 +59,11 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 
 def parse_json(text: str, file: str = "", line: int = 0) -> Any:
-    """JSON data. Raises SpecError for text that is not JSON or that is nested too deeply to be read."""
+    """Parse JSON.
+
+    Raises:
+        SpecError: the text is not JSON, or nested too deeply to be read.
+    """
     try:
         return json.loads(text)
     except (RecursionError, ValueError) as error:
@@ -61,7 +72,7 @@ def parse_json(text: str, file: str = "", line: int = 0) -> Any:
 
 
 def printable(text: str) -> str:
-    """The text with every character that a terminal may obey as a JSON escape, so JSON stays the same JSON.
+    """Escape every character that a terminal may obey as JSON does, so JSON stays the same JSON.
 
     Line breaks and tabs stay.
     """
@@ -71,12 +82,16 @@ def printable(text: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """The text without the user names and passwords in its URLs."""
+    """Remove the user names and passwords of a text's URLs."""
     return re.sub(r"://[^/\s]*@", "://***@", text)
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """Raise OSError if a folder from `root` down to `path`, or `path` itself, is a symbolic link; `root` may be one."""
+    """Refuse symbolic links from `root`, which may be one, down to `path`.
+
+    Raises:
+        OSError: a folder in between, or `path` itself, is a symbolic link.
+    """
     for part in (path, *path.parents):
         if part == root:
             return

@@ -31,12 +31,18 @@ class Part(NamedTuple):
 class Item:
     """A question with one right answer.
 
-    number: of the item within its episode; parts: the message, texts and images in order. options: all valid
-    answers. lettered: the message lists them as `A. first`. task: what accuracy is reported by. groups: more keys for
-    analysis, such as {"objects": "7"}; any names are allowed. key, rules: for guessers that read the text but see no
-    image: a guesser learns one answer per key, and a rule (name -> options that it can't tell apart) needs no learning.
-    prompts: version of the wording. pair: of an episode in a contrast, the same in the items that belong together.
-    benchmark, and the group "split": filled in by `items_of`.
+    Attributes:
+        number: of the item within its episode.
+        task: what accuracy is reported by.
+        parts: the message, texts and images in order.
+        options: all valid answers.
+        prompts: version of the wording.
+        lettered: whether the message lists the options as `A. first`.
+        groups: more keys for analysis, such as {"objects": "7"}; any names are allowed. `items_of` adds "split".
+        key: for guessers that read the text but see no image: a guesser learns one answer per key.
+        rules: for guessers that need no learning: name -> options that the rule can't tell apart.
+        pair: of an episode in a contrast, the same in the items that belong together.
+        benchmark: its name, filled in by `items_of`.
     """
 
     number: int
@@ -80,8 +86,11 @@ def items_of(
 ) -> Iterator[Item]:
     """Yield the items of an episode; none if it has no benchmark, or one without items.
 
-    make: makes the items of `questions` in place of those of the episode's benchmark; they belong to no pair. Raises
-    SpecError for an episode that is incomplete.
+    Args:
+        make: makes the items of `questions` in place of those of the episode's benchmark; they belong to no pair.
+
+    Raises:
+        SpecError: the episode is incomplete.
     """
     own, name = make is None, benchmark_of(episode.scene.task) if make is None else "questions"
     if own and name is not None:

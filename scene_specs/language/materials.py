@@ -30,11 +30,14 @@ class Material(Protocol):
 
     def build(self, tree: Any, parameters: Any) -> Any:
         """Add nodes to a tree, and return the output of the shader."""
-        ...
 
 
 def load_material(name: str) -> Material:
-    """Import a material. Raises PluginError."""
+    """Import a material.
+
+    Raises:
+        PluginError: there is none, it can't be imported, or it lacks something.
+    """
     registered = plugin("materials", name)
     found = registered.load()
     missing = [key for key in ("Parameters", "TRANSMISSIVE", "build") if not hasattr(found, key)]
@@ -57,9 +60,14 @@ def scatters(name: str) -> bool:
 
 
 def changed_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a material that differ from their defaults. given: as in JSON.
+    """Return the parameters of a material that differ from their defaults.
 
-    Raises pydantic's ValidationError, PluginError.
+    Args:
+        given: as in JSON.
+
+    Raises:
+        pydantic.ValidationError: a parameter is wrong.
+        PluginError: the material can't be imported.
     """
     if not given:
         return {}

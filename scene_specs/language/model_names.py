@@ -112,7 +112,13 @@ SYNSETS: Mapping[str, str] = MappingProxyType(
 
 
 class ModelName(NamedTuple):
-    """A parsed model name. category: as written. model: an id, or "" if `number` selects the model, from 1."""
+    """A parsed model name.
+
+    Attributes:
+        category: as written.
+        model: an id, or "" if `number` selects the model.
+        number: from 1; 0 if `model` selects it.
+    """
 
     category: str
     model: str
@@ -120,7 +126,12 @@ class ModelName(NamedTuple):
 
 
 class MeshFile(NamedTuple):
-    """A parsed name of a model file. path: as written. z_up: whether Z points up in the file."""
+    """A parsed name of a model file.
+
+    Attributes:
+        path: as written.
+        z_up: whether Z points up in the file.
+    """
 
     path: str
     z_up: bool

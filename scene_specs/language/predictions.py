@@ -14,7 +14,11 @@ _log = logging.getLogger(__name__)
 
 
 class Predictions:
-    """The predictions of a file. Raises SpecError for an unusable file."""
+    """The predictions of a file.
+
+    Raises:
+        SpecError: the file is unusable.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file, self._scored = str(path), set[str]()
@@ -23,7 +27,11 @@ class Predictions:
             raise spec_error('expected an object {"<episode id>": "<answer>"}', file=self._file)
 
     def of(self, episode: str, allowed: Collection[str]) -> str:
-        """Return the prediction for an episode. Raises SpecError if it is none of those allowed."""
+        """Return the prediction for an episode.
+
+        Raises:
+            SpecError: it is none of those allowed.
+        """
         self._scored.add(episode)
         if self._given.get(episode) not in allowed:
             raise spec_error(f"no prediction for {episode}; expected {' or '.join(allowed)}", file=self._file)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,15 @@ class PluginError(DioramaError):
 
 @dataclass(frozen=True)
 class Plugin:
-    """One plug-in. noun: "materials". module: where its code lies. attribute: of an object in it, or "".
+    """One plug-in.
 
-    owner: name of the distribution that provides it, "" if unknown; version: of the distribution. path: its file, of a
-    stage or shape in a registered folder.
+    Attributes:
+        noun: such as "materials".
+        module: where its code lies.
+        attribute: of an object in the module, or "".
+        owner: name of the distribution that provides it, "" if unknown.
+        version: of the distribution.
+        path: its file, of a stage or shape in a registered folder.
     """
 
     noun: str
@@ -63,7 +68,8 @@ class Plugin:
     def summary(self, of: str = "") -> str:
         """Return the first line of the docstring of its module, "" if it has none; imports only the packages above.
 
-        of: a class of the module instead, in lower case.
+        Args:
+            of: a class of the module instead, in lower case.
         """
         with suppress(Exception):  # finding a module imports the packages above it
             found = util.find_spec(self.module)
@@ -75,13 +81,11 @@ class Plugin:
     def load(self) -> Any:
         """Import it and return the module or the object in it; of a stage or shape, the path of its file.
 
-        A single stage or shape is a function that returns the path. Raises PluginError.
-        """
-        return self._loaded
+        A single stage or shape is a function that returns the path.
 
-    @cached_property
-    def _loaded(self) -> Any:
-        # Found once: the materials of every object of a run are asked for.
+        Raises:
+            PluginError: it can't be imported.
+        """
         if self.path is not None:
             return self.path
         try:
@@ -100,7 +104,8 @@ class Plugin:
 def plugins(noun: str) -> dict[str, Plugin]:
     """Return name -> plug-in: Diorama's own, then those of packages, each sorted by name. Imports nothing.
 
-    Raises PluginError for a name that two packages provide, or a material with the name of a model's own materials.
+    Raises:
+        PluginError: two packages provide a name, or a material has the name of a model's own materials.
     """
     found: dict[str, Plugin] = {}
     for one in sorted(_listed(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
@@ -120,7 +125,11 @@ def plugins(noun: str) -> dict[str, Plugin]:
 
 
 def plugin(noun: str, name: str) -> Plugin:
-    """Return a plug-in by name. Raises PluginError with the names there are."""
+    """Return a plug-in by name.
+
+    Raises:
+        PluginError: there is none; lists the names there are.
+    """
     found = plugins(noun)
     if name not in found:
         from diorama.scene_specs.language.diagnostics import did_you_mean
@@ -133,7 +142,11 @@ def plugin(noun: str, name: str) -> Plugin:
 
 @lru_cache(maxsize=64)
 def find_plugin(noun: str, name: str) -> Plugin:
-    """Return a plug-in by name, or the one that `package.module:object` names. Raises PluginError."""
+    """Return a plug-in by name, or the one that `package.module:object` names.
+
+    Raises:
+        PluginError: there is none of this name.
+    """
     module, colon, attribute = name.partition(":")
     if not colon:
         return plugin(noun, name)
@@ -143,9 +156,10 @@ def find_plugin(noun: str, name: str) -> Plugin:
 
 
 def load_object(noun: str, name: str) -> Any:
-    """The object `package.module:object`, of an installed package or of a file in the current folder.
+    """Import the object `package.module:object`, of an installed package or of a file in the current folder.
 
-    Raises PluginError.
+    Raises:
+        PluginError: it can't be imported.
     """
     # Commands start without the current folder on the path, which `python -m` has.
     if str(Path.cwd()) not in sys.path:

@@ -21,20 +21,28 @@ LEAST_SIDE, MOST_SIDE = 4, 16384
 MOST_SAMPLES = 1_000_000
 # The numbers of a Scene have six decimals, so no compiled camera has a smaller one.
 _LEAST = 1e-6
+_AddedSamples = Annotated[int, Field(ge=0, le=MOST_SAMPLES, exclude_if=lambda samples: samples == 0)]
 
 
 # Settings are part of every job hash: a new field follows the rule at SpecModel in scene_specs/language/spec.py.
 class Settings(SpecModel):
     """Sampling settings: the data of a profile, and the image size in pixels.
 
-    samples: per pixel. glass_samples: more, per pixel of an image that is full of glass. opaque_samples: fewer, of one
-    without glass or lights among its objects (diorama.render.geometry.glass). 0 means `samples`. object_samples:
-    additional ones per pixel of rectangles around objects (diorama.render.geometry.sampling_plan), and `samples` more
-    where the whole frame has fewer than `samples`.
-    prefilter, denoising_quality: of the denoiser (OpenImageDenoise); with object_samples, there is no prefilter.
-    bounces: (total, diffuse, glossy, transmission). min_light_bounces: bounce at which Russian roulette starts.
-    adaptive_threshold: 0 is off. light_tree, caustics, filter_glossy: as Cycles names them.
     A default is the behavior before the field existed.
+
+    Attributes:
+        samples: per pixel.
+        glass_samples: more, per pixel of an image that is full of glass (diorama.render.geometry.glass); 0 for
+            `samples`.
+        object_samples: additional ones per pixel of rectangles around objects (diorama.render.geometry.sampling_plan),
+            and `samples` more where the whole frame has fewer than `samples`.
+        opaque_samples: fewer, of an image without glass or lights among its objects; 0 for `samples`.
+        prefilter: of the denoiser (OpenImageDenoise); unused with object_samples.
+        denoising_quality: of the denoiser.
+        bounces: (total, diffuse, glossy, transmission).
+        min_light_bounces: bounce at which Russian roulette starts.
+        filter_glossy: as Cycles names it.
+        adaptive_threshold: 0 is off.
     """
 
     profile: str
@@ -42,12 +50,8 @@ class Settings(SpecModel):
     height: Annotated[int, Field(ge=1, le=MOST_SIDE)]
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)]
     glass_samples: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
-    object_samples: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = Field(
-        default=0, exclude_if=lambda samples: samples == 0
-    )
-    opaque_samples: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = Field(
-        default=0, exclude_if=lambda samples: samples == 0
-    )
+    object_samples: _AddedSamples = 0
+    opaque_samples: _AddedSamples = 0
     denoise: bool
     prefilter: Literal["NONE", "FAST", "ACCURATE"]
     denoising_quality: Literal["HIGH", "BALANCED", "FAST"] = "HIGH"
@@ -72,21 +76,25 @@ class Settings(SpecModel):
         return self.samples + self.object_samples + self.opaque_samples
 
     def without_rectangles(self) -> Settings:
-        """The settings with at most as many samples, the same for every pixel."""
+        """Return the settings with at most as many samples, the same for every pixel."""
         # Rectangles take together at most as many samples as the whole frame.
         times = 2 if self.object_samples else 1
         return self.with_samples(min(times * self.samples, MOST_SAMPLES), min(times * self.glass_samples, MOST_SAMPLES))
 
     def with_samples(self, samples: int, glass_samples: int = 0) -> Settings:
-        """The settings with these samples in every pixel, and with these in an image that is full of glass."""
+        """Return the settings with these samples in every pixel, and with these in an image that is full of glass."""
         exact = {"samples": samples, "glass_samples": glass_samples, "object_samples": 0, "opaque_samples": 0}
         return self.model_copy(update=exact)
 
 
 class SceneMaterial(SpecModel):
-    """name: of a material, or "blend". strength: of emission. blend, group: see MaterialSpec.
+    """A material. All other keys are parameters of the material that differ from their defaults.
 
-    All other keys are parameters of the material that differ from their defaults.
+    Attributes:
+        name: of a material, or "blend".
+        strength: of emission.
+        blend: see MaterialSpec.
+        group: see MaterialSpec.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -103,14 +111,19 @@ class SceneMaterial(SpecModel):
 
 
 class SceneObject(SpecModel):
-    """index: instance id in the id pass, from 1. color: the name in the spec, None for a triple.
+    """An object of a frame.
 
-    color_linear: linear RGB, 0-1. size: the name in the spec, None for a number. scale: half the edge of the 2 x
-        2 x 2 mesh.
-    location: of the mesh's origin. rotation_deg: Euler XYZ. The `shape` of a model is `shapenet:<folder>/<id>` or
-        `model:<file>`; the longest side of its mesh is 2, and its own materials are called "original", "painted" in the
-        object's color, or "unlit".
-    outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
+    Attributes:
+        index: instance id in the id pass, from 1.
+        shape: its name; of a model `shapenet:<folder>/<id>` or `model:<file>`, the longest side of whose mesh is 2.
+        color: the name in the spec, None for a triple.
+        color_linear: linear RGB, 0 to 1.
+        material: a model's own materials are called "original", "painted" in the object's color, or "unlit".
+        size: the name in the spec, None for a number.
+        scale: half the edge of the 2 x 2 x 2 mesh, Blender units.
+        location: of the mesh's origin, Blender units.
+        rotation_deg: Euler XYZ.
+        outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
     """
 
     index: Annotated[int, Field(ge=1, le=32767)]
@@ -140,9 +153,13 @@ class SceneLight(SpecModel):
 
 
 class SceneCamera(SpecModel):
-    """A camera aimed at look_at with Z up. lens, sensor_width: mm, along the longer side. clip: Blender units.
+    """A camera aimed at look_at with Z up.
 
-    ortho_scale: of an orthographic camera, Blender units along the longer side of the image; None for perspective.
+    Attributes:
+        lens: focal length, mm.
+        sensor_width: along the longer side of the image, mm.
+        clip: nearest and farthest depth, Blender units.
+        ortho_scale: of an orthographic camera, Blender units along the longer side of the image; None for perspective.
     """
 
     location: Vector3
@@ -162,10 +179,12 @@ class SceneCamera(SpecModel):
 
 
 class SceneView(SpecModel):
-    """One image of a frame. name: None for a frame without named views.
+    """One image of a frame.
 
-    glass: share of the image from which the number of samples is computed (diorama.render.geometry.glass); None for its
-    own.
+    Attributes:
+        name: None for a frame without named views.
+        glass: share of the image from which the number of samples is computed (diorama.render.geometry.glass); None
+            for its own.
     """
 
     name: Name | None = None
@@ -174,18 +193,28 @@ class SceneView(SpecModel):
 
 
 class ScenePointer(SpecModel):
-    """index: of the object that is the pointer, the last in `objects`. target: name of the object it points at."""
+    """The pointer of a frame.
+
+    Attributes:
+        index: of the object that is the pointer, the last in `objects`.
+        target: name of the object it points at.
+    """
 
     index: Annotated[int, Field(ge=1, le=32767)]
     target: Name
 
 
 class SceneFrame(SpecModel):
-    """One layout and its views. seed: of Cycles, for every view. truth, utterance: carried, never interpreted.
+    """One layout and its views.
 
-    background: 8-bit sRGB where no object is visible; None for the stage's ground and a black world.
-    fixation: whether the stage's cross is drawn over the images. pixels: on flat stages, "center" samples a pixel at
-    its center, "mean" averages over its square; neither uses the profile's filter and denoiser.
+    Attributes:
+        utterance: carried, never interpreted.
+        truth: carried, never interpreted.
+        seed: of Cycles, for every view.
+        background: 8-bit sRGB where no object is visible; None for the stage's ground and a black world.
+        fixation: whether the stage's cross is drawn over the images.
+        pixels: on flat stages, "center" samples a pixel at its center, "mean" averages over its square; neither uses
+            the profile's filter and denoiser.
     """
 
     name: Name
@@ -222,9 +251,15 @@ def pair_of_id(episode_id: str) -> str:
 class SceneContrast(SpecModel):
     """The part of a Scene in a pair or chain whose neighbors differ in one factor.
 
-    pair: id of the pair or chain. source: id of the episode that its first Scene equals. member: number of this Scene,
-    from 0, of `members`. frame, objects: what differs between neighbors. values: of the factor, by member. answers:
-    whether neighbors have different answers, by the benchmark of the episode; None without one.
+    Attributes:
+        pair: id of the pair or chain.
+        source: id of the episode that its first Scene equals.
+        member: number of this Scene, from 0.
+        members: number of all Scenes.
+        frame: in which neighbors differ.
+        objects: that differ between neighbors.
+        values: of the factor, by member.
+        answers: whether neighbors have different answers, by the benchmark of the episode; None without one.
     """
 
     pair: EpisodeId
@@ -239,7 +274,11 @@ class SceneContrast(SpecModel):
 
 
 class Scene(SpecModel):
-    """A compiled episode. assets: name -> SHA-256 of every mesh, model, stage and .blend file that it needs."""
+    """A compiled episode.
+
+    Attributes:
+        assets: name -> SHA-256 of every mesh, model, stage and .blend file that it needs.
+    """
 
     scene_version: Literal[1]
     id: EpisodeId

@@ -58,8 +58,9 @@ class SpecModel(BaseModel):
 class ObjectViewSpec(SpecModel):
     """The direction from which the frame's first camera sees an object; the object is rotated accordingly.
 
-    yaw_deg: about its vertical axis; 0 shows its front, 90 its own left side. elevation_deg: of the camera above the
-    object's horizontal plane.
+    Attributes:
+        yaw_deg: about its vertical axis; 0 shows its front, 90 its own left side.
+        elevation_deg: of the camera above the object's horizontal plane.
     """
 
     yaw_deg: Finite = 0.0
@@ -67,11 +68,13 @@ class ObjectViewSpec(SpecModel):
 
 
 class MaterialSpec(SpecModel):
-    """A material with parameters, or one from a .blend file.
+    """A material with parameters, or one from a .blend file. All other keys are parameters of the material.
 
-    name: of a material. strength: a parameter of `emission`. All other keys are parameters of the material.
-    blend, group: a .blend file below an asset root, and a shader node group in it. If the group has an input "Color",
-    the input gets the object's color.
+    Attributes:
+        name: of a material.
+        strength: a parameter of `emission`.
+        blend: a .blend file below an asset root.
+        group: a shader node group in it. If the group has an input "Color", the input gets the object's color.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -90,8 +93,10 @@ class MaterialSpec(SpecModel):
 class OutlineSpec(SpecModel):
     """A flat shape, or a prism on it. The object's `size` scales all lengths.
 
-    polygon: its corners, [x, y] about the object's origin, in either direction; edges only meet at corners.
-    outline: a named flat shape instead. height: of the prism, whose origin is at half its height; 0 is flat.
+    Attributes:
+        polygon: its corners, [x, y] about the object's origin, in either direction; edges only meet at corners.
+        outline: a named flat shape instead.
+        height: of the prism, whose origin is at half its height; 0 is flat.
     """
 
     polygon: Annotated[tuple[Vector2, ...], Field(min_length=3, max_length=256)] | None = None
@@ -102,8 +107,9 @@ class OutlineSpec(SpecModel):
 class MeshSpec(SpecModel):
     """A model in a file of your own; in specs and Scenes also as text, `model:<mesh>` or `model:<mesh>?up=z`.
 
-    mesh: a .glb or .obj file below an asset root. up: the axis that points up in it, default y, as glTF has it; the
-        front is then +z. With z, the front is -y.
+    Attributes:
+        mesh: a .glb or .obj file below an asset root.
+        up: the axis that points up in it. With y, as in glTF, the front is +z; with z, the front is -y.
     """
 
     mesh: Annotated[str, StringConstraints(min_length=1, max_length=400, pattern=r"^[^?]*$")]
@@ -124,15 +130,19 @@ else:
 class ObjectSpec(SpecModel):
     """An object of a frame. All fields are optional.
 
-    shape: a name; or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or `shapenet:chairs/#3`,
-        the third model of the category in the order of ids; or a file of your own (MeshSpec); or corners (OutlineSpec).
-    size: a name, or the scale in Blender units: half the edge of the 2 x 2 x 2 mesh, half the longest side of a model.
-        Of corners, a factor, default 1. footprint: of flat shapes and prisms, the area of the outline instead, square
-        Blender units.
-    location: [x, y] on the ground, or [x, y, z] of its center. place: a named place of the stage instead.
-    rotation_deg: about Z, or Euler XYZ. view: direction from which it is seen instead; on stages without ground.
-    color: a palette name, or an 8-bit sRGB triple. A model without color and material keeps its own.
-    normalize: true makes a model's longest side twice `size`; false multiplies the units of its file by `size`.
+    Attributes:
+        shape: a name; or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or
+            `shapenet:chairs/#3`, the third model of the category in the order of ids; or a file of your own (MeshSpec);
+            or corners (OutlineSpec).
+        color: a palette name, or an 8-bit sRGB triple. A model without color and material keeps its own.
+        size: a name, or the scale in Blender units: half the edge of the 2 x 2 x 2 mesh, half the longest side of a
+            model. Of corners, a factor, default 1.
+        footprint: of flat shapes and prisms, the area of the outline instead of a size, square Blender units.
+        location: [x, y] on the ground, or [x, y, z] of its center.
+        rotation_deg: about Z, or Euler XYZ.
+        place: a named place of the stage instead of a location.
+        view: direction from which it is seen, instead of a rotation; on stages without ground.
+        normalize: true makes a model's longest side twice `size`; false multiplies the units of its file by `size`.
     """
 
     name: Name | None = None
@@ -151,10 +161,16 @@ class ObjectSpec(SpecModel):
 class PointerSpec(SpecModel):
     """A hand (or an arrow) that hovers over the ground and points at an object of the frame.
 
-    target: name of the object. kind: its shape. color, material: default the published yellow, (240, 191, 29) as a
-    linear color, and rubber. size: scale of the mesh, default 0.6. location: [x, y] at the published height, or
-    [x, y, z] of its origin; by default, the compiler finds a location from which it points at the target without
-    hiding it. Its name in annotations is "pointer".
+    Its name in annotations is "pointer".
+
+    Attributes:
+        target: name of the object.
+        kind: its shape.
+        color: default the published yellow, (240, 191, 29) as a linear color.
+        material: default rubber.
+        size: scale of the mesh, default 0.6.
+        location: [x, y] at the published height, or [x, y, z] of its origin; by default, the compiler finds a location
+            from which it points at the target without hiding it.
     """
 
     target: Name
@@ -166,11 +182,12 @@ class PointerSpec(SpecModel):
 
 
 class RandomObjectsSpec(SpecModel):
-    """Random objects, in addition to those listed in the frame.
+    """Random objects, in addition to those listed in the frame. Lists have possible values, default the stage's.
 
-    count: number of objects, or [fewest, most], inclusive. shapes, colors, materials, sizes: possible values, default
-    the stage's. combinations: possible (shape, color) pairs instead (CLEVR-CoGenT). distinct: no two objects of the
-    frame share all of shape, color, material and size.
+    Attributes:
+        count: number of objects, or [fewest, most], inclusive.
+        combinations: possible (shape, color) pairs instead of shapes and colors (CLEVR-CoGenT).
+        distinct: no two objects of the frame share all of shape, color, material and size.
     """
 
     count: _Count | tuple[_Count, _Count]
@@ -190,11 +207,13 @@ class RandomObjectsSpec(SpecModel):
 class ConstraintSpec(SpecModel):
     """A requirement of the layout, of exactly one kind.
 
-    relation, subject, of: the subject stands `relation` of `of`, seen from the camera, by more than `margin`
-        (default: the stage's margin).
-    min_visible_pixels: of each object (or of `objects`), at the stage's own size.
-    min_distance: between the radii of any two objects on the ground. axis_margin: minimum difference of any two objects
-        along right and along front. in_frame: whether objects must be entirely inside the image.
+    Attributes:
+        relation: the subject stands in this relation to `of`, seen from the camera, by more than `margin`.
+        margin: Blender units, default the stage's.
+        min_visible_pixels: of each object (or of `objects`), at the stage's own size.
+        min_distance: between the radii of any two objects on the ground, Blender units.
+        axis_margin: minimum difference of any two objects along right and along front, Blender units.
+        in_frame: whether objects must be entirely inside the image.
     """
 
     relation: Relation | None = None
@@ -209,14 +228,19 @@ class ConstraintSpec(SpecModel):
 
 
 class CameraSpec(SpecModel):
-    """A camera.
+    """A camera, at a location or at a direction from what it looks at. Lengths are in Blender units.
 
-    location: Blender units. look_at: the point that it is aimed at, default the stage's. lens: focal length, mm.
-    sensor_width: mm along the longer side of the image. jitter: uniform, plus or minus, per axis, added to the
-    location; default 0 with a location, else the stage's.
-    yaw_deg, elevation_deg: direction from look_at, instead of location: 0, 0 is the -Y side, which is the front of
-    objects without rotation; yaw 90 is the +X side. distance: from look_at, Blender units. framing: instead of
-    distance, share of the image's shorter side that the bounding sphere of all objects fills (default 0.9).
+    Attributes:
+        look_at: the point that it is aimed at, default the stage's.
+        lens: focal length, mm.
+        sensor_width: mm along the longer side of the image.
+        jitter: uniform, plus or minus, per axis, added to the location; default 0 with a location, else the stage's.
+        yaw_deg: direction from look_at, instead of location: 0 is the -Y side, which is the front of objects without
+            rotation; 90 is the +X side.
+        elevation_deg: likewise; 90 is above.
+        distance: from look_at.
+        framing: instead of distance, share of the image's shorter side that the bounding sphere of all objects fills
+            (default 0.9).
     """
 
     location: Vector3 | None = None
@@ -242,7 +266,11 @@ class ViewSpec(CameraSpec):
 class LightSpec(SpecModel):
     """Changes to a light of the stage, by its name (`clevr`: key, fill, back, sun).
 
-    energy: W (sun: W/m2). color: linear RGB. location: for area lights. jitter: as for the camera.
+    Attributes:
+        energy: W; of a sun W/m2.
+        color: linear RGB.
+        location: of area lights, Blender units.
+        jitter: as for the camera.
     """
 
     name: Name
@@ -262,9 +290,10 @@ class AreaSpec(SpecModel):
 class FrameSpec(SpecModel):
     """A scene. `utterance` and `truth` are copied to the output without interpretation.
 
-    background: exact 8-bit sRGB of every pixel without an object; only on stages without ground. fixation: whether the
-    stage's fixation cross is drawn over the image. antialias: on flat stages, whether a pixel has the mean color of its
-    square instead of the color at its center.
+    Attributes:
+        background: exact 8-bit sRGB of every pixel without an object; only on stages without ground.
+        fixation: whether the stage's fixation cross is drawn over the image.
+        antialias: on flat stages, whether a pixel has the mean color of its square instead of the color at its center.
     """
 
     name: Name | None = None
@@ -287,7 +316,8 @@ class FrameSpec(SpecModel):
 class EpisodeSpec(SpecModel):
     """An episode: frames, and the benchmark's truth in `task`, which is copied to the output.
 
-    canvas: [width, height] of a flat stage, in its units, which are pixels at the default size.
+    Attributes:
+        canvas: [width, height] of a flat stage, in its units, which are pixels at the default size.
     """
 
     version: Literal[1]

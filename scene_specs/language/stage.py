@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from diorama.scene_specs.language.errors import DioramaError
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
-from diorama.scene_specs.language.registry import PluginError, plugin, plugins
+from diorama.scene_specs.language.registry import PluginError, plugin
 from diorama.scene_specs.language.spec import (
     AreaSpec,
     Byte,
@@ -44,10 +44,15 @@ class StageError(DioramaError):
 
 
 class StageCamera(SpecModel):
-    """A camera. location, look_at: Blender units. lens, sensor_width: mm. jitter: uniform +- per axis of the location.
+    """A camera. Lengths are in Blender units, except where stated.
 
-    ortho_scale: of an orthographic camera, Blender units along the longer side of the image. framing: share of the
-    image's shorter side that the bounding sphere of all objects fills; it sets the distance, and the aim to its center.
+    Attributes:
+        lens: focal length, mm.
+        sensor_width: along the longer side of the image, mm.
+        jitter: of the location, uniform, plus or minus, per axis.
+        ortho_scale: of an orthographic camera, along the longer side of the image.
+        framing: share of the image's shorter side that the bounding sphere of all objects fills; it sets the distance,
+            and the aim to the sphere's center.
     """
 
     location: Vector3
@@ -71,7 +76,10 @@ class StageCamera(SpecModel):
 class StageLight(SpecModel):
     """An area light aimed at `look_at`, or a sun with Euler XYZ radians.
 
-    energy: W, sun W/m2. color: linear RGB. size: edge of the square, Blender units; sun: angle in radians.
+    Attributes:
+        energy: W; of a sun W/m2.
+        color: linear RGB.
+        size: edge of the square, Blender units; of a sun the angle in radians.
     """
 
     name: str
@@ -86,10 +94,13 @@ class StageLight(SpecModel):
 
 
 class StageGround(SpecModel):
-    """A surface z = h(s), where s is the distance from the origin along `direction`; `profile` is (s, h) by rising s.
+    """A surface z = h(s), where s is the distance from the origin along `direction`.
 
-    across: extent along the direction rotated by -90 degrees about Z. mesh: the asset that Cycles renders, built from
-    these numbers. albedo: gray value of the diffuse surface.
+    Attributes:
+        profile: (s, h) by rising s, Blender units.
+        across: extent along the direction rotated by -90 degrees about Z.
+        mesh: the asset that Cycles renders, built from these numbers.
+        albedo: gray value of the diffuse surface.
     """
 
     direction: tuple[Finite, Finite]
@@ -102,7 +113,9 @@ class StageGround(SpecModel):
 class StagePlacement(SpecModel):
     """CLEVR's rules for objects without a location; distances in Blender units, pixels at the stage's own size.
 
-    tries: candidate locations per object before the layout restarts. restarts: maximum number of restarts.
+    Attributes:
+        tries: candidate locations per object before the layout restarts.
+        restarts: maximum number of restarts.
     """
 
     area: AreaSpec
@@ -116,11 +129,18 @@ class StagePlacement(SpecModel):
 
 
 class StagePointer(SpecModel):
-    """The published pointer. scale: of its mesh. height: of its origin. color: 8-bit, used as a linear color.
+    """The published pointer.
 
-    center, side, gap: a pointer and three objects without a location each get a quadrant of a square of this side about
-    `center`, with `gap` free on each side of both center lines. The pointer has the quadrant towards the camera
-    (+x, -y); objects 0, 1, 2 have the left, back and right one.
+    A pointer and three objects without a location each get a quadrant of a square about `center`. The pointer has the
+    quadrant towards the camera (+x, -y); objects 0, 1, 2 have the left, back and right one.
+
+    Attributes:
+        scale: of its mesh.
+        height: of its origin, Blender units.
+        color: 8-bit, used as a linear color.
+        center: of the square, Blender units.
+        side: of the square.
+        gap: free space on each side of both center lines.
     """
 
     scale: Positive
@@ -133,9 +153,11 @@ class StagePointer(SpecModel):
 
 
 class StagePlace(SpecModel):
-    """A named place for one object. location: of its center. radius: of the sphere that fills the place.
+    """A named place for one object.
 
-    An object without a size is scaled to the sphere.
+    Attributes:
+        location: of its center, Blender units.
+        radius: of the sphere that fills the place; an object without a size is scaled to it.
     """
 
     location: Vector3
@@ -143,10 +165,15 @@ class StagePlace(SpecModel):
 
 
 class StageFixation(SpecModel):
-    """A cross drawn over the center of the image. arm, width: shares of the shorter side. color: 8-bit sRGB.
+    """A cross drawn over the center of the image.
 
     From the center pixel (index side // 2), each arm extends int(arm x side) + h pixels and is h pixels wide to both
     sides, where h is half of int(width x side), rounded down.
+
+    Attributes:
+        arm: share of the shorter side.
+        width: share of the shorter side.
+        color: 8-bit sRGB.
     """
 
     arm: Positive
@@ -164,17 +191,22 @@ class StageDefaults(SpecModel):
 
 
 class Stage(SpecModel):
-    """A stage. size: width and height in pixels of the images that it is designed for.
+    """A stage: camera, lights, ground and defaults of scenes.
 
-    places: named locations of single objects. Such a stage has no layout search; an object without place and location
-        gets a free place.
-    background: 8-bit sRGB of pixels without an object. ambient: linear RGB of invisible light from all directions.
-    sampling: "content" derives Cycles' seed from the visible content instead of the episode, so that images with equal
-        content are equal and rendered once.
-    pixels: "center" makes the stage flat: one unit is one pixel, x right and y down from the top left corner, z into
-        the image. A pixel has the color at its center, or with `antialias` the mean over its square.
-    layers: distance in z by which each object with two coordinates or without location is nearer than the one before.
-    palette: color names of this stage, 8-bit sRGB, which replace those of the vocabulary. sizes: likewise.
+    Attributes:
+        size: width and height in pixels of the images that it is designed for.
+        places: named locations of single objects. Such a stage has no layout search; an object without place and
+            location gets a free place.
+        background: 8-bit sRGB of pixels without an object.
+        ambient: linear RGB of invisible light from all directions.
+        sampling: "content" derives Cycles' seed from the visible content instead of the episode, so that images with
+            equal content are equal and rendered once.
+        pixels: "center" makes the stage flat: one unit is one pixel, x right and y down from the top left corner, z
+            into the image. A pixel has the color at its center, or with `antialias` the mean over its square.
+        layers: distance in z by which each object with two coordinates or without location is nearer than the one
+            before.
+        palette: color names of this stage, 8-bit sRGB, which replace those of the vocabulary.
+        sizes: size names of this stage -> scale, which replace those of the vocabulary.
     """
 
     name: str
@@ -253,14 +285,13 @@ def _may_be_flat(shape: str | OutlineSpec | None, stage: Stage) -> bool:
     return isinstance(shape, OutlineSpec) or shape in FLAT_SHAPES
 
 
-def stage_paths() -> dict[str, Path]:
-    """Return name -> file of every stage: built-in ones and those of installed packages."""
-    return {name: registered.load() for name, registered in plugins("stages").items()}
-
-
 @lru_cache(maxsize=64)
 def load_stage(name: str) -> Stage:
-    """Return the stage with this name. Raises StageError."""
+    """Return the stage with this name.
+
+    Raises:
+        StageError: it does not exist, or its file is invalid.
+    """
     path = _path(name)
     try:
         return Stage.model_validate_json(path.read_bytes())
@@ -276,7 +307,11 @@ def _path(name: str) -> Path:
 
 
 def stage_of(spec: EpisodeSpec) -> Stage:
-    """Return the stage of an episode, with the episode's canvas if the stage is flat. Raises StageError."""
+    """Return the stage of an episode, with the episode's canvas if the stage is flat.
+
+    Raises:
+        StageError: the stage does not exist.
+    """
     stage = load_stage(spec.stage)
     return stage if spec.canvas is None or stage.pixels != "center" else _on_canvas(spec.stage, spec.canvas)
 
@@ -294,7 +329,12 @@ def _on_canvas(name: str, canvas: tuple[int, int]) -> Stage:
     return stage.model_copy(update={"size": canvas, "camera": camera, "placement": placement})
 
 
+@lru_cache(maxsize=64)
 def stage_digest(name: str) -> str:
-    """Return the SHA-256 of the stage's file, hexadecimal."""
+    """Return the SHA-256 of the stage's file, hexadecimal.
+
+    Raises:
+        StageError: the stage does not exist.
+    """
     load_stage(name)
     return hashlib.sha256(_path(name).read_bytes()).hexdigest()

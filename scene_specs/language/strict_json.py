@@ -42,14 +42,22 @@ def _constant(word: str) -> Any:
 
 
 def parse_integer(digits: str) -> int:
-    """Parse a 64-bit integer. Raises NotStrictJson."""
+    """Parse a 64-bit integer.
+
+    Raises:
+        NotStrictJson: it has more bits.
+    """
     if len(digits) > 20 or abs(int(digits)) >= MAX_INTEGER:
         raise NotStrictJson("huge integer")
     return int(digits)
 
 
 def parse_float(digits: str) -> float:
-    """Parse a finite number. Raises NotStrictJson."""
+    """Parse a finite number.
+
+    Raises:
+        NotStrictJson: it is too large.
+    """
     value = float(digits)
     if value in (float("inf"), float("-inf")):
         raise NotStrictJson("huge number")
@@ -62,7 +70,11 @@ _DECODER = json.JSONDecoder(
 
 
 def decode(text: str, start: int = 0) -> tuple[Any, int]:
-    """Return the value that starts exactly at `start`, and the index after it. Raises NotStrictJson."""
+    """Return the value that starts exactly at `start`, and the index after it.
+
+    Raises:
+        NotStrictJson: the text is not strict JSON.
+    """
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 def text_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Lines of a table in which every column is as wide as its widest cell; none if there are no rows."""
+    """Yield the lines of a table whose columns are as wide as their widest cells; none if there are no rows."""
     cells = [head, *rows]
     if len(cells) > 1:
         widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
@@ -15,7 +15,7 @@ def text_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[s
 
 
 def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table with a line break at its end."""
+    """Return a Markdown table with a line break at its end."""
     lines = [f"| {' | '.join(map(str, row))} |" for row in (head, *rows)]
     return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]]) + "\n"
 

@@ -12,8 +12,8 @@ from diorama.render.compiler.assets import blend_digest, check_assets, resolve_b
 from diorama.render.geometry.meshes import mesh_paths
 from diorama.render.model.errors import AssetError
 from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import stage_paths
 
 
 def sha(path: Path) -> str:
@@ -41,7 +41,7 @@ def test_a_scene_names_every_file_it_needs(roots: tuple[Path, Path]) -> None:
         "mesh:clevr_ground": sha(meshes["clevr_ground"]),
         "mesh:cube": sha(meshes["cube"]),
         "mesh:sphere": sha(meshes["sphere"]),
-        "stage:clevr": sha(stage_paths()["clevr"]),
+        "stage:clevr": sha(plugins("stages")["clevr"].load()),
     }
     check_assets(scene, [roots[0]])
     for asset in ("blend:deep/wood.blend", "mesh:cube", "stage:clevr"):

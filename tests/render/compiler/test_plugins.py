@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import diorama
-from diorama.render.compiler import assets, render_key
+from diorama.render.compiler import render_key
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.meshes import load_mesh
@@ -22,7 +22,7 @@ from diorama.render.model.record import RenderKey
 from diorama.render.store.resume import difference
 from diorama.scene_specs.language.registry import PluginError
 from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.stage import load_stage, stage_digest
 from tests import distributions as registry
 from tests.factories import make_scene
 
@@ -52,7 +52,7 @@ def lab(tmp_path: Path) -> Iterator[Path]:
     with registry.installed(tmp_path):
         yield tmp_path / "diorama_lab"
     render_key._identity.cache_clear()
-    for cached in (assets._stage_digest, load_mesh, load_stage):
+    for cached in (stage_digest, load_mesh, load_stage):
         cached.cache_clear()
 
 
