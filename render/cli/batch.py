@@ -90,13 +90,25 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 
 @click.command(cls=DioramaCommand)
 @click.argument("specs", nargs=-1, required=True, metavar="SPECS...")
-@click.option("--out", "store", metavar="STORE")
-@click.option("--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status)
-@click.option("--dry-run", is_flag=True)
+@click.option("--out", "store", metavar="STORE", help="Dataset store.  [default: $DIORAMA_STORE or ./diorama.lance]")
+@click.option(
+    "--status", metavar="STORE", is_eager=True, expose_value=False, callback=_print_status,
+    help="Show the progress of the run that writes to this store, and exit. Needs no SPECS.",
+)  # fmt: skip
+@opt.flag(
+    "--dry-run",
+    "Only check the specs, compare them with the store, search for layouts, and estimate time and disk space. Nothing "
+    "is rendered or written. The exit codes are the same, but codes 3 and 4 for devices and for writing to the store "
+    "occur only in a run.",
+)
 @opt.limit("episodes to take from SPECS, including episodes that are already stored", _MAX_EPISODES)
-@click.option("--part", metavar="I/N|array", callback=opt.parsed(_parse_part))
-@click.option("--replace", is_flag=True)
-@click.option("--keep", is_flag=True)
+@click.option(
+    "--part", metavar="I/N|array", callback=opt.parsed(_parse_part),
+    help="Render every N-th episode, beginning with the I-th. array: in a Slurm job array with --array=1-N, the "
+    "number of the array task is I.  [default: all episodes]",
+)  # fmt: skip
+@opt.flag("--replace", "Render a stored episode again if its spec or settings changed.")
+@opt.flag("--keep", "Keep a stored episode even if its spec or settings changed.")
 @opt.mix_series
 @opt.profile()
 @opt.size()
@@ -104,21 +116,66 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.device
 @opt.asset_root
 @opt.shapenet
-@click.option("--skip-broken", is_flag=True)
-@opt.group("Workers", click.option("--gpus", type=opt.Number(1, 10000)))
-@click.option("--workers-per-gpu", default="auto", metavar="N|auto", callback=opt.parsed(_parse_per_gpu))
-@click.option("--workers", type=opt.Number(1, 10000))
-@click.option("--threads", type=opt.Number(1, 1024))
-@click.option("--worker-memory", metavar="SIZE", callback=opt.parsed(_parse_memory))
-@click.option("--address", metavar="ADDRESS")
-@opt.group("Failures", click.option("--fail-fast", is_flag=True))
-@click.option("--max-failures", type=opt.Number(1))
-@click.option("--retries", type=opt.Number(0, 100), default=2)
+@opt.flag("--skip-broken", "Count episodes with missing or broken models as failed, and render the others.")
+@opt.group("Workers", click.option(
+    "--gpus", type=opt.Number(1, 10000),
+    help="Number of GPUs. It is an error if fewer GPUs are available.  [default: all available GPUs]",
+))  # fmt: skip
+@click.option(
+    "--workers-per-gpu", default="auto", metavar="N|auto", callback=opt.parsed(_parse_per_gpu),
+    help="Workers per GPU. auto: try 1, 2, 4 and 8 workers, and keep the fastest number.",
+)  # fmt: skip
+@click.option(
+    "--workers",
+    type=opt.Number(1, 10000),
+    help="Number of CPU workers, each on its own cores. Selects the CPU, so it can't be combined with options for "
+    "GPUs.  [default: one per core]",
+)
+@click.option(
+    "--threads",
+    type=opt.Number(1, 1024),
+    help="Threads per CPU worker.  [default: the number of cores divided by the number of workers]",
+)
+@click.option(
+    "--worker-memory", metavar="SIZE", callback=opt.parsed(_parse_memory),
+    help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: 80% of the memory that "
+    "render-doctor prints, divided by the number of workers]",
+)  # fmt: skip
+@click.option(
+    "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"
+)
+@opt.group("Failures", opt.flag(
+    "--fail-fast",
+    "Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.",
+))  # fmt: skip
+@click.option(
+    "--max-failures",
+    type=opt.Number(1),
+    help="Stop after N failed episodes. Episodes that --skip-broken leaves out do not count.  [default: never]",
+)
+@click.option(
+    "--retries",
+    type=opt.Number(0, 100),
+    default=2,
+    help="Retries per episode if its worker died, or took longer than --timeout.",
+)
 @opt.timeout(0.1)
-@click.option("--until", metavar="TIME", callback=opt.parsed(_parse_until))
-@click.option("--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS")
+@click.option(
+    "--until", metavar="TIME", callback=opt.parsed(_parse_until),
+    help="Stop early enough to end before TIME, such as 2026-11-22T18:00, or Unix seconds.  [default: the end of the "
+    "Slurm job, if this is one]",
+)  # fmt: skip
+@click.option(
+    "--store-wait", type=opt.Number(0, kind=float), default=300, metavar="SECONDS",
+    help="If writing to the store fails, retry for this number of seconds.",
+)  # fmt: skip
 @opt.as_json
-@click.option("--json-log", type=opt.NEW_FILE, metavar="FILE")
+@click.option(
+    "--json-log",
+    type=opt.NEW_FILE,
+    metavar="FILE",
+    help="Append one JSON line per event (start, finished or failed episode, commit, end) to this file.",
+)
 def main(
     specs: tuple[str, ...], store: str | None, dry_run: bool, as_json: bool, replace: bool, keep: bool, fail_fast: bool,
     **options: Any,
@@ -137,34 +194,6 @@ def main(
     device is not available, or every GPU failed during the run (what was rendered is stored); 4: the store can't be
     read or written; 75: the time is over and some episodes are left: run the same command again; 130: interrupted with
     Ctrl-C.
-
-    Options:
-        --out: Dataset store. [default: $DIORAMA_STORE or ./diorama.lance]
-        --status: Show the progress of the run that writes to this store, and exit. Needs no SPECS.
-        --dry-run: Only check the specs, compare them with the store, search for layouts, and estimate time and disk
-            space. Nothing is rendered or written. The exit codes are the same, but codes 3 and 4 for devices and for
-            writing to the store occur only in a run.
-        --part: Render every N-th episode, beginning with the I-th. array: in a Slurm job array with --array=1-N, the
-            number of the array task is I. [default: all episodes]
-        --replace: Render a stored episode again if its spec or settings changed.
-        --keep: Keep a stored episode even if its spec or settings changed.
-        --skip-broken: Count episodes with missing or broken models as failed, and render the others.
-        --gpus: Number of GPUs. It is an error if fewer GPUs are available. [default: all available GPUs]
-        --workers-per-gpu: Workers per GPU. auto: try 1, 2, 4 and 8 workers, and keep the fastest number.
-        --workers: Number of CPU workers, each on its own cores. Selects the CPU, so it can't be combined with options
-            for GPUs. [default: one per core]
-        --threads: Threads per CPU worker. [default: the number of cores divided by the number of workers]
-        --worker-memory: Restart a worker that uses more memory than SIZE, such as 4GB. [default: 80% of the memory that
-            render-doctor prints, divided by the number of workers]
-        --address: Ray cluster: auto, HOST:PORT or ray://HOST:PORT. [default: this machine]
-        --fail-fast: Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.
-        --max-failures: Stop after N failed episodes. Episodes that --skip-broken leaves out do not count. [default:
-            never]
-        --retries: Retries per episode if its worker died, or took longer than --timeout.
-        --until: Stop early enough to end before TIME, such as 2026-11-22T18:00, or Unix seconds. [default: the end of
-            the Slurm job, if this is one]
-        --store-wait: If writing to the store fails, retry for this number of seconds.
-        --json-log: Append one JSON line per event (start, finished or failed episode, commit, end) to this file.
 
     Examples:
       render-batch specs.jsonl --out scenes.lance

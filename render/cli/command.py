@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -129,18 +128,13 @@ def _is_about_path(error: OSError) -> bool:
 class DioramaCommand(click.Command):
     """A command with the common options that turns a DioramaError into its message and exit code.
 
-    Its docstring is its help. The paragraph `Options:` has the help of each option, in an entry `--name: text`; the
-    paragraph `Examples:` comes last. Options stand in groups, see `options.group`.
+    Its help has options in groups, see `options.group`, and the examples that follow the line `Examples:` in its
+    docstring.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        text, _, self.examples = cleandoc(self.help or "").partition("\n\nExamples:\n")
-        self.help, _, entries = text.partition("\n\nOptions:\n")
-        helps = dict(entry.split(": ", 1) for entry in re.split(r"^    (?=-)", entries, flags=re.MULTILINE)[1:])
-        for param in self.params:
-            if isinstance(param, click.Option) and param.opts[0] in helps:
-                param.help = " ".join(helps[param.opts[0]].split()).replace(" [default: ", "  [default: ")
+        self.help, _, self.examples = cleandoc(self.help or "").partition("\n\nExamples:\n")
         # `render-store tag` has a --version of its own.
         taken = {name for param in self.params for name in param.opts}
         for name, option in _COMMON_OPTIONS.items():

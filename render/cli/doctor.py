@@ -10,8 +10,18 @@ from diorama.render.cli.output import print_json
 
 
 @click.command(cls=DioramaCommand)
-@click.option("--store", metavar="STORE")
-@click.option("--warm", "warming", is_flag=True)
+@click.option(
+    "--store", metavar="STORE",
+    help="Store to check. With this option, the command also tests the file system with commits of several "
+    "processes.  [default: $DIORAMA_STORE or ./diorama.lance]",
+)  # fmt: skip
+@click.option(
+    "--warm",
+    "warming",
+    is_flag=True,
+    help="Compile the GPU kernels in advance, instead of checking. This takes minutes. Without --warm, the first "
+    "render compiles the kernels.",
+)
 @opt.device
 @opt.as_json
 def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
@@ -22,12 +32,6 @@ def main(device: str, store: str | None, warming: bool, as_json: bool) -> None:
     memory and how many cores a run may use here, and where each limit comes from: the machine, a control group, Slurm.
 
     Exit codes: 0: all checks passed; 1: a check failed.
-
-    Options:
-        --store: Store to check. With this option, the command also tests the file system with commits of several
-            processes. [default: $DIORAMA_STORE or ./diorama.lance]
-        --warm: Compile the GPU kernels in advance, instead of checking. This takes minutes. Without --warm, the first
-            render compiles the kernels.
 
     Examples:
       render-doctor

@@ -16,17 +16,47 @@ from diorama.render.cli.output import print_json
 @click.command(cls=DioramaCommand)
 @click.argument("store", required=False)
 @click.argument("episode_id", required=False, metavar="[ID]")
-@click.option("--from", "spec", metavar="SPEC")
-@click.option("--from-export", "export", type=opt.FOLDER)
-@click.option("--at", metavar="VERSION")
-@click.option("--frame", "frames", multiple=True, metavar="NAME")
-@opt.group("Changes", click.option("--set", "sets", multiple=True, metavar="PATH=VALUE"))
-@click.option("--unset", "unsets", multiple=True, metavar="PATH")
-@click.option("--set-scene", "scene_sets", multiple=True, metavar="PATH=VALUE")
-@click.option("--recompile", is_flag=True)
-@click.option("--seed", type=opt.Number(0, 2**63 - 1))
+@click.option("--from", "spec", metavar="SPEC", help="Render the episode of a spec file, without a store.")
+@click.option(
+    "--from-export", "export", type=opt.FOLDER,
+    help="Take the episode with this ID from a folder that `render-export --format huggingface` wrote; omit STORE.",
+)  # fmt: skip
+@click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]")
+@click.option(
+    "--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.  [default: all]"
+)
+@opt.group("Changes", click.option(
+    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a value of the spec; repeatable."
+))  # fmt: skip
+@click.option(
+    "--unset",
+    "unsets",
+    multiple=True,
+    metavar="PATH",
+    help="Remove an object, a constraint or a field from the "
+    "spec; repeatable. A removed field is sampled or gets its default.",
+)
+@click.option(
+    "--set-scene",
+    "scene_sets",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change a value of the Scene, without any checks; repeatable.",
+)
+@opt.flag(
+    "--recompile",
+    "Compile the stored spec again with the installed version of Diorama. Values that the spec does not specify are "
+    "sampled again.",
+)
+@click.option(
+    "--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed.  [default: that of the stored episode]"
+)
 @opt.profile("that of the stored episode")
-@click.option("--samples", type=opt.Number(1, 1000000))
+@click.option(
+    "--samples",
+    type=opt.Number(1, 1_000_000),
+    help="Samples per pixel.  [default: that of the stored episode, or of --profile]",
+)
 @opt.size("that of the stored episode")
 @opt.renderer("", "  [default: that of the stored episode, or else cycles]")
 @opt.device
@@ -34,12 +64,15 @@ from diorama.render.cli.output import print_json
 @opt.asset_root
 @opt.shapenet
 @opt.as_json
-@click.option("--out", type=opt.NEW_PATH, metavar="DIR")
-@click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png")
-@click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg")
-@click.option("--compare", is_flag=True)
-@click.option("--replace", is_flag=True)
-@click.option("--save-blend", is_flag=True)
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Folder for the files.  [default: ./<id>]")
+@click.option("--sheet", type=opt.NEW_FILE, metavar="FILE.png", help="Draw all images with overlays into one file.")
+@click.option("--plan", type=opt.NEW_FILE, metavar="FILE.svg", help="Draw a top view with sizes, margins and camera.")
+@opt.flag("--compare", "Write the stored image, the new image and their difference side by side.")
+@opt.flag(
+    "--replace",
+    "Replace the stored episode by the re-rendered episode. Older versions of the store keep the stored episode.",
+)
+@opt.flag("--save-blend", "Also save the scene of each image as a .blend file.")
 def main(store: str | None, episode_id: str | None, as_json: bool, **options: Any) -> None:
     """Inspect an episode, or render it again.
 
@@ -62,28 +95,6 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
 
     Exit codes: 0: identical, replaced, or nothing to compare with; 1: the images or annotations differ; 2: invalid
     options, spec or id; 3: the requested device is not available; 4: the store can't be read.
-
-    Options:
-        --from: Render the episode of a spec file, without a store.
-        --from-export: Take the episode with this ID from a folder that `render-export --format huggingface` wrote; omit
-            STORE.
-        --at: Version number or tag of the store. [default: the newest version]
-        --frame: Render only this frame; repeatable. [default: all]
-        --set: Change a value of the spec; repeatable.
-        --unset: Remove an object, a constraint or a field from the spec; repeatable. A removed field is sampled or gets
-            its default.
-        --set-scene: Change a value of the Scene, without any checks; repeatable.
-        --recompile: Compile the stored spec again with the installed version of Diorama. Values that the spec does not
-            specify are sampled again.
-        --seed: Recompile with this seed. [default: that of the stored episode]
-        --samples: Samples per pixel. [default: that of the stored episode, or of --profile]
-        --out: Folder for the files. [default: ./<id>]
-        --sheet: Draw all images with overlays into one file.
-        --plan: Draw a top view with sizes, margins and camera.
-        --compare: Write the stored image, the new image and their difference side by side.
-        --replace: Replace the stored episode by the re-rendered episode. Older versions of the store keep the stored
-            episode.
-        --save-blend: Also save the scene of each image as a .blend file.
 
     Examples:
       render-episode scenes.lance clevr/train/000000 --sheet sheet.png

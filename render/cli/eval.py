@@ -43,13 +43,17 @@ class _ModelCommand(DioramaCommand):
 
 @main.command(cls=_ModelCommand)
 @click.argument("store", metavar="[STORE]", default=opt.default_store)
-@click.option("--model", required=True, metavar="NAME")
-@click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE")
-@click.option("--reply-tokens", type=opt.Number(1), default=256)
+@click.option(
+    "--model", required=True, metavar="NAME",
+    help="Model: openai:NAME (any OpenAI-compatible server), hf:NAME_OR_FOLDER (transformers), or module:Class.",
+)  # fmt: skip
+@click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
+@click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
 @opt.selection
 def ask(
-    store: str, model: str, out: Path, reply_tokens: int, parallel: int, parameters: dict[str, str], **settings: Any
-) -> None:
+    store: str, model: str, out: Path, reply_tokens: int, parallel: int, questions: int | None, limit: int | None,
+    splits: tuple[str, ...], where: str | None, at: str | None, parameters: dict[str, str], **settings: Any,
+) -> None:  # fmt: skip
     """Ask a model the questions of a store.
 
     The command appends each reply to the file of --out. After an error, Ctrl-C or an exhausted limit, repeat the
@@ -59,11 +63,6 @@ def ask(
     Exit codes: 0: all asked; 1: the model failed, or a limit is reached; 2: invalid options; 4: the store can't be
     read.
 
-    Options:
-        --model: Model: openai:NAME (any OpenAI-compatible server), hf:NAME_OR_FOLDER (transformers), or module:Class.
-        --out: File to which replies are appended.
-        --reply-tokens: Maximum number of tokens per reply.
-
     Examples:
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
       render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --out qwen.jsonl
@@ -71,8 +70,11 @@ def ask(
     from diorama.render.chat import ChatSettings, open_models
     from diorama.render.cli.benchmarks import json_or_text
     from diorama.render.evaluation.ask import ask as ask_model
+    from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import Selection
 
-    reader, options = opt.open_selected(store, settings)
+    reader = opt.open_reader(store, at, splits)
+    options = Selection(limit=limit, where=condition(where, splits=splits), questions=questions)
     chosen = ChatSettings(parameters={name: json_or_text(text) for name, text in parameters.items()}, **settings)
     with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
@@ -82,21 +84,24 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    limits = {"questions": options.questions, "limit": options.limit}
-    more = "".join(f" --{name} {number}" for name, number in limits.items() if number)
+    more = "".join(f" --{name} {number}" for name, number in (("questions", questions), ("limit", limit)) if number)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 
 @main.command(cls=DioramaCommand)
 @click.argument("files", nargs=-1, required=True, type=opt.FILE)
-@click.option("--store", metavar="STORE", default=opt.default_store, show_default=False)
-@click.option("--allow-missing", is_flag=True)
+@click.option(
+    "--store", metavar="STORE", default=opt.default_store, show_default=False,
+    help="Store with the answers.  [default: $DIORAMA_STORE or ./diorama.lance]",
+)  # fmt: skip
+@opt.flag("--allow-missing", "Count items without a prediction as wrong.")
 @opt.selection
 @opt.as_json
-@click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg")
+@click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
 def score(
-    files: tuple[Path, ...], store: str, allow_missing: bool, as_json: bool, plot: Path | None, **selected: Any
-) -> None:
+    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, limit: int | None,
+    splits: tuple[str, ...], where: str | None, at: str | None, as_json: bool, plot: Path | None,
+) -> None:  # fmt: skip
     """Score replies of a model.
 
     FILES are predictions of `render-eval ask`, logs of Inspect AI (.eval), or samples of lmms-eval
@@ -107,11 +112,6 @@ def score(
     Exit codes: 0: scored; 2: invalid options, or predictions that are invalid, of unknown items, duplicate or missing;
     4: the store can't be read.
 
-    Options:
-        --store: Store with the answers. [default: $DIORAMA_STORE or ./diorama.lance]
-        --allow-missing: Count items without a prediction as wrong.
-        --plot: Also draw the scores as SVG.
-
     Examples:
       render-eval score predictions.jsonl --store scenes.lance
       render-eval score logs/*.eval --store scenes.lance --split test --json
@@ -121,9 +121,12 @@ def score(
     from diorama.render.evaluation.chart import chart
     from diorama.render.evaluation.predictions import match, read_predictions
     from diorama.render.items.scores import no_items, read_entries, rows, table
+    from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import Selection
     from diorama.scene_specs.language.answer_rule import VERSION
 
-    reader, options = opt.open_selected(store, selected)
+    reader = opt.open_reader(store, at, splits)
+    options = Selection(limit=limit, where=condition(where, splits=splits), questions=questions)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
     if not entries:

@@ -43,13 +43,33 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 
 @click.command(cls=DioramaCommand)
 @click.argument("source", required=False, metavar="[STORE]")
-@click.option("--format", "name", default="folder", metavar="NAME")
-@click.option("--out", type=opt.NEW_PATH, metavar="DIR")
-@click.option("--overwrite", is_flag=True)
-@click.option("--shard-size", type=opt.Number(1))
-@click.option("--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats)
-@opt.group("Publishing", click.option("--about", type=opt.FILE, metavar="about.toml"))
-@click.option("--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about)
+@click.option(
+    "--format", "name", default="folder", metavar="NAME", help="Format to write; --list-formats lists all formats."
+)
+@click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
+@opt.flag(
+    "--overwrite",
+    "Replace exported episodes, shards and other files that differ; remove shards of an earlier export with other "
+    "episodes.",
+)
+@click.option(
+    "--shard-size",
+    type=opt.Number(1),
+    help="Episodes per file, for formats that write many episodes into one file.  [default: depends on the format]",
+)
+@click.option(
+    "--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats,
+    help="List the formats and what they write, and exit.",
+)  # fmt: skip
+@opt.group("Publishing", click.option(
+    "--about", type=opt.FILE, metavar="about.toml",
+    help="Also write what publishing needs: README.md, croissant.json, CITATION.cff, LICENSE and provenance.json; for "
+    "the formats huggingface, webdataset and folder.  [default: only the data]",
+))  # fmt: skip
+@click.option(
+    "--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about,
+    help="Write a template of about.toml with comments into the current folder, and exit.",
+)  # fmt: skip
 @opt.selection
 def main(
     source: str | None, name: str, out: Path | None, splits: tuple[str, ...], at: str | None, about: Path | None,
@@ -70,18 +90,6 @@ def main(
 
     Exit codes: 0: all exported; 2: invalid options, or DIR has episodes that differ from the stored ones; 4: the store
     can't be read, or some episodes in it are damaged (the output ends with a list of them; the others are exported).
-
-    Options:
-        --format: Format to write; --list-formats lists all formats.
-        --out: Output folder; required.
-        --overwrite: Replace exported episodes, shards and other files that differ; remove shards of an earlier export
-            with other episodes.
-        --shard-size: Episodes per file, for formats that write many episodes into one file. [default: depends on the
-            format]
-        --list-formats: List the formats and what they write, and exit.
-        --about: Also write what publishing needs: README.md, croissant.json, CITATION.cff, LICENSE and provenance.json;
-            for the formats huggingface, webdataset and folder. [default: only the data]
-        --init-about: Write a template of about.toml with comments into the current folder, and exit.
 
     Examples:
       render-export scenes.lance --out data

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 @click.command(cls=DioramaCommand)
 @opt.store
-@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR")
+@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
 @opt.workers
-@click.option("--serve", is_flag=True)
-@click.option("--port", type=opt.Number(0, 65535), default=0)
+@opt.flag("--serve", "Serve the gallery to browsers on this machine until Ctrl-C.")
+@click.option(
+    "--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0 chooses a free port."
+)
 @opt.where
 @opt.splits
 @opt.limit("episodes")
@@ -41,11 +43,6 @@ def main(
     Exit codes: 0: done; 2: invalid options, or DIR has files that are not of a gallery; 4: the store can't be read, DIR
     can't be written, or episodes in the store are damaged (they are listed at the end of the output and in the
     gallery).
-
-    Options:
-        --out: Folder of the gallery.
-        --serve: Serve the gallery to browsers on this machine until Ctrl-C.
-        --port: Port of --serve on 127.0.0.1; 0 chooses a free port.
 
     Examples:
       render-gallery scenes.lance --out gallery

@@ -17,7 +17,6 @@ from diorama.render.model.errors import UsageError
 
 if TYPE_CHECKING:
     from diorama.render.store.lance.reader import LanceReader
-    from diorama.render.store.selection import Selection
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -162,7 +161,12 @@ def group(title: str, option: Callable[[_Decorated], _Decorated]) -> Callable[[_
     return add
 
 
-def choice(name: str, values: Sequence[str], help: str | None = None) -> Callable[[_Decorated], _Decorated]:
+def flag(name: str, help: str) -> Callable[[_Decorated], _Decorated]:
+    """Add an option without a value."""
+    return click.option(name, is_flag=True, help=help)
+
+
+def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option with one of several values; the default is the first value."""
     return click.option(name, type=click.Choice(values), default=values[0], help=help)
 
@@ -207,9 +211,7 @@ asset_root = group("Assets", click.option(
     help="Folder in which to look for the meshes and .blend files that specs name; repeatable.  [default: none]",
 ))  # fmt: skip
 as_json = group("Output", click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."))
-mix_series = click.option(
-    "--mix-series", is_flag=True, help="Allow a store whose images come from another Blender series (4.5 or 5.2)."
-)
+mix_series = flag("--mix-series", "Allow a store whose images come from another Blender series (4.5 or 5.2).")
 out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file.  [default: stdout]"))
 files = click.argument("files", nargs=-1, required=True)
 device = group("Rendering", choice(
@@ -240,22 +242,6 @@ def selection(function: _Decorated) -> _Decorated:
     for option in _SELECTION:
         function = option(function)
     return function
-
-
-def open_selected(url: str, values: dict[str, Any]) -> tuple[LanceReader, Selection]:
-    """Open a store and take the options of `selection` out of the values of a command.
-
-    Raises:
-        StoreError: the store can't be read.
-        UsageError: no episode has one of the splits.
-    """
-    from diorama.render.store.episode_store import condition
-    from diorama.render.store.selection import Selection
-
-    splits = values.pop("splits")
-    where = condition(values.pop("where"), splits=splits)
-    chosen = Selection(where=where, **{name: values.pop(name) for name in ("limit", "questions")})
-    return open_reader(url, values.pop("at"), splits), chosen
 
 
 workers = click.option("--workers", type=Number(1), help="Number of processes.  [default: one per core]")

@@ -34,13 +34,27 @@ _USELESS = {
 
 @click.command(cls=DioramaCommand, epilog="SOURCES are a store, or specs (.json and .jsonl files, folders, globs, -).")
 @click.argument("sources", nargs=-1, required=True)
-@opt.choice("--kind", ("questions", "expressions", "captions", "scenes"))
-@opt.choice("--format", ("jsonl", "clevr"))
-@opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0))
-@click.option("--family", "families", multiple=True, metavar="NAME")
-@click.option("--per-image", type=opt.Number(1, 1000), default=10)
-@click.option("--min-pixels", type=opt.Number(0), default=MIN_PIXELS)
-@click.option("--grammar", type=opt.FILE)
+@opt.choice(
+    "--kind",
+    ("questions", "expressions", "captions", "scenes"),
+    "What to write. expressions: descriptions that identify an object. scenes: scene graphs.",
+)
+@opt.choice(
+    "--format",
+    ("jsonl", "clevr"),
+    "jsonl: one line per question, expression, caption or scene graph. clevr: CLEVR's question file.",
+)
+@opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0, help="Random seed."))
+@click.option(
+    "--family", "families", multiple=True, metavar="NAME",
+    help="Family of questions; repeatable. clevr: CLEVR's 13 families.  [default: all]",
+)  # fmt: skip
+@click.option("--per-image", type=opt.Number(1, 1000), default=10, help="Maximum number of questions per image.")
+@click.option(
+    "--min-pixels", type=opt.Number(0), default=MIN_PIXELS,
+    help="Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",
+)  # fmt: skip
+@click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
 @opt.splits
 @opt.group("Images of specs", opt.size("that of the spec's stage"))
 @opt.asset_root
@@ -57,15 +71,6 @@ def questions(
     command prints the answers of each family, and the accuracy of a guesser that sees no image.
 
     Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
-
-    Options:
-        --kind: What to write. expressions: descriptions that identify an object. scenes: scene graphs.
-        --format: jsonl: one line per question, expression, caption or scene graph. clevr: CLEVR's question file.
-        --seed: Random seed.
-        --family: Family of questions; repeatable. clevr: CLEVR's 13 families. [default: all]
-        --per-image: Maximum number of questions per image.
-        --min-pixels: Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.
-        --grammar: File with further families and words. [default: none]
 
     Examples:
       render-specs questions scenes.lance --per-image 5 --out questions.jsonl

@@ -102,8 +102,10 @@ def schema(out: Path | None) -> None:
 
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@click.option("--prove", is_flag=True)
-@click.option("--store", metavar="STORE")
+@opt.flag("--prove", "Also verify that the stored answer of each episode follows from what the episode shows.")
+@click.option(
+    "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."
+)
 @opt.asset_root
 @opt.shapenet
 @opt.as_json
@@ -117,10 +119,6 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
     answer is right. Episodes that belong to no benchmark are counted as unverified; this is not an error.
 
     Exit codes: 0: no errors; 2: errors; 4: STORE can't be read.
-
-    Options:
-        --prove: Also verify that the stored answer of each episode follows from what the episode shows.
-        --store: With --prove: verify the rendered episodes of this store, instead of FILES.
 
     Examples:
       render-specs check specs.jsonl
@@ -197,10 +195,22 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
 
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
-@click.option("--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True)
-@click.option("--chain", type=opt.Number(2, 100), default=2)
-@opt.choice("--answers", ["flip", "stay", "any"])
-@click.option("--store", metavar="STORE")
+@click.option(
+    "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True,
+    help="What differs within a pair; repeatable, for one pair per change.",
+)  # fmt: skip
+@click.option(
+    "--chain",
+    type=opt.Number(2, 100),
+    default=2,
+    help="Number of scenes. More than 2: chains, in which each scene differs from the next in one thing.",
+)
+@opt.choice(
+    "--answers",
+    ["flip", "stay", "any"],
+    "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
+)
+@click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
 @opt.profile()
 @opt.size()
 @opt.asset_root
@@ -218,12 +228,6 @@ def contrast(
 
     Exit codes: 0: done; 1: some episodes have no such pair (the command names them, and writes the others); 2: invalid
     specs or options; 4: STORE can't be read.
-
-    Options:
-        --change: What differs within a pair; repeatable, for one pair per change.
-        --chain: Number of scenes. More than 2: chains, in which each scene differs from the next in one thing.
-        --answers: Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).
-        --store: Use the specs of this store. [default: FILES]
 
     Examples:
       render-specs contrast specs.jsonl --change color --out pairs.jsonl
@@ -252,14 +256,42 @@ def contrast(
 
 
 @main.command(name="import")
-@click.option("--from", "origin", metavar="NAME", required=True)
+@click.option(
+    "--from",
+    "origin",
+    metavar="NAME",
+    required=True,
+    help="Benchmark of the files: clevr, mewl, malevic, kilogram, iwisdm, or a plugin's.",
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@opt.choice("--camera", ["recover", "nominal"])
-@click.option("--strict", is_flag=True)
-@opt.group("Published files", click.option("--questions", type=opt.FILE))
-@click.option("--images", type=opt.FOLDER)
-@click.option("--svg", type=opt.FOLDER)
-@click.option("--annotations", type=opt.FILE)
+@opt.choice(
+    "--camera",
+    ["recover", "nominal"],
+    "recover: compute cameras from the pixel coordinates in files of CLEVR and MEWL; if that fails, use the camera of "
+    "the stage. nominal: always use the camera of the stage.",
+)
+@opt.flag(
+    "--strict",
+    "Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such as "
+    "labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
+)
+@opt.group("Published files", click.option(
+    "--questions", type=opt.FILE,
+    help="Question file of a split (malevic).  [default: import scenes without questions]",
+))  # fmt: skip
+@click.option(
+    "--images",
+    type=opt.FOLDER,
+    help="malevic: folder of a split's images. kilogram: folder of the colored images. iwisdm: folder of the stimulus "
+    "set, whose tables name the categories, or of the models that `render-specs iwisdm pictures` made of it, which the "
+    "specs then show.  [default: malevic: folder of the annotation file]",
+)
+@click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
+@click.option(
+    "--annotations",
+    type=opt.FILE,
+    help="File of descriptions, which name the parts' pieces (kilogram).  [default: the pieces are found by color]",
+)
 @opt.out
 def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None, **others: Any) -> None:
     """Convert published scene files to specs.
@@ -273,20 +305,6 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     FILES of iWISDM are task files, task_info.json files of trials, or folders that contain them. A task file gives one
     trial. In the specs, Diorama's 3D models replace the published images of objects, unless --images has models of
     these images.
-
-    Options:
-        --from: Benchmark of the files: clevr, mewl, malevic, kilogram, iwisdm, or a plugin's.
-        --camera: recover: compute cameras from the pixel coordinates in files of CLEVR and MEWL; if that fails, use the
-            camera of the stage. nominal: always use the camera of the stage.
-        --strict: Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values,
-            such as labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).
-        --questions: Question file of a split (malevic). [default: import scenes without questions]
-        --images: malevic: folder of a split's images. kilogram: folder of the colored images. iwisdm: folder of the
-            stimulus set, whose tables name the categories, or of the models that `render-specs iwisdm pictures` made of
-            it, which the specs then show. [default: malevic: folder of the annotation file]
-        --svg: Folder of drawings (kilogram). [default: the packaged drawings]
-        --annotations: File of descriptions, which name the parts' pieces (kilogram). [default: the pieces are found by
-            color]
 
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl

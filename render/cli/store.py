@@ -63,8 +63,10 @@ def create(url: str) -> None:
 
 @main.command()
 @opt.store
-@click.option("--sort", type=click.Choice(_SORT_KEYS))
-@click.option("--reverse", is_flag=True)
+@click.option(
+    "--sort", type=click.Choice(_SORT_KEYS), help="Measure to sort by, smallest first.  [default: sort by id]"
+)
+@opt.flag("--reverse", "Reverse the order: largest first.")
 @opt.where
 @opt.limit("episodes")
 @opt.at
@@ -78,10 +80,6 @@ def ls(
     value for each object. An episode is sorted by the smallest value of its objects, or with --reverse by the largest
     value. The measures `objects` and `images` are the numbers of objects and images in an episode. The measure
     `seconds` is the time that it took to render the episode.
-
-    Options:
-        --sort: Measure to sort by, smallest first. [default: sort by id]
-        --reverse: Reverse the order: largest first.
 
     Examples:
       render-store ls scenes.lance --where "split = 'train'"
@@ -204,15 +202,11 @@ def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
 @main.command()
 @click.argument("url", metavar="STORE")
 @click.argument("episodes", nargs=-1, required=True)
-@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR")
-@click.option("--overwrite", is_flag=True)
+@click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Output folder.")
+@opt.flag("--overwrite", "Replace existing files that differ.")
 @opt.at
 def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrite: bool) -> None:
     """Write EPISODES as folders of PNG and JSON files.
-
-    Options:
-        --out: Output folder.
-        --overwrite: Replace existing files that differ.
 
     Examples:
       render-store get scenes.lance clevr/train/000000 --out images
@@ -235,8 +229,15 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 @main.command()
 @opt.store
 @opt.workers
-@click.option("--specs-out", type=opt.NEW_PATH, metavar="FILE")
-@click.option("--repair", "mend", is_flag=True)
+@click.option(
+    "--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write the specs of damaged episodes to this .jsonl file."
+)
+@click.option(
+    "--repair",
+    "mend",
+    is_flag=True,
+    help="Delete damaged episodes. If an id is stored more than once, keep only its newest episode.",
+)
 @opt.at
 @opt.as_json
 def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
@@ -250,10 +251,6 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
     An episode whose answer is not among its answer options is invalid, not damaged: its spec is wrong. render-batch
     refuses such specs, so the episode was stored by other means. The command reports invalid episodes with exit code 2,
     and --repair keeps them. Correct the spec and render it again with render-batch --replace.
-
-    Options:
-        --specs-out: Write the specs of damaged episodes to this .jsonl file.
-        --repair: Delete damaged episodes. If an id is stored more than once, keep only its newest episode.
 
     Examples:
       render-store verify scenes.lance

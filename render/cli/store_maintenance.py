@@ -22,14 +22,16 @@ _MAX_DAYS = 36500
 
 @click.command(cls=DioramaCommand)
 @opt.store
-@click.option("--drop-older-than", type=opt.Number(1, _MAX_DAYS, float), metavar="DAYS")
+@click.option(
+    "--drop-older-than",
+    type=opt.Number(1, _MAX_DAYS, float),
+    metavar="DAYS",
+    help="Delete versions that are older than DAYS (at least 1) and have no tag.  [default: keep all]",
+)
 def compact(url: str, drop_older_than: float | None) -> None:
     """Merge small data files and update the index of ids.
 
     Run this command while nothing else writes to the store. All older versions stay unless you pass --drop-older-than.
-
-    Options:
-        --drop-older-than: Delete versions that are older than DAYS (at least 1) and have no tag. [default: keep all]
 
     Examples:
       render-store compact scenes.lance
@@ -48,18 +50,16 @@ def compact(url: str, drop_older_than: float | None) -> None:
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.argument("name", required=False)
-@click.option("--version", type=opt.Number(1))
-@click.option("--delete", "remove", is_flag=True)
+@click.option(
+    "--version", type=opt.Number(1), help="Number of the version of the store to tag.  [default: the newest version]"
+)
+@click.option("--delete", "remove", is_flag=True, help="Delete the tag NAME.")
 @opt.as_json
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
     """Tag a version, or list the tags.
 
     A tag is a name for a version, such as v1.0. `compact` never deletes a version with a tag. If you pass only one
     argument, it is STORE.
-
-    Options:
-        --version: Number of the version of the store to tag. [default: the newest version]
-        --delete: Delete the tag NAME.
 
     Examples:
       render-store tag scenes.lance paper
@@ -116,14 +116,24 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @click.command(cls=DioramaCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.argument("target")
-@click.option("--complete", "specs", metavar="SPECS", multiple=True)
-@opt.choice("--differing", ["error", "newest", "keep", "replace"])
+@click.option(
+    "--complete",
+    "specs",
+    metavar="SPECS",
+    multiple=True,
+    help="Copy nothing unless all SOURCEs and TARGET together have every episode of SPECS; repeatable.",
+)
+@opt.choice(
+    "--differing",
+    ["error", "newest", "keep", "replace"],
+    "What to do if TARGET has a different episode with the same id.",
+)
 @opt.mix_series
 @opt.splits
 @opt.where
 @opt.at
-@click.option("--benchmark", metavar="NAME")
-@click.option("--id", "ids", metavar="ID", multiple=True)
+@click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark.  [default: all]")
+@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable.  [default: all]")
 def copy(
     sources: tuple[str, ...],
     target: str,
@@ -146,12 +156,6 @@ def copy(
 
     Exit codes: 0: done; 1: episodes of --complete SPECS are missing, and nothing was copied; 2: invalid options, or
     different episodes with the same id; 4: a store can't be read or written.
-
-    Options:
-        --complete: Copy nothing unless all SOURCEs and TARGET together have every episode of SPECS; repeatable.
-        --differing: What to do if TARGET has a different episode with the same id.
-        --benchmark: Include only episodes of this benchmark. [default: all]
-        --id: Include only this episode; repeatable. [default: all]
 
     Examples:
       render-store copy parts/*.lance scenes.lance --complete specs.jsonl
@@ -246,9 +250,9 @@ def repair(url: str) -> None:
 
 @click.command(cls=DioramaCommand)
 @opt.store
-@click.option("--twins", type=opt.Number(1), default=8)
-@click.option("--min-pixels", type=opt.Number(0), default=20)
-@click.option("--delete", "remove", is_flag=True)
+@click.option("--twins", type=opt.Number(1), default=8, help="Scenes to render again with other seeds.")
+@click.option("--min-pixels", type=opt.Number(0), default=20, help="Changed pixels that a pair must have.")
+@click.option("--delete", "remove", is_flag=True, help="Delete the pairs whose change can't be seen.")
 @opt.device
 @opt.asset_root
 @opt.as_json
@@ -265,11 +269,6 @@ def contrast(
 
     Exit codes: 0: all changes can be seen, or --delete removed the pairs of the others; 1: some can't be seen (the
     command names them); 4: the store can't be read, or pairs are incomplete.
-
-    Options:
-        --twins: Scenes to render again with other seeds.
-        --min-pixels: Changed pixels that a pair must have.
-        --delete: Delete the pairs whose change can't be seen.
 
     Examples:
       render-store contrast pairs.lance

@@ -26,8 +26,12 @@ _MAX_LINES = 4
 
 @click.command(cls=DioramaCommand)
 @opt.store
-@click.option("--by", type=click.Choice(["benchmark", "task", "split", "profile"]))
-@click.option("--out", type=opt.NEW_FILE, metavar="FILE")
+@click.option(
+    "--by",
+    type=click.Choice(["benchmark", "task", "split", "profile"]),
+    help="Show a column per benchmark, task, split or profile.  [default: all episodes together]",
+)
+@click.option("--out", type=opt.NEW_FILE, metavar="FILE", help="Also draw a chart into this .png or .svg file.")
 @opt.where
 @opt.at
 @opt.as_json
@@ -37,10 +41,6 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
     The command shows the distributions of objects, shapes, colors, visible fractions, box sizes, relations and
     utterances. Visible fractions and box sizes are measured in the rendered images. Pointers (hands and arrows that
     point at an object) are not counted as objects; pointers have a distribution of their own.
-
-    Options:
-        --by: Show a column per benchmark, task, split or profile. [default: all episodes together]
-        --out: Also draw a chart into this .png or .svg file.
 
     Examples:
       render-store stats scenes.lance --by split
@@ -127,9 +127,11 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
 @click.argument("url", metavar="[STORE_A]", default=opt.default_store)
 @click.argument("other", metavar="[STORE_B]", required=False)
 @opt.where
-@click.option("--at", metavar="VERSION")
+@click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A.  [default: the newest version]")
 @opt.as_json
-@click.option("--limit", type=opt.Number(0), default=20)
+@click.option(
+    "--limit", type=opt.Number(0), default=20, help="Maximum number of episodes to list per kind of difference."
+)
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
@@ -141,10 +143,6 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
     STORE --at 11` shows what changed since version 11.
 
     Exit codes: 0: no differences; 1: differences; 2: invalid options; 4: a store can't be read.
-
-    Options:
-        --at: Version number or tag of STORE_A. [default: the newest version]
-        --limit: Maximum number of episodes to list per kind of difference.
 
     Examples:
       render-store diff old.lance new.lance

@@ -89,15 +89,6 @@ def test_every_option_says_what_it_does_and_its_default(name: str, command: clic
 
 
 @EACH
-def test_every_entry_of_a_docstring_is_the_help_of_an_option(name: str, command: click.Command) -> None:
-    entries = re.findall(
-        r"^ {8}(--[a-z-]+): ", (getattr(command.callback, "__doc__", "") or "").partition("Options:\n")[2], re.M
-    )
-    helps = {option.opts[0]: option.help for option in command.params if isinstance(option, click.Option)}
-    assert all(helps[entry] for entry in entries)
-
-
-@EACH
 def test_every_command_has_the_common_options(name: str, command: click.Command) -> None:
     text = run(name, "-h")
     for options in ("-v, --verbose", "-q, --quiet", "-h, --help", "--version"):
