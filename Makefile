@@ -12,6 +12,8 @@ READERS := $(CURDIR)/.venv-readers
 # In parallel, except for chosen tests: with few tests the processes would start for longer than they save.
 PARALLEL := $(if $(ARGS),,-n auto --maxprocesses 4 --dist worksteal)
 DEMO := demo
+# In folders that may be removed: `make` made them.
+MADE := .made-by-make
 FIRST := scene_specs/examples/shapes-and-materials.json
 
 help: ## what can be made
@@ -22,7 +24,9 @@ env: ## the private environment (VENV=.venv), from the locked dependencies
 
 # From nothing each time: a demo store left by an older version would rightly refuse the newer specs.
 demo: env ## renders the examples (PROFILE=standard) and says where the pictures are
-	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@if [[ -e $(DEMO) && ! -e $(DEMO)/$(MADE) ]]; then echo "make demo: $(CURDIR)/$(DEMO) was not made by it;" \
+	  "move it away, or pass another folder: make demo DEMO=FOLDER" >&2; exit 2; fi
+	@rm -rf $(DEMO) && mkdir -p $(DEMO) && touch $(DEMO)/$(MADE)
 	@$(BIN)/render-episode --from $(FIRST) --sheet $(DEMO)/first_picture.png >/dev/null
 	@echo "A first picture: $(CURDIR)/$(DEMO)/first_picture.png (the other examples take some minutes)"
 	$(BIN)/render-batch scene_specs/examples/*.json --out $(DEMO)/diorama.lance --profile $(PROFILE)
@@ -67,7 +71,8 @@ lock: ## new lock files after a change of dependencies (ARGS=--upgrade for newer
 	@tools/lock.sh $(ARGS)
 
 clean: ## removes what was built, not the environment
-	rm -rf $(DEMO) dist build/coverage build/docs build/site .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
+	[[ ! -e $(DEMO)/$(MADE) ]] || rm -rf $(DEMO)
+	rm -rf build/coverage build/docs build/site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path './.venv*' -prune -o -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean ## and the environment, if `make` made it

@@ -212,13 +212,13 @@ def check_assets() -> Check:
 
 def check_plugins() -> Check:
     """Check that no two packages provide one name, and list what packages other than Diorama provide."""
-    from diorama.scene_specs.language.registry import NOUNS, plugins
+    from diorama.scene_specs.language.registry import NOUNS, plugins, singular
 
     try:
         found = [found for noun in NOUNS for found in plugins(noun).values()]
     except DioramaError as error:
         return Check("plug-ins", False, str(error))
-    names = [f"{each.noun[:-1]} {each.name} ({each.owner} {each.version})" for each in found if not each.own]
+    names = [f"{singular(each.noun)} {each.name} ({each.owner} {each.version})" for each in found if not each.own]
     return Check("plug-ins", True, f"{len(found) - len(names)} of Diorama" + "".join(f", {name}" for name in names))
 
 

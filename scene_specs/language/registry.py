@@ -96,7 +96,7 @@ class Plugin:
         except Exception as error:  # importing runs other people's code
             where = f"{self.module}:{self.attribute}".rstrip(":")
             owner = f" of {self.owner}" if self.owner else ""
-            problem = f"{_singular(self.noun)} {self.name!r}{owner}: can't import {where}"
+            problem = f"{singular(self.noun)} {self.name!r}{owner}: can't import {where}"
             raise PluginError(f"{problem}: {type(error).__name__}: {error}") from error
 
 
@@ -112,7 +112,7 @@ def plugins(noun: str) -> dict[str, Plugin]:
         other = found.setdefault(one.name, one)
         if other != one:
             owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, one))
-            problem = f"{_singular(noun)} {one.name!r} is provided by {owners}"
+            problem = f"{singular(noun)} {one.name!r} is provided by {owners}"
             raise PluginError(f"{problem}; uninstall one of the two, or rename its plug-in")
         if noun == "materials" and one.name in MODEL_MATERIALS:
             problem = f"material {one.name!r} of {one.owner} {one.version}: models have a material of this name"
@@ -135,7 +135,7 @@ def plugin(noun: str, name: str) -> Plugin:
         from diorama.scene_specs.language.diagnostics import did_you_mean
 
         hint = did_you_mean(name, found)
-        problem = f"unknown {_singular(noun)} {name!r}; there are: {', '.join(found)}"
+        problem = f"unknown {singular(noun)} {name!r}; there are: {', '.join(found)}"
         raise PluginError(problem + (f"; {hint}" if hint else ""))
     return found[name]
 
@@ -167,7 +167,8 @@ def load_object(noun: str, name: str) -> Any:
     return find_plugin(noun, name).load()
 
 
-def _singular(noun: str) -> str:
+def singular(noun: str) -> str:
+    """Return the word for one plug-in of a kind, such as "pass" for "passes"."""
     return noun.removesuffix("es" if noun == "passes" else "s")
 
 

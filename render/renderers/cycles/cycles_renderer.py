@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,23 @@ from diorama.scene_specs.language.stage import load_stage
 _KEPT_MATERIALS = 128
 
 
+def _remove_temporary_folder() -> None:
+    """Remove the empty folder that Blender makes when it starts, which only the program Blender removes at its end."""
+    with suppress(OSError):
+        Path(bpy.app.tempdir).rmdir()
+
+
+# Whoever imports this module has imported bpy, even if nothing is rendered.
+_remove_temporary_folder()
+
+
 class _Blender:
     """The Blender of this process: its scene, and the data-blocks that all renderers in the process share."""
 
     def __init__(self) -> None:
         with captured():
             bpy.ops.wm.read_factory_settings(use_empty=True)
+        _remove_temporary_folder()
         bpy.context.preferences.filepaths.use_scripts_auto_execute = False
         self.scene: Any = bpy.context.scene
         self.scene.render.engine = "CYCLES"

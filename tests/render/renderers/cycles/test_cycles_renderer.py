@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -218,3 +222,14 @@ def test_materials_with_many_parameters_do_not_pile_up(
         counts.append(len(bpy.data.materials))
     assert len(set(counts[2:])) == 1, "each new material replaces an old one"
     assert np.array_equal(one(renderer, plain).color, before)
+
+
+@pytest.mark.parametrize("size", ["0", "8"])
+def test_a_process_with_blender_leaves_nothing_in_the_temporary_folder(tmp_path: Path, size: str) -> None:
+    """Also one that only lists devices, and although Blender's own folder goes only where Blender itself ends."""
+    probe = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cpu", size]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(probe, capture_output=True, text=True, timeout=240, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["bpy"]
+    assert list(tmp_path.iterdir()) == []
