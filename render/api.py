@@ -77,7 +77,13 @@ register(Scene, _scene_html)
 
 @dataclass(frozen=True)
 class RenderedImage:
-    """One image of an episode. name: as in the store. passes: arrays (see Passes). truth: its annotations."""
+    """One image of an episode.
+
+    Attributes:
+        name: as in the store.
+        passes: arrays.
+        truth: its annotations.
+    """
 
     name: str
     passes: Passes
@@ -87,11 +93,19 @@ class RenderedImage:
 def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[dict[str, Any]]:
     """Generate the specs of a benchmark, one at a time.
 
-    benchmark: built-in, or of an installed package; see docs/extending.md. count: of episodes, for benchmarks whose
-    number is not fixed. options: those of `render-specs BENCHMARK`, with underscores.
+    Args:
+        benchmark: built-in, or of an installed package; see docs/extending.md.
+        count: number of episodes, for benchmarks whose number is not fixed.
+        seed: random seed.
+        **options: those of `render-specs BENCHMARK`, with underscores.
 
-    Raises UsageError for a wrong option and PluginError for an unknown benchmark; SpecError, possibly not before the
-    first spec is taken, for values that make no spec.
+    Yields:
+        Specs as JSON data.
+
+    Raises:
+        UsageError: an option is wrong.
+        PluginError: the benchmark is unknown.
+        SpecError: values make no spec; possibly raised with the first spec only.
     """
     found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
@@ -116,11 +130,17 @@ def compile_spec(
 ) -> Scene:
     """Compile a spec to a Scene, in which every number is filled in.
 
-    spec: an EpisodeSpec, plain JSON data, or the JSON text of one episode. Of a Scene, only the settings change.
-    profile: the default is `standard`, or a Scene's own settings. size: (width, height) in pixels; the default is the
-    stage's size, or a Scene's own. asset_roots: folders of .blend materials and meshes.
+    Args:
+        spec: an EpisodeSpec, plain JSON data, or the JSON text of one episode. Of a Scene, only the settings change.
+        profile: the default is `standard`, or a Scene's own settings.
+        size: (width, height) in pixels; the default is the stage's size, or a Scene's own.
+        asset_roots: folders of .blend materials and meshes.
 
-    Raises SpecError with every diagnostic, CompileError if no layout is found, AssetError, UsageError.
+    Raises:
+        SpecError: the spec is wrong; has every diagnostic.
+        CompileError: no layout is found.
+        AssetError: an asset is missing or broken.
+        UsageError: an argument is wrong.
     """
     _check_size(size)
     if isinstance(spec, EpisodeSpec):
@@ -140,10 +160,18 @@ def render_scene(
 ) -> list[RenderedImage]:
     """Render every image of a Scene, in order, to arrays with their annotations.
 
-    device: auto, gpu (any), cpu, cuda, optix, hip, oneapi or metal. threads: CPU threads, 0 for all. renderer: used
-    instead of Cycles and left open, such as FakeRenderer().
+    Args:
+        scene: of `compile_spec`.
+        device: auto, gpu (any), cpu, cuda, optix, hip, oneapi or metal.
+        threads: number of CPU threads, 0 for all.
+        renderer: used instead of Cycles and left open, such as FakeRenderer().
+        asset_roots: folders of .blend materials and meshes.
 
-    Raises RenderError, DeviceError, AssetError, UsageError.
+    Raises:
+        RenderError: the renderer failed.
+        DeviceError: the device is not available.
+        AssetError: an asset is missing or has changed.
+        UsageError: an argument is wrong.
     """
     devices = ("gpu", *DEVICE_NAMES)
     _check("scene", scene, isinstance(scene, Scene), "a Scene; compile_spec makes one from a spec")
@@ -180,20 +208,36 @@ def render_to_store(
 ) -> Summary:
     """Render specs into a store, as `render-batch` does: in several processes, and only what the store lacks.
 
-    specs: files, folders and globs; or specs, which are read to the end before the first is rendered.
-    profile, size: as in `compile_spec`. limit: maximum number of specs. renderer: cycles, fake, one of an installed
-    package, or "package.module:Class". device: as in `render_scene`, except gpu: pass `gpus`, the number of
-    GPUs, instead. workers: CPU processes, None for one per core.
-    resume: what to do with stored ids whose inputs changed: raise ConflictError, render them again, or keep them.
-    progress: called with the numbers of finished episodes and of all that are to be rendered. Without it, a terminal
-    shows a line. options: other fields of diorama.render.run.options.RunOptions, such as gpus, threads, max_failures,
-    timeout.
+    Ctrl-C finishes and commits what is in flight, then raises KeyboardInterrupt; the same call continues. A script
+    needs
+    no `if __name__ == "__main__"`.
 
-    The summary counts `rendered`, `skipped` and `failed` episodes; a failed one raises no exception. Ctrl-C finishes
-    and commits what is in flight, then raises KeyboardInterrupt; the same call continues. A script needs no
-    `if __name__ == "__main__"`.
+    Args:
+        specs: files, folders and globs; or specs, which are read to the end before the first is rendered.
+        store: path or URL; created if needed.
+        profile: as in `compile_spec`.
+        size: as in `compile_spec`.
+        limit: maximum number of specs.
+        renderer: cycles, fake, one of an installed package, or "package.module:Class".
+        device: as in `render_scene`, except gpu: pass `gpus`, the number of GPUs, instead.
+        workers: number of CPU processes, None for one per core.
+        resume: what to do with stored ids whose inputs changed: raise ConflictError, render them again, or keep them.
+        dry_run: compile instead of rendering, and estimate time and disk space.
+        progress: called with the numbers of finished episodes and of all that are to be rendered. Without it, a
+            terminal
+            shows a line.
+        **options: other fields of diorama.render.run.options.RunOptions, such as gpus, threads, max_failures, timeout.
 
-    Raises SpecError with all diagnostics, UsageError, ConflictError, AssetError, DeviceError, StoreError.
+    Returns:
+        A summary, which counts `rendered`, `skipped` and `failed` episodes; a failed one raises no exception.
+
+    Raises:
+        SpecError: specs are wrong; has all diagnostics.
+        UsageError: an argument is wrong.
+        ConflictError: stored episodes were made from something else.
+        AssetError: an asset is missing or broken.
+        DeviceError: the device is not available, or every GPU failed.
+        StoreError: the store can't be read or written.
     """
     require_module("ray")
     from diorama.render.run.batch import Batch
@@ -226,14 +270,25 @@ def export(
     shard_size: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> ExportReport:
-    """Export a store to a folder in one of the formats of `render-export --list-formats`.
+    """Export a store to a folder. A second call writes only what is missing.
 
-    overwrite: replace exported episodes that differ. where: SQL filter. splits: one or several, none for all.
-    at: version number or tag of the store. shard_size: episodes per file, for formats that have several in a file.
-    progress: called with the numbers of finished episodes and of all. A second call writes only what is missing.
+    Args:
+        store: path or URL.
+        format: one of `render-export --list-formats`.
+        out: the folder.
+        overwrite: replace exported episodes that differ.
+        limit: maximum number of episodes.
+        where: SQL filter.
+        splits: one or several, none for all.
+        at: version number or tag of the store.
+        shard_size: episodes per file, for formats that have several in a file.
+        progress: called with the numbers of finished episodes and of all.
 
-    Raises UsageError for a wrong option, PluginError for an unknown format, and after everything else is exported:
-    StoreError if episodes are damaged, ConflictError if exported ones differ from the store.
+    Raises:
+        UsageError: an argument is wrong.
+        PluginError: the format is unknown.
+        StoreError: the store can't be read; or, after everything else is exported, episodes are damaged.
+        ConflictError: after everything else is exported: exported episodes differ from the store.
     """
     for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
         right = value is None or (isinstance(value, Integral) and value >= least)

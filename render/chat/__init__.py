@@ -35,12 +35,19 @@ __all__ = [
 class ChatSettings:
     """How models are asked.
 
-    base_url: address of an OpenAI-compatible server; "" is OpenAI's, or the one of OPENAI_BASE_URL. parameters: sent
-    with each request of `openai:`, or passed to `generate` of `hf:`; None leaves a default out. timeout: seconds per
-    request, until its answer is complete. max_requests, max_tokens: limits of a run; tokens are those of prompts and
-    replies. price: of a million input tokens, and of a million output tokens. attempts: requests per reply, at most.
-    first_wait, longest_wait: seconds between attempts; each wait is twice as long as the one before. Raises UsageError
-    for a price that is none.
+    Attributes:
+        base_url: address of an OpenAI-compatible server; "" is OpenAI's, or the one of OPENAI_BASE_URL.
+        parameters: sent with each request of `openai:`, or passed to `generate` of `hf:`; None leaves a default out.
+        timeout: seconds per request, until its answer is complete.
+        max_requests: limit of a run.
+        max_tokens: limit of a run, of prompts and replies.
+        price: of a million input tokens, and of a million output tokens.
+        attempts: requests per reply, at most.
+        first_wait: seconds before the second attempt; each wait is twice as long as the one before.
+        longest_wait: seconds between attempts, at most.
+
+    Raises:
+        UsageError: a price is negative or no number.
     """
 
     base_url: str = ""
@@ -59,10 +66,15 @@ class ChatSettings:
 
 
 def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
-    """A model without retries: `openai:MODEL`, `hf:MODEL_OR_FOLDER` or `module:Class` (called without arguments).
+    """Open a model without retries.
 
-    Raises UsageError for a name of another form, or if the model's library or key is missing; PluginError for a class
-    that can't be imported.
+    Args:
+        name: `openai:MODEL`, `hf:MODEL_OR_FOLDER` or `module:Class` (called without arguments).
+        settings: of requests.
+
+    Raises:
+        UsageError: the name is of another form, or the model's library or key is missing.
+        PluginError: the class can't be imported.
     """
     settings = settings or ChatSettings()
     kind, colon, rest = name.partition(":")
@@ -88,7 +100,7 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
 
 
 class Models:
-    """Opens models that share a meter and a log; see `diorama.scene_specs.language.chat.ModelOpener`."""
+    """Models that share a meter and a log; see `diorama.scene_specs.language.chat.ModelOpener`."""
 
     def __init__(self, settings: ChatSettings, open_log: Callable[[], ReplyLog]) -> None:
         self.meter = Meter(settings.max_requests, settings.max_tokens, settings.price)
@@ -97,7 +109,7 @@ class Models:
         self._log = cache(open_log)
 
     def open(self, name: str) -> Asker:
-        """A model by name, with retries; see `open_model`."""
+        """Open a model by name, with retries; see `open_model`."""
         settings = self._settings
         waits = (settings.attempts, settings.first_wait, settings.longest_wait)
         # Another server may have another model of this name.
@@ -112,10 +124,14 @@ class Models:
 
 @contextmanager
 def open_models(settings: ChatSettings, log: Path | None = None, resume: bool = True) -> Iterator[Models]:
-    """Models whose replies are appended to a file; a request whose reply is in the file is not sent again.
+    """Open models whose replies are appended to a file; a request whose reply is in the file is not sent again.
 
-    log: JSON lines; None keeps replies in memory. resume: the file may have replies. Opening a model raises UsageError
-    if it has and may not, or if another process writes it.
+    Args:
+        settings: of all models.
+        log: JSON lines; None keeps replies in memory.
+        resume: the file may have replies. If it has and may not, or if another process writes it, opening a model
+            raises
+            UsageError.
     """
     with ExitStack() as stack:
 

@@ -20,8 +20,12 @@ class BudgetError(ChatError):
 
 
 class TemporaryError(ChatError):
-    """A failure that another attempt may not have. wait: seconds that the server asks for. tokens: input and output
-    tokens of a reply that could not be used.
+    """A failure that another attempt may not have.
+
+    Args:
+        problem: the message.
+        wait: seconds that the server asks for.
+        tokens: input and output tokens of a reply that could not be used.
     """
 
     def __init__(self, problem: str, wait: float = 0.0, tokens: tuple[int, int] = (0, 0)) -> None:
@@ -30,7 +34,18 @@ class TemporaryError(ChatError):
 
 
 class Meter:
-    """Counts requests and tokens of a run, and ends it at its limits. price: of a million input and output tokens."""
+    """A count of the requests and tokens of a run, which ends the run at its limits.
+
+    Args:
+        max_requests: None for no limit.
+        max_tokens: None for no limit.
+        price: of a million input tokens, and of a million output tokens.
+
+    Attributes:
+        requests: counted so far.
+        tokens: input and output tokens so far.
+        stopped: set it to send no more requests.
+    """
 
     def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
         self._max_requests, self._max_tokens, self._price = max_requests, max_tokens, price
@@ -40,10 +55,16 @@ class Meter:
         self.stopped = Event()
 
     def start(self, output_tokens: int) -> int:
-        """Count a request that may produce this number of tokens; return the number to reserve for it, for `end`.
+        """Count a request that may produce this number of tokens.
 
-        Prompts are counted by servers only: each is expected to be as long as the longest so far. Raises BudgetError,
-        and ChatError after a stop.
+        Prompts are counted by servers only: each is expected to be as long as the longest so far.
+
+        Returns:
+            The number of tokens to reserve for it, for `end`.
+
+        Raises:
+            BudgetError: a limit is reached.
+            ChatError: the run was stopped.
         """
         if self.stopped.is_set():
             raise ChatError("stopped: another request failed, or the run was interrupted")
@@ -69,7 +90,16 @@ class Meter:
 
 
 class ReplyLog:
-    """Replies by request. file: JSON lines that earlier runs and this one write; one that was cut short is removed."""
+    """Replies by request.
+
+    Args:
+        file: JSON lines that earlier runs and this one write; a line that was cut short is removed. None keeps replies
+            in
+            memory.
+
+    Raises:
+        ChatError: a line of the file is not a reply.
+    """
 
     def __init__(self, file: GrowingFile | None = None) -> None:
         self._file, self._lock = file, Lock()
@@ -86,7 +116,7 @@ class ReplyLog:
                 raise ChatError(f"{file.path}, line {number}: not a logged reply: {error}; {hint}") from error
 
     def get(self, request: str) -> Reply | None:
-        """The reply to a request, if there is one."""
+        """Return the reply to a request, if there is one."""
         return self._replies.get(request)
 
     def add(self, request: str, reply: Reply) -> None:
@@ -98,7 +128,16 @@ class ReplyLog:
 
 
 class Asker:
-    """A model with retries. settings: parameters of its requests. waits: attempts, first and longest wait in s."""
+    """A model with retries.
+
+    Args:
+        name: of the model.
+        model: that is asked.
+        meter: of the run.
+        log: of the run.
+        settings: parameters of its requests.
+        waits: number of attempts, first and longest wait in seconds.
+    """
 
     def __init__(
         self, name: str, model: ChatModel, meter: Meter, log: ReplyLog, settings: Mapping[str, Any],
@@ -108,9 +147,16 @@ class Asker:
         self._model, self._meter, self._log, self._waits = model, meter, log, waits
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
-        """The model's reply; from the log if it was given to the same messages, settings and key before.
+        """Return the model's reply; from the log if it was given to the same messages, settings and key before.
 
-        Raises ChatError after the last attempt and for a failure that is not temporary; BudgetError.
+        Args:
+            messages: of the conversation.
+            max_tokens: of the reply.
+            key: tells apart requests that are to get replies of their own.
+
+        Raises:
+            ChatError: the last attempt failed, or one in a way that is not temporary.
+            BudgetError: a limit of the run is reached.
         """
         request = self._identity(messages, max_tokens, key)
         if (known := self._log.get(request)) is not None:

@@ -39,7 +39,11 @@ class HuggingFaceModel:
         self._model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
-        """See `ChatModel.reply`. Raises ChatError."""
+        """Return the model's reply; see `ChatModel.reply`.
+
+        Raises:
+            ChatError: the model takes no images, or failed.
+        """
         if not self._sees and any(isinstance(part, Picture) for one in messages for part in one.parts):
             raise ChatError(f"hf:{self._name}: takes no images")
         chat: list[dict[str, Any]] = [

@@ -43,7 +43,12 @@ class OpenAIModel:
         Thread(target=self._loop.run_forever, daemon=True).start()
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
-        """See `ChatModel.reply`. Raises ChatError, TemporaryError."""
+        """Return the model's reply; see `ChatModel.reply`.
+
+        Raises:
+            TemporaryError: another attempt may succeed.
+            ChatError: none will.
+        """
         values: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens, **self._parameters}
         body = {
             "model": self._name,

@@ -41,19 +41,23 @@ _ADDED = {"json": opt.as_json, "out": opt.out}
 
 
 def names() -> list[str]:
-    """The names of all commands of benchmarks; imports none."""
+    """Return the names of all commands of benchmarks; imports none."""
     return [*plugins("benchmarks"), *SHORT_NAMES]
 
 
 def summary(name: str) -> str:
-    """The first line of a command's help, read from the source of its benchmark without importing it."""
+    """Return the first line of a command's help, read from the source of its benchmark without importing it."""
     benchmark, command = SHORT_NAMES.get(name, (name, "options"))
     # If it can't be read, the command itself reports what is wrong with it.
     return plugins("benchmarks")[benchmark].summary(command)
 
 
 def command(name: str) -> click.Command | None:
-    """The command of a benchmark, or one with a short name; None if there is none. Raises PluginError."""
+    """Return the command of a benchmark, or one with a short name; None if there is none.
+
+    Raises:
+        PluginError: the benchmark can't be imported.
+    """
     from diorama.scene_specs.language.benchmark import benchmark
 
     if name in SHORT_NAMES:
@@ -135,7 +139,7 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
 
 
 def parameter(name: str, field: FieldInfo) -> click.Parameter:
-    """The option or argument of a field."""
+    """Return the option or argument of a field."""
     extra: dict[str, Any] = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     kind = _without_none(field.annotation)
     many = get_origin(kind) is dict or get_args(kind)[-1:] == (...,)
@@ -186,14 +190,28 @@ def _type(kind: Any, field: FieldInfo, extra: dict[str, Any]) -> Any:
 
 
 def parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    """Parse any number of `KEY=VALUE`. Raises BadParameter."""
+    """Parse any number of `KEY=VALUE`.
+
+    Raises:
+        BadParameter: a value is of another form.
+    """
     if any("=" not in value for value in values):
         raise click.BadParameter("expected KEY=VALUE, such as n=3 or delay=2-5")
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
 def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool) -> None:
-    """Run a command of a benchmark and write what it returns. Raises DioramaError."""
+    """Run a command of a benchmark and write what it returns.
+
+    Args:
+        benchmark: of the command.
+        options: the command with its options.
+        out: file for the output, None for stdout.
+        as_json: write JSON instead of text.
+
+    Raises:
+        DioramaError: what the command raises.
+    """
     from diorama.scene_specs.language.benchmark import Report, Result, Series
 
     with _inputs(benchmark, options) as inputs:
@@ -244,7 +262,7 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
 
 
 def json_or_text(value: str) -> Any:
-    """A value in JSON, or the text itself."""
+    """Return a value in JSON, or the text itself."""
     try:
         return json.loads(value)
     except ValueError:

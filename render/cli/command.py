@@ -61,9 +61,10 @@ class _PrintableOutput:
 
 
 def set_up_logging(verbose: int = 0) -> None:
-    """Log to stderr: notices and warnings; with -1 warnings only; with 1 details, with 2 also those of libraries.
+    """Log to stderr. Progress bars are shown where notices are.
 
-    Progress bars are shown where notices are.
+    Args:
+        verbose: 0 for notices and warnings, -1 for warnings only, 1 for details, 2 also for those of libraries.
     """
     root = logging.getLogger()
     if not any(isinstance(handler, _EchoHandler) for handler in root.handlers):

@@ -46,7 +46,11 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it 
         self._low, self._high, self._kind = low, high, kind
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number. Raises BadParameter."""
+        """Return the number.
+
+        Raises:
+            BadParameter: the value is another.
+        """
         try:
             number = self._kind(value)
         except ValueError:
@@ -75,7 +79,11 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # Before click 8.4 it
         self._expected = self.metavar + more
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """Return the numbers. Raises BadParameter."""
+        """Return the numbers.
+
+        Raises:
+            BadParameter: the value is of another form.
+        """
         parts = value.split(self.separator)
         if len(parts) == 1 and self._count == 2:
             parts *= 2
@@ -189,7 +197,12 @@ def size(default: str = "that of the spec's stage, such as 320x240 for `clevr`")
 
 
 def renderer(default: str = "cycles", more: str = "") -> Callable[[_Decorated], _Decorated]:
-    """Add --renderer. more: default for the help, where the value says nothing."""
+    """Add --renderer.
+
+    Args:
+        default: the value without the option.
+        more: default for the help, where the value says nothing.
+    """
     help = f"Renderer: cycles, fake (test images without Blender), the name of a plugin, or module:Class.{more}"
     return click.option("--renderer", default=default, show_default=not more, metavar="NAME", help=help)
 

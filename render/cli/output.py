@@ -18,7 +18,7 @@ _Data = TypeVar("_Data")
 
 
 def json_text(value: Any, ascii_only: bool = True) -> str:
-    """A value as indented JSON with a line break at its end."""
+    """Return a value as indented JSON with a line break at its end."""
     return json.dumps(value, indent=1, ensure_ascii=ascii_only, default=str) + "\n"
 
 
@@ -34,7 +34,14 @@ def write_text(out: Path | None, text: str, option: str = "--out") -> None:
 
 
 def write_lines(out: Path | None, lines: Iterable[str], unit: str, total: int | None = None) -> None:
-    """Write lines with a progress bar. unit: what a line is."""
+    """Write lines with a progress bar.
+
+    Args:
+        out: file, None for stdout.
+        lines: without line breaks.
+        unit: what a line is.
+        total: number of lines, if known.
+    """
     with atomic_writer(out) as stream:
         for line in progress(lines, unit, total):
             stream.write(line + "\n")

@@ -28,11 +28,15 @@ class _SpecsGroup(DioramaGroup):
     """Commands of this file, and those of benchmarks, which are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All names, sorted."""
+        """Return all names, sorted."""
         return sorted({*self.commands, *benchmarks.names()})
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command with this name. Raises PluginError."""
+        """Return the command with this name.
+
+        Raises:
+            PluginError: its benchmark can't be imported.
+        """
         return super().get_command(ctx, name) or benchmarks.command(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -41,7 +41,14 @@ _SAME_OBJECT = ("color", "material", "shape", "size", "position")
 
 @dataclass(frozen=True)
 class ContrastOptions:
-    """change: the factor. members: Scenes per chain, 2 for pairs. answers: what the benchmark's answers must do."""
+    """What differs between the Scenes of a pair or chain.
+
+    Attributes:
+        change: the factor.
+        members: number of Scenes per chain, 2 for pairs.
+        answers: what the benchmark's answers must do.
+        asset_roots: folders of .blend materials and meshes.
+    """
 
     change: Change
     members: int = 2
@@ -61,9 +68,12 @@ class _Chain:
 
 
 def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: ContrastOptions) -> list[Scene]:
-    """The Scenes of a pair or chain; the first equals the compiled spec except for its id, `contrast` and samples.
+    """Make the Scenes of a pair or chain; the first equals the compiled spec except for its id, `contrast` and samples.
 
-    Raises ContrastError if no edit fits, naming the most frequent reasons; UsageError where everything can't be fixed.
+    Raises:
+        ContrastError: no edit fits; names the most frequent reasons.
+        UsageError: not everything can be fixed.
+        CompileError: no layout is found for the spec.
     """
     if isinstance(spec, Scene):
         raise ContrastError(f"episode {spec.id}: contrasts are made of specs; found a Scene")

@@ -179,7 +179,11 @@ def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple
 
 
 def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
-    """Return the Scene with the named frames only; all if `names` is empty. Raises UsageError for an unknown frame."""
+    """Return the Scene with the named frames only; all if `names` is empty.
+
+    Raises:
+        UsageError: there is no frame of a name.
+    """
     if not names:
         return scene
     known = [frame.name for frame in scene.frames]

@@ -30,7 +30,18 @@ REMOVED: Final = object()
 
 
 def parse_path(text: str, option: str) -> tuple[tuple[Step, ...], str]:
-    """The steps at the start of `text`, and the text after them. Raises UsageError, which names `option`."""
+    """Parse the path at the start of a text.
+
+    Args:
+        text: such as `frames[0].objects[1].color=blue`.
+        option: that has the text, for messages.
+
+    Returns:
+        The steps, and the text after them.
+
+    Raises:
+        UsageError: there is no path.
+    """
     steps: list[Step] = []
     at = 0
     while at < len(text) and text[at] != "=":
@@ -63,7 +74,18 @@ def _unquote(key: str, where: str) -> str:
 
 
 def parse_assignment(text: str, option: str = "--set") -> tuple[tuple[Step, ...], Any]:
-    """`PATH=VALUE` as steps and value. A VALUE that is not JSON is a string. Raises UsageError."""
+    """Parse `PATH=VALUE`; a VALUE that is not JSON is a string.
+
+    Args:
+        text: the assignment.
+        option: that has the text, for messages.
+
+    Returns:
+        The steps and the value.
+
+    Raises:
+        UsageError: there is no path or no value.
+    """
     path, rest = parse_path(text, option)
     if not rest:
         raise UsageError(f"{option} {text}: no value; write PATH=VALUE, such as {text}=blue")
@@ -78,10 +100,19 @@ def _refuse_constant(word: str) -> Any:
 
 
 def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--set") -> tuple[Any, tuple[Step, ...]]:
-    """A copy of `document` with one value changed, and the path with names replaced by positions.
+    """Change one value in a copy of a document. A null on the way becomes an object or a list.
 
-    value: REMOVED removes the key or item. A null on the way becomes an object or a list. Raises UsageError for a step
-    that does not exist; the message lists the existing keys or items and the nearest match.
+    Args:
+        document: JSON data.
+        path: of the value.
+        value: REMOVED removes the key or item.
+        option: for messages.
+
+    Returns:
+        The copy, and the path with names replaced by positions.
+
+    Raises:
+        UsageError: a step does not exist; the message lists the existing keys or items and the nearest match.
     """
     result = copy.deepcopy(document)
     where: tuple[Step, ...] = ()
@@ -124,13 +155,13 @@ def _resolve(node: Any, step: Step, where: tuple[Step, ...], option: str, make: 
 
 
 def hinted(problem: str, word: object, known: Iterable[str]) -> str:
-    """A problem with the known word nearest to `word` in parentheses, if one is near."""
+    """Add the known word nearest to `word` to a problem, in parentheses, if one is near."""
     hint = did_you_mean(word, known)
     return f"{problem} ({hint})" if hint else problem
 
 
 def item_names(items: Sequence[Any], field: str) -> list[str]:
-    """The names of a list's items: their own `name`, or the compiler's name for them, such as `object-1`."""
+    """Return the names of a list's items: their own `name`, or the compiler's name for them, such as `object-1`."""
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     return [
         name if isinstance(name, str) and name else f"{field.removesuffix('s') or 'item'}-{index}"

@@ -31,7 +31,7 @@ Episode = EpisodeSpec | Scene
 
 
 class Stopwatch:
-    """Sums seconds by step."""
+    """A sum of seconds by step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -147,12 +147,19 @@ def _check_passes(renderer: str, passes: Passes, frame: SceneFrame, settings: Se
 
 
 def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:
-    """Model name -> license, repairs and replacements, for the models that a Scene shows; sorted. Raises AssetError."""
+    """Return the notes on the models that a Scene shows.
+
+    Returns:
+        Model name -> license, repairs and replacements; sorted.
+
+    Raises:
+        AssetError: a model is missing or broken.
+    """
     shown = sorted({item.shape for frame in scene.frames for item in frame.objects if is_model(item.shape)})
     return {name: notes for name in shown if (notes := load_model(name).notes)}
 
 
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
-    """Versions of the packages that decide numbers and pixels."""
+    """Return the versions of the packages that decide numbers and pixels."""
     return {"diorama": __version__, **{name: metadata.version(name) for name in ("numpy", "pillow")}}

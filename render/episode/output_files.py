@@ -45,7 +45,12 @@ class BlendSaver:
         return info
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """Render a view and save its .blend file. Raises RenderError, and UsageError if the file can't be written."""
+        """Render a view and save its .blend file.
+
+        Raises:
+            RenderError: the renderer failed.
+            UsageError: the file can't be written.
+        """
         passes: Passes = self._renderer.render(scene, frame, view)
         path = self._folder / f"{frame.image_name(view)}.blend"
         # Saved in a temporary folder and renamed: the file is complete, and Blender keeps no .blend1 of an older one.
@@ -80,7 +85,15 @@ class Files:
         self.paths: list[Path] = []
 
     def save(self, path: Path, write: Callable[[Path], object]) -> None:
-        """Write one file anywhere; `write` gets a temporary path. Raises UsageError where it can't be written."""
+        """Write one file anywhere.
+
+        Args:
+            path: of the file.
+            write: gets a temporary path.
+
+        Raises:
+            UsageError: the file can't be written.
+        """
         with report_write_errors(str(path)), atomic_path(path, fsync=False) as part:
             write(part)
         self.paths.append(path)

@@ -46,12 +46,18 @@ _Mask = NDArray[np.bool_]
 
 @dataclass
 class Step:
-    """Two neighbors of a pair or chain. members: their numbers.
+    """Two neighbors of a pair or chain.
 
-    changed: pixels of the changed objects, and of a margin of 5% of the width around them, that differ by more than
-    noise. expected: the most that two seeds would change there, computed from the margins of all objects of a twin.
-    beyond: of the pixels that the changed objects can't reach (see `regions`), the share that differ so; twins: of all
-    pixels of twins. same_truth: whether the annotations of all other objects are equal, except for what hides them.
+    Attributes:
+        pair: id of the pair.
+        change: what differs.
+        members: numbers of the two.
+        same_truth: whether the annotations of all other objects are equal, except for what hides them.
+        changed: pixels of the changed objects, and of a margin of 5% of the width around them, that differ by more than
+            noise.
+        expected: the most that two seeds would change there, computed from the margins of all objects of a twin.
+        beyond: of the pixels that the changed objects can't reach (see `regions`), the share that differ so.
+        twins: the share of all pixels of twins that differ so.
     """
 
     pair: str
@@ -66,7 +72,14 @@ class Step:
 
 @dataclass
 class PairReport:
-    """unseen: ids of pairs with fewer changed pixels than asked for. incomplete: of pairs that lack members."""
+    """What is known of the pairs of a store.
+
+    Attributes:
+        steps: all neighbors that were compared.
+        unseen: ids of pairs with fewer changed pixels than asked for.
+        incomplete: ids of pairs that lack members.
+        damaged: a line for each damaged episode.
+    """
 
     steps: list[Step] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
@@ -74,9 +87,9 @@ class PairReport:
     damaged: list[str] = field(default_factory=list)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row per change: numbers of steps, median of changed pixels, and shares as in Step.
+        """Return a row per change: numbers of steps, median of changed pixels, and shares as in Step.
 
-        within_noise: steps with no greater share of changed pixels beyond the objects than twins have.
+        `within_noise` counts the steps with no greater share of changed pixels beyond the objects than twins have.
         """
         found = defaultdict(list)
         for step in self.steps:
@@ -97,10 +110,20 @@ class PairReport:
 def check_pairs(
     store: EpisodeReader, twins: int, least: int, device: str, asset_roots: tuple[Path, ...], progress: OnProgress
 ) -> PairReport:
-    """Compare the members of all pairs. least: changed pixels that a step must have, beyond what two seeds gave.
+    """Compare the members of all pairs. Memory: three histograms per step.
 
-    twins: to render, per profile and image size. Memory: three histograms per step. Raises RenderError, StoreError, and
-    UsageError for the renderer of a module, which a store doesn't name.
+    Args:
+        store: with the pairs.
+        twins: number of twins to render, per profile and image size.
+        least: changed pixels that a step must have, beyond what two seeds gave.
+        device: to render twins on.
+        asset_roots: folders of .blend materials and meshes.
+        progress: called with numbers of episodes done.
+
+    Raises:
+        RenderError: a twin can't be rendered.
+        StoreError: the store can't be read.
+        UsageError: episodes were rendered by a renderer of a module, which a store doesn't name.
     """
     report, measured, seen = PairReport(), defaultdict(list), Counter[str]()
     noise: dict[str, list[_Histograms]] = defaultdict(list)
@@ -149,9 +172,15 @@ def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -
 
 
 def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> tuple[_Mask, _Mask]:
-    """(H, W) pixels of the objects with these names in the k-th image, and pixels that they shade or are mirrored in.
+    """Find where changed objects can show in an image. Around the objects and shadows is a margin.
 
-    Around the objects and shadows is a margin.
+    Args:
+        records: of the two neighbors, with the changed frame only.
+        k: number of the image.
+        names: of the changed objects.
+
+    Returns:
+        Two masks (H, W): the pixels of the objects, and pixels that they shade or are mirrored in.
     """
     inside, shaded, mirrors = np.zeros((3, records[0].images[k].height, records[0].images[k].width), dtype=bool)
     for record in records:

@@ -32,11 +32,18 @@ _LAYOUT_CONSTRAINTS = ("axis_margin", "min_distance", "in_frame", "min_visible_p
 
 
 def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()) -> EpisodeSpec:
-    """`spec` with every location, rotation, appearance, camera and light of `scene`.
+    """Write every location, rotation, appearance, camera and light of a Scene into its spec.
 
     Constraints stay, so an edit that breaks a stated relation is an error. Where the specified locations don't satisfy
-    the layout constraints of a frame, these are dropped and only the relations stay. Raises UsageError if the spec
-    language can't describe the Scene; the message names the first value that would change.
+    the layout constraints of a frame, these are dropped and only the relations stay.
+
+    Args:
+        spec: that the Scene was compiled from.
+        scene: with the layout.
+        asset_roots: folders of .blend materials and meshes.
+
+    Raises:
+        UsageError: the spec language can't describe the Scene; names the first value that would change.
     """
     problem = ""
     area = load_stage(spec.stage).placement.area

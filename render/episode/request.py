@@ -10,7 +10,34 @@ from diorama.render.model.errors import UsageError
 
 @dataclass(frozen=True)
 class EpisodeRequest:
-    """An episode of a store, a spec file or an exported folder. The other fields are the options of render-episode."""
+    """A request for an episode of a store, a spec file or an exported folder.
+
+    Attributes:
+        store: path or URL of the store, None for `spec` and `export`.
+        episode_id: None for the only episode of `spec`.
+        spec: a spec file.
+        export: an exported folder.
+        at: version number or tag of the store.
+        frames: names of the frames to render, () for all.
+        profile: None for that of the stored episode.
+        size: (width, height) in pixels, None for that of the stored episode.
+        samples: per pixel, None for those of the profile.
+        seed: to recompile with.
+        sets: edits of the spec, `PATH=VALUE`.
+        unsets: paths to remove from the spec.
+        scene_sets: edits of the Scene, `PATH=VALUE`.
+        recompile: compile the stored spec again.
+        out: folder for the files, None for ./<id>.
+        sheet: .png file for a drawing of all images.
+        plan: .svg file for a top view.
+        device: as --device.
+        save_blend: also save .blend files.
+        compare: write strips that show stored and new images.
+        replace: commit the new record.
+        asset_roots: folders of .blend materials and meshes.
+        renderer: "" for that of the stored episode, or else cycles.
+        timeout: seconds per image.
+    """
 
     store: str | None
     episode_id: str | None
@@ -34,7 +61,7 @@ class EpisodeRequest:
     compare: bool = False
     replace: bool = False
     asset_roots: tuple[Path, ...] = ()
-    renderer: str = ""  # "": that of the stored episode, or else cycles
+    renderer: str = ""
     timeout: float | None = None
 
     @property
@@ -50,7 +77,11 @@ class EpisodeRequest:
 
 
 def check_options(request: EpisodeRequest) -> None:
-    """Check the options against each other. Raises UsageError."""
+    """Check the options against each other.
+
+    Raises:
+        UsageError: options exclude each other or need others.
+    """
     if request.replace and request.frames:
         raise UsageError("--replace commits complete episodes; leave --frame out")
     if request.replace and request.samples is not None:

@@ -28,10 +28,17 @@ _PR_SET_PDEATHSIG = 1
 
 
 def timeout_of(timeout: float | None, samples: int, width: int, height: int, images: float) -> float:
-    """Return the seconds that an episode may take before its worker counts as hung. timeout: per image, if specified.
+    """Return the seconds that an episode may take before its worker counts as hung.
 
     The default is about thirty times what an idle core needs (two seconds per million samples), plus two minutes: on
     a machine with six processes per core, tighter limits ended workers that were only slow.
+
+    Args:
+        timeout: seconds per image, None for the default.
+        samples: per pixel.
+        width: of the images in pixels.
+        height: of the images in pixels.
+        images: number of images.
     """
     if timeout is not None:
         return timeout * images
@@ -40,10 +47,23 @@ def timeout_of(timeout: float | None, samples: int, width: int, height: int, ima
 
 
 def run_within(seconds: float, what: str, function: Callable[..., _Result], *arguments: Any) -> _Result:
-    """Return `function(*arguments)`, computed in a new process. Raises what it raises; at the limit, RenderError.
+    """Call a function in a new process, and end the process at a time limit.
 
-    what: begins the message. Blender may hang in C code that holds the interpreter's lock, where no thread and no
-    signal handler of Python runs, or when it exits.
+    Blender may hang in C code that holds the interpreter's lock, where no thread and no signal handler of Python runs,
+    or when it exits.
+
+    Args:
+        seconds: the limit.
+        what: begins the message.
+        function: importable by its name.
+        *arguments: of the function; they are pickled.
+
+    Returns:
+        What the function returns.
+
+    Raises:
+        RenderError: the limit was reached, or the process died.
+        DioramaError: what the function raises.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)

@@ -71,7 +71,11 @@ def verify_files(source: SpecSource) -> Verification:
 
 
 def verify_store(url: str) -> Verification:
-    """Verify the rendered episodes of a store; a damaged episode is a diagnostic. Raises StoreError."""
+    """Verify the rendered episodes of a store; a damaged episode is a diagnostic.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
     result = Verification()
     store = StoreEpisodes(url)
     for record in store.valid(store.ids()):

@@ -175,10 +175,17 @@ class Committer:
 
 
 def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
-    """Return a failure for each of the rows just put (see `put_encoded`) whose id is stored with another RenderKey.
+    """Return a failure for each of the rows just put whose id is stored with another RenderKey.
 
     Called if a put left ids unchanged. A row that was put twice, or that another run made with the same RenderKey, is
-    no failure. Raises StoreError.
+    no failure.
+
+    Args:
+        store: that has the rows.
+        parts: of the rows, as for `put_encoded`.
+
+    Raises:
+        StoreError: the store can't be read.
     """
     columns = [KEY, "job_hash"]
     ours = {row[KEY]: row["job_hash"] for row in decode(parts).select(columns).to_pylist()}

@@ -40,7 +40,14 @@ _IN_MEMORY = ("tmpfs", "ramfs")
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check. ok: None is a warning. found: what was found. todo: what to do if not ok."""
+    """The result of one check.
+
+    Attributes:
+        name: of the check.
+        ok: None is a warning.
+        found: what was found.
+        todo: what to do if not ok.
+    """
 
     name: str
     ok: bool | None
@@ -94,9 +101,16 @@ def check_libraries() -> Check:
 
 
 def run_probe(device: str, limit: float = _PROBE_SECONDS, size: int = 8, card: str = "") -> dict[str, Any]:
-    """Run the Blender probe in its own process; return its facts, or {"error": ...} if it crashed, hung or failed.
+    """Run the Blender probe in its own process.
 
-    size: of the image in pixels, 0 for none. card: the only NVIDIA GPU that it may use, "" for all.
+    Args:
+        device: as --device.
+        limit: seconds that it may take.
+        size: of the image in pixels, 0 for none.
+        card: the only NVIDIA GPU that it may use, "" for all.
+
+    Returns:
+        Its facts, or {"error": ...} if it crashed, hung or failed.
     """
     # -P: a module in the working directory, which may hold others' files, must not take the place of a library.
     command = [sys.executable, "-P", "-m", "diorama.render.renderers.cycles.probe", device, str(size)]
@@ -155,7 +169,12 @@ def check_ray() -> Check:
 
 
 def check_disk(store: str, thorough: bool = False) -> Check:
-    """Check the free space where the store is, and the file system. thorough: with commits of several processes."""
+    """Check the free space where the store is, and the file system.
+
+    Args:
+        store: its path or URL; it need not exist.
+        thorough: test commits of several processes, too.
+    """
     if "://" in store:
         return Check("disk", True, f"{store} is remote; not checked")
     from diorama.render.store.lance.file_system import check_file_system, kind_of
@@ -223,7 +242,13 @@ def check_plugins() -> Check:
 
 
 def examine(device: str, store: str, thorough: bool = False) -> Iterator[Check]:
-    """Run all checks, the slow ones in parallel. thorough: see `check_disk`."""
+    """Run all checks, the slow ones in parallel.
+
+    Args:
+        device: as --device.
+        store: path or URL of the store to check.
+        thorough: see `check_disk`.
+    """
     quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets, check_plugins]
     with ThreadPoolExecutor(max_workers=1) as pool:
         blender = pool.submit(check_blender, device)

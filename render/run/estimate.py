@@ -42,7 +42,15 @@ _FILE = "speed.json"
 
 @dataclass
 class Work:
-    """Episodes to render, and when they are done, the core seconds (or GPU seconds) and bytes that they took."""
+    """Episodes to render; and when they are done, what they took.
+
+    Attributes:
+        images: number of images.
+        megapixels: millions of pixels of all images.
+        cost: estimated core seconds.
+        seconds: core seconds (or GPU seconds) that they took.
+        bytes: that they take in a store.
+    """
 
     images: FiniteFloat = 0.0
     megapixels: FiniteFloat = 0.0
@@ -71,14 +79,23 @@ class Work:
 
 
 class Estimator:
-    """Time that is left of a run, from the work that was done. total: cost of the run."""
+    """The time that is left of a run, estimated from the work that was done.
+
+    Args:
+        total: cost of the run.
+    """
 
     def __init__(self, total: float) -> None:
         self._left = total
         self._cost = self._squares = self._seconds = 0.0
 
     def done(self, cost: float, seconds: float | None = None) -> None:
-        """Count an episode that took a worker so many seconds; None if it failed, which says nothing about others."""
+        """Count an episode.
+
+        Args:
+            cost: of the episode.
+            seconds: that a worker took for it; None if it failed, which says nothing about others.
+        """
         self._left -= cost
         if seconds is not None:
             self._cost += cost
@@ -88,7 +105,9 @@ class Estimator:
     def left(self, elapsed: float, in_flight: Sequence[tuple[float, float]] = ()) -> float | None:
         """Return the seconds that are left, None before the first episode is done.
 
-        elapsed: seconds since the first episode was begun. in_flight: cost and seconds so far of each unfinished one.
+        Args:
+            elapsed: seconds since the first episode was begun.
+            in_flight: cost and seconds so far of each unfinished episode.
         """
         if not self._cost or not self._seconds or elapsed <= 0:
             return None
@@ -106,9 +125,15 @@ class Estimator:
 
 
 def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
-    """Predict seconds and bytes of a run on so many cores or GPUs; `measured` if earlier runs told the speed.
+    """Predict seconds and bytes of a run.
 
-    kind: renderer, device and host.
+    Args:
+        work: of the run.
+        cores: number of cores or GPUs.
+        kind: renderer, device and host.
+
+    Returns:
+        `seconds`, `bytes`, and `measured`: whether earlier runs told the speed.
     """
     known = _measured().get(kind, Work())
     speed = known.seconds / known.cost if known.cost else 1.0

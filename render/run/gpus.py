@@ -21,7 +21,12 @@ OTHER_KINDS = (*_VENDORS, "metal")
 
 @dataclass(frozen=True)
 class Cards:
-    """count: GPUs that may be used. report: what was inspected and found, for messages."""
+    """The GPUs of this machine.
+
+    Attributes:
+        count: number of GPUs that may be used.
+        report: what was inspected and found, for messages.
+    """
 
     count: int
     report: str
@@ -32,7 +37,11 @@ def find_cards(
 ) -> Cards:
     """Find the GPUs of this machine that CUDA_VISIBLE_DEVICES leaves visible, or those of another maker.
 
-    env: environment. root: folder of dev and sys. smi: the nvidia-smi program, None to run none. device: as --device.
+    Args:
+        env: environment.
+        root: folder of dev and sys.
+        smi: the nvidia-smi program, None to run none.
+        device: as --device.
     """
     if device == "metal":
         return Cards(int(sys.platform == "darwin"), "Metal needs macOS, where it is one GPU")

@@ -24,26 +24,36 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 @dataclass(frozen=True)
 class RunOptions:
-    """workers: number of CPU processes, None for one per core. gpus: number of GPUs, None for what `device` implies.
+    """The options of a run. One for a kind of device that does not render is an error, see `plan_workers`.
 
-    workers_per_gpu: processes that share a GPU; None measures and chooses. threads: per CPU worker, None to share the
-        cores evenly. An option for a kind of device that does not render is an error, see
-        diorama.render.run.worker_plan.
-    worker_memory: bytes at which a worker is replaced, None for its share of the machine.
-    address: of a Ray cluster, None for this machine. logical_gpus: number of GPUs that Ray assumes (tests).
-    retries: further tries of an episode whose worker died or hung. max_failures: stop at this number, None never.
-    timeout: seconds per image, None to derive it from samples and size.
-    until: Unix seconds at which the run has to be over, None for the end of the Slurm job, if it is in one.
-    part: (i, n) to render every n-th episode, beginning with the i-th (from 1); None for all. `limit` counts first.
-    store_wait: seconds to retry commits to a store that fails.
-    resume: what to do with ids that are stored already but were made from something else.
-    mix_series: write into a store that holds images of another series of Blender.
-    library: root, up and front of the model library, None for the built-in one; see diorama.render.geometry.shapenet.
-    skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering starts.
-    renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
-    profile, size: None for the default, or for a Scene's own; size is (width, height) in pixels. limit: maximum number
-        of episodes of the input.
-    commit_every: episodes per commit, if they come that fast. json_log: file for one line per event.
+    Attributes:
+        device: kind of device; auto is every GPU that is found, else the CPU.
+        workers: number of CPU processes, None for one per core.
+        gpus: number of GPUs, None for what `device` implies.
+        workers_per_gpu: processes that share a GPU; None measures and chooses.
+        threads: per CPU worker, None to share the cores evenly.
+        worker_memory: bytes at which a worker is replaced, None for its share of the machine.
+        address: of a Ray cluster, None for this machine.
+        logical_gpus: number of GPUs that Ray assumes (tests).
+        retries: further tries of an episode whose worker died or hung.
+        max_failures: number of failed episodes at which the run stops, None never.
+        timeout: seconds per image, None to derive it from samples and size.
+        store_wait: seconds to retry commits to a store that fails.
+        resume: what to do with ids that are stored already but were made from something else.
+        mix_series: write into a store that holds images of another series of Blender.
+        renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
+        commit_every: episodes per commit, if they come that fast.
+        asset_roots: folders of .blend materials and meshes.
+        json_log: file for one line per event.
+        library: root, up and front of the model library, None for the built-in one; see
+            diorama.render.geometry.shapenet.
+        skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering
+            starts.
+        profile: None for the default, or for a Scene's own.
+        size: (width, height) in pixels; None for that of the stage, or for a Scene's own.
+        limit: maximum number of episodes of the input.
+        until: Unix seconds at which the run has to be over, None for the end of the Slurm job, if it is in one.
+        part: (i, n) to render every n-th episode, beginning with the i-th (from 1); None for all. `limit` counts first.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -80,7 +90,11 @@ class RunOptions:
 
 
 def parse_options(values: dict[str, Any]) -> RunOptions:
-    """Check values that come from Python and return the options. Raises UsageError that names every wrong one."""
+    """Check values that come from Python and return the options.
+
+    Raises:
+        UsageError: values are wrong; names every one.
+    """
     try:
         return TypeAdapter(RunOptions).validate_python(values)
     except ValidationError as error:
@@ -88,7 +102,14 @@ def parse_options(values: dict[str, Any]) -> RunOptions:
 
 
 def parse_bytes(text: str) -> int:
-    """Return `800MB`, `4G`, `1.5GiB` or plain bytes as bytes, at least 1; units are binary. Raises UsageError."""
+    """Return an amount of memory in bytes, at least 1.
+
+    Args:
+        text: `800MB`, `4G`, `1.5GiB` or plain bytes; units are binary.
+
+    Raises:
+        UsageError: the text is of another form.
+    """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", text, re.IGNORECASE)
     amount = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
     if not 1 <= amount < math.inf:

@@ -118,7 +118,11 @@ class Pool:
         self._kernels = ""
 
     def start(self, plans: list[WorkerPlan]) -> None:
-        """Start workers; each receives episodes as soon as it is up. Raises DeviceError if Ray lacks a GPU."""
+        """Start workers; each receives episodes as soon as it is up.
+
+        Raises:
+            DeviceError: Ray does not provide the GPUs.
+        """
         for node in dict.fromkeys(plan.node for plan in plans if plan.card is not None):
             cards = 1 + max(plan.card for plan in plans if plan.node == node and plan.card is not None)
             # A bundle keeps its GPU for the whole run, however many workers start and end on it.
@@ -152,7 +156,13 @@ class Pool:
         return list(dict.fromkeys(slot.card for slot in self.slots if slot.card is not None and not slot.leaving))
 
     def resize(self, card: Card, workers: int, grow: bool = True) -> None:
-        """Let workers leave a GPU until it has this many; or add them, unless `grow` is false."""
+        """Let workers leave a GPU until it has this many; or add them.
+
+        Args:
+            card: the GPU.
+            workers: number of workers that it is to have.
+            grow: whether workers may be added.
+        """
         here = [slot for slot in self.slots if slot.card == card and not slot.leaving]
         for _ in range(workers - len(here) if grow else 0):
             self.add(here[0].plan)
@@ -235,7 +245,12 @@ class Pool:
             self._launch(slot)
 
     def check_starts(self) -> None:
-        """Restart workers whose start takes too long. Raises RayLostError if no node is left to start on."""
+        """Restart workers whose start takes too long.
+
+        Raises:
+            RayLostError: no node is left to start on.
+            RenderError: a worker did not start several times in a row.
+        """
         starting = [slot for slot in self.slots if slot.ready is not None]
         now = time.monotonic()
         if starting and now - self._looked >= _LOOK_SECONDS:
@@ -339,7 +354,11 @@ class Pool:
         return tail, False
 
     def remove(self, card: Card, reason: str) -> list[Task]:
-        """Take a GPU out of the run and return the episodes of its workers. Raises DeviceError if it was the last."""
+        """Take a GPU out of the run and return the episodes of its workers.
+
+        Raises:
+            DeviceError: it was the last GPU.
+        """
         gone = [slot for slot in self.slots if slot.card == card]
         self.slots = [slot for slot in self.slots if slot.card != card]
         tasks = [task for slot in gone for task in slot.in_flight]
@@ -393,7 +412,11 @@ class Pool:
 
 
 def node_lost(node: str) -> bool:
-    """Return whether a node is lost, as far as Ray knows. node: its Ray id; empty for all nodes together."""
+    """Return whether a node is lost, as far as Ray knows.
+
+    Args:
+        node: its Ray id; empty for all nodes together.
+    """
     return all(not known["Alive"] or (node and known["NodeID"] != node) for known in ray.nodes())
 
 

@@ -25,7 +25,14 @@ _SQUEUE_SECONDS = 10.0
 
 
 def parse_time(text: str) -> float:
-    """Return `2026-11-22T18:00` (local time, or with an offset) or Unix seconds as Unix seconds. Raises ValueError."""
+    """Return a time as Unix seconds.
+
+    Args:
+        text: `2026-11-22T18:00` (local time, or with an offset) or Unix seconds.
+
+    Raises:
+        ValueError: the text is of another form.
+    """
     if text.isascii() and text.isdigit() and len(text) <= 10:
         return float(text)
     return datetime.fromisoformat(text).timestamp()
@@ -75,11 +82,19 @@ class Deadline:
         return math.inf if self.end is None else self.end - time.time() - reserve
 
     def over(self, commit: float) -> bool:
-        """Return whether it is time to commit what is finished, and to end. commit: seconds that a commit takes."""
+        """Return whether it is time to commit what is finished, and to end.
+
+        Args:
+            commit: seconds that a commit takes.
+        """
         return self.left(_LEAST_SECONDS + _COMMITS * commit) <= 0
 
     def enough(self, commit: float) -> bool:
-        """Return whether there is time for another episode that takes as long as the longest of the last ones."""
+        """Return whether there is time for another episode that takes as long as the longest of the last ones.
+
+        Args:
+            commit: seconds that a commit takes.
+        """
         return not self.over(commit + max(self._recent, default=0.0) / _COMMITS)
 
 

@@ -26,17 +26,31 @@ _WHY = {
 
 @dataclass
 class Summary:
-    """todo: episodes that were to be rendered. rendered, images: committed episodes and images.
+    """The result of a run.
 
-    skipped: up to date in the store. kept: left because of --keep. failed: with reasons.
-    replaced: of `rendered`, those that replaced a stored episode; would_replace: in a dry run.
-    left: not done because the run stopped. stopped: the cause, `interrupt`, `time`, `failures` or `device` (no GPU was
-        left).
-    retried: episodes given to another worker. replaced_why: number of replaced workers by died, hung, memory, gpu,
-        gpu_memory, node, unreachable. memory_peaks: bytes per worker. workers_per_gpu: as measured, or as limited when
-        GPU memory ran out (gpu_memory_short), else None. lost_gpus: name -> why it left the run.
-    seconds: wall clock. steps: step -> seconds added up over workers, and of commits. devices: device -> episodes that
-        it rendered. estimate: of a dry run, see diorama.render.run.estimate; {} if there is none.
+    Attributes:
+        todo: number of episodes that were to be rendered.
+        rendered: number of committed episodes.
+        images: number of committed images.
+        skipped: number of episodes that were up to date in the store.
+        kept: number of episodes left because of --keep.
+        replaced: number of `rendered` that replaced a stored episode.
+        would_replace: the same in a dry run.
+        left: number of episodes not done because the run stopped.
+        failed: failed episodes with their reasons.
+        replaced_why: number of replaced workers by died, hung, memory, gpu, gpu_memory, node, unreachable.
+        retried: number of episodes given to another worker.
+        stopped: the cause, `interrupt`, `time`, `failures` or `device` (no GPU was left); "" if the run came to its
+            end.
+        workers_per_gpu: as measured, or as limited when GPU memory ran out, else None.
+        gpu_memory_short: whether GPU memory ran out.
+        lost_gpus: name -> why it left the run.
+        memory_peaks: bytes per worker.
+        seconds: wall clock.
+        steps: step -> seconds added up over workers, and of commits.
+        devices: device -> number of episodes that it rendered.
+        store: its path or URL.
+        estimate: of a dry run, see diorama.render.run.estimate; {} if there is none.
     """
 
     todo: int = 0

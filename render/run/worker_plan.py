@@ -15,9 +15,13 @@ MOST_PER_GPU = 8
 
 @dataclass(frozen=True)
 class Node:
-    """A machine. id: Ray's id, "" for the only node. cores, gpus: numbers that may be used.
+    """A machine.
 
-    fits: how many CPU workers its memory suffices for, None if unknown.
+    Attributes:
+        id: Ray's id, "" for the only node.
+        cores: number of cores that may be used.
+        gpus: number of GPUs that may be used.
+        fits: how many CPU workers its memory suffices for, None if unknown.
     """
 
     id: str
@@ -28,11 +32,16 @@ class Node:
 
 @dataclass(frozen=True)
 class WorkerPlan:
-    """One worker.
+    """What one worker runs on.
 
-    device: as CyclesRenderer takes it. threads: of its renderer. index, count: its index among the `count` workers, or
-    GPUs, that share the node's cores. node: Ray's id, "" for the only node. card: index of its GPU on the node, None
-    for a CPU. gpu_share: share of that GPU.
+    Attributes:
+        device: as CyclesRenderer takes it.
+        threads: of its renderer.
+        index: its number among the workers, or the number of its GPU among the GPUs, that share the node's cores.
+        count: number of these workers or GPUs.
+        node: Ray's id, "" for the only node.
+        card: index of its GPU on the node, None for a CPU.
+        gpu_share: share of that GPU.
     """
 
     device: str
@@ -57,9 +66,16 @@ class WorkerPlan:
 
 
 def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> list[WorkerPlan]:
-    """Plan the workers for this number of episodes: one per GPU if `workers_per_gpu` is None; the tuner adds more.
+    """Plan the workers of a run: one per GPU if `workers_per_gpu` is None; the tuner adds more.
 
-    Raises DeviceError if requested GPUs are missing, UsageError for options that exclude each other.
+    Args:
+        options: of the run.
+        nodes: that may be used.
+        episodes: number of episodes to render.
+
+    Raises:
+        DeviceError: requested GPUs are missing.
+        UsageError: options exclude each other.
     """
     wanted = cards_wanted(options, sum(node.gpus for node in nodes))
     if not wanted:
@@ -78,10 +94,18 @@ def plan_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
 
 
 def cards_wanted(options: RunOptions, found: int, where: str = "") -> int:
-    """Return how many of the found GPUs to use; 0 means the CPU. where: what was inspected, for the message.
+    """Return how many of the found GPUs to use; 0 means the CPU.
 
-    `auto` means every found GPU, or the CPU if there is none or --workers is specified. Raises DeviceError and
-    UsageError as `plan_workers` does.
+    `auto` means every found GPU, or the CPU if there is none or --workers is specified.
+
+    Args:
+        options: of the run.
+        found: number of GPUs.
+        where: what was inspected, for the message.
+
+    Raises:
+        DeviceError: requested GPUs are missing.
+        UsageError: options exclude each other.
     """
     if options.gpus and options.device == "cpu":
         raise UsageError(f"--gpus {options.gpus} and --device cpu exclude each other; leave one out")
