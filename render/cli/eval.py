@@ -30,7 +30,8 @@ def main() -> None:
 
 class _ModelCommand(DioramaCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return all options; those about models are added on demand: `render-eval --help` must not wait for pydantic."""
+        """Return all options; those about models are added late, because `render-eval --help` must not wait for
+        pydantic."""
         if all(one.name != "price" for one in self.params):
             from diorama.render.cli.benchmarks import parameter
             from diorama.scene_specs.language.benchmark import ModelCommand

@@ -99,3 +99,8 @@ class StoreError(DioramaError):
     """The dataset store cannot be opened, read or written."""
 
     exit_code = 4
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message that is not blank, or the name of its class."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -31,10 +31,9 @@ from ray._private.parameter import RayParams
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
-from diorama.render.model.errors import DeviceError, RenderError
+from diorama.render.model.errors import DeviceError, RenderError, first_line
 from diorama.render.model.scratch import SCRATCH, scratch_folder
 from diorama.render.run.limits import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
-from diorama.render.run.pool import first_line
 from diorama.render.run.worker_plan import Node
 
 log = logging.getLogger(__name__)

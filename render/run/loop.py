@@ -17,11 +17,11 @@ from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_fo
 from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Pool, Slot, how_lost
+from diorama.render.run.pool import Pool, Slot
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
-from diorama.render.run.worker import Card, Done, Failure, Task, Worker, pack
+from diorama.render.run.worker import Card, Done, Failure, Task, Worker, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.episode_store import EpisodeStore
 from diorama.scene_specs.language.tables import counted

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import ray
-from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryError, RayError
+from ray.exceptions import RayError
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from diorama.render.model.errors import AssetError, DeviceError, RenderError, UsageError
+from diorama.render.model.errors import AssetError, DeviceError, RenderError, UsageError, first_line
 from diorama.render.run.options import RunOptions
 from diorama.render.run.status import EventLog
 from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
@@ -48,14 +48,10 @@ class Slot:
     """One worker and its replacements.
 
     Attributes:
-        number: of the worker, for messages.
-        plan: what it runs on.
-        actor: Ray's.
         ready: Ray's reference of its start, until it is up.
         info: its report, once it is up.
         in_flight: its episodes, the one it works on first.
         since: when the start began, seconds of the monotonic clock.
-        start_failures: how often its start failed in a row.
         warm: it has rendered.
         draining: it is replaced once it has nothing to do.
         leaving: it is removed once it has nothing to do.
@@ -95,7 +91,6 @@ class Pool:
     """The workers of a run, by slot.
 
     Attributes:
-        slots: of all workers.
         replaced: number of replaced workers by reason.
         peaks: bytes by number of the worker.
         devices: as reported at start.
@@ -126,8 +121,8 @@ class Pool:
         for node in dict.fromkeys(plan.node for plan in plans if plan.card is not None):
             cards = 1 + max(plan.card for plan in plans if plan.node == node and plan.card is not None)
             # A bundle keeps its GPU for the whole run, however many workers start and end on it.
-            group = placement_group([{"GPU": 1}] * cards, strategy="STRICT_PACK", _soft_target_node_id=node or None)
-            self._groups[node] = group
+            bundles = [{"GPU": 1}] * cards
+            self._groups[node] = placement_group(bundles, strategy="STRICT_PACK", _soft_target_node_id=node or None)
         for node, group in self._groups.items():
             if not group.wait(_START_SECONDS):
                 raise DeviceError(
@@ -156,13 +151,7 @@ class Pool:
         return list(dict.fromkeys(slot.card for slot in self.slots if slot.card is not None and not slot.leaving))
 
     def resize(self, card: Card, workers: int, grow: bool = True) -> None:
-        """Let workers leave a GPU until it has this many; or add them.
-
-        Args:
-            card: the GPU.
-            workers: number of workers that it is to have.
-            grow: whether workers may be added.
-        """
+        """Let workers leave a GPU until it has this many; or add them, unless `grow` is false."""
         here = [slot for slot in self.slots if slot.card == card and not slot.leaving]
         for _ in range(workers - len(here) if grow else 0):
             self.add(here[0].plan)
@@ -184,11 +173,7 @@ class Pool:
         """Take the result of a worker's start; start it again if its process ended.
 
         Raises:
-            DeviceError: the device is not available.
-            UsageError: the renderer or the memory limit does not fit.
-            AssetError: an asset is missing.
-            PluginError: the renderer can't be imported.
-            RenderError: the start failed several times in a row, or for another reason.
+            DioramaError: what the start raised; RenderError if it failed several times in a row.
         """
         try:
             answer = ray.get(slot.ready)
@@ -248,8 +233,7 @@ class Pool:
         """Restart workers whose start takes too long.
 
         Raises:
-            RayLostError: no node is left to start on.
-            RenderError: a worker did not start several times in a row.
+            RenderError: no node is left to start on, or a worker did not start several times in a row.
         """
         starting = [slot for slot in self.slots if slot.ready is not None]
         now = time.monotonic()
@@ -319,16 +303,13 @@ class Pool:
         """Replace a worker that died or hung.
 
         Args:
-            slot: of the worker.
-            kind: of the loss, as in Summary.replaced_why.
-            reason: for messages.
+            kind: as in Summary.replaced_why.
 
         Returns:
             The end of its output, and whether its node is lost.
 
         Raises:
-            RenderError: too many workers were lost in a row.
-            RayLostError: its node was the last one.
+            RenderError: too many workers were lost in a row, or the last node.
         """
         # Read before the kill: the process of a hanging worker deletes the file as it ends.
         tail = self._ask(slot.plan.node, slot.info.host, stderr_tail, slot.info.output_file) or "" if slot.info else ""
@@ -418,17 +399,3 @@ def node_lost(node: str) -> bool:
         node: its Ray id; empty for all nodes together.
     """
     return all(not known["Alive"] or (node and known["NodeID"] != node) for known in ray.nodes())
-
-
-def first_line(error: BaseException) -> str:
-    """Return the first line of an error's message that is not blank, or the name of its class."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-def how_lost(error: RayError) -> tuple[str, str]:
-    """Return why a worker was lost: the key in Summary.replaced_why, and the reason as text."""
-    if isinstance(error, OutOfMemoryError):
-        return "died", "its worker was killed because the machine ran out of memory"
-    if isinstance(error, ActorUnavailableError | GetTimeoutError):
-        return "unreachable", f"its worker could not be reached: {first_line(error)}"
-    return "died", f"its worker died: {first_line(error)}"

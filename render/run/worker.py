@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import ray
+from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.make_record import Episode, make_record
 from diorama.render.geometry.glass import may_show_glass
 from diorama.render.geometry.shapenet import choose_library
-from diorama.render.model.errors import DeviceError, DioramaError
+from diorama.render.model.errors import DeviceError, DioramaError, first_line
 from diorama.render.model.passes import Renderer
 from diorama.render.model.record import RenderKey
 from diorama.render.renderers import make_renderer
@@ -317,3 +318,12 @@ def stderr_tail(output_file: str) -> str:
     end = " | ".join(lines[-3:])[-500:]
     signal = re.search(r"SIG[A-Z]+", crash.group(0)) if crash else None
     return " | ".join(part for part in (end, signal.group(0) if signal else "") if part)
+
+
+def how_lost(error: RayError) -> tuple[str, str]:
+    """Return why a worker was lost: the key in Summary.replaced_why, and the reason as text."""
+    if isinstance(error, OutOfMemoryError):
+        return "died", "its worker was killed because the machine ran out of memory"
+    if isinstance(error, ActorUnavailableError | GetTimeoutError):
+        return "unreachable", f"its worker could not be reached: {first_line(error)}"
+    return "died", f"its worker died: {first_line(error)}"
