@@ -58,21 +58,9 @@ Spec = EpisodeSpec | Scene | Mapping[str, Any]
 Name = str | PathLike[str]
 
 
-def _record_html(record: EpisodeRecord) -> str:
-    from diorama.render.draw.notebook import record_html
-
-    return record_html(record)
-
-
-def _scene_html(scene: Scene) -> str:
-    from diorama.render.draw.notebook import scene_html
-
-    return scene_html(scene)
-
-
-# The gallery takes a while to import, and is only needed in a notebook.
-register(EpisodeRecord, _record_html)
-register(Scene, _scene_html)
+# Drawing takes a while to import, and is only needed in a notebook.
+register(EpisodeRecord, "diorama.render.draw.notebook:record_html")
+register(Scene, "diorama.render.draw.notebook:scene_html")
 
 
 @dataclass(frozen=True)

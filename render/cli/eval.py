@@ -52,9 +52,8 @@ class _ModelCommand(DioramaCommand):
 @click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
 @opt.selection
 def ask(
-    store: str, model: str, out: Path, reply_tokens: int, parallel: int, questions: int | None, limit: int | None,
-    splits: tuple[str, ...], where: str | None, at: str | None, parameters: dict[str, str], **settings: Any,
-) -> None:  # fmt: skip
+    store: str, model: str, out: Path, reply_tokens: int, parallel: int, parameters: dict[str, str], **settings: Any
+) -> None:
     """Ask a model the questions of a store.
 
     The command appends each reply to the file of --out. After an error, Ctrl-C or an exhausted limit, repeat the
@@ -71,11 +70,8 @@ def ask(
     from diorama.render.chat import ChatSettings, open_models
     from diorama.render.cli.benchmarks import json_or_text
     from diorama.render.evaluation.ask import ask as ask_model
-    from diorama.render.store.episode_store import condition
-    from diorama.render.store.selection import Selection
 
-    reader = opt.open_reader(store, at, splits)
-    options = Selection(limit=limit, where=condition(where, splits=splits), questions=questions)
+    reader, options = opt.open_selected(store, settings)
     chosen = ChatSettings(parameters={name: json_or_text(text) for name, text in parameters.items()}, **settings)
     with open_models(chosen) as models, progress_bar(reader.count(options.where), "episodes") as advance:
         count = ask_model(
@@ -85,7 +81,8 @@ def ask(
     click.echo(
         f"asked {counted(count, 'item')}: {counted(requests, 'request')}, {read:,} tokens read, {written:,} written"
     )
-    more = "".join(f" --{name} {number}" for name, number in (("questions", questions), ("limit", limit)) if number)
+    limits = {"questions": options.questions, "limit": options.limit}
+    more = "".join(f" --{name} {number}" for name, number in limits.items() if number)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 
@@ -100,9 +97,8 @@ def ask(
 @opt.as_json
 @click.option("--plot", type=opt.NEW_FILE, metavar="FILE.svg", help="Also draw the scores as SVG.")
 def score(
-    files: tuple[Path, ...], store: str, allow_missing: bool, questions: int | None, limit: int | None,
-    splits: tuple[str, ...], where: str | None, at: str | None, as_json: bool, plot: Path | None,
-) -> None:  # fmt: skip
+    files: tuple[Path, ...], store: str, allow_missing: bool, as_json: bool, plot: Path | None, **selected: Any
+) -> None:
     """Score replies of a model.
 
     FILES are predictions of `render-eval ask`, logs of Inspect AI (.eval), or samples of lmms-eval
@@ -122,12 +118,9 @@ def score(
     from diorama.render.evaluation.chart import chart
     from diorama.render.evaluation.predictions import match, read_predictions
     from diorama.render.items.scores import no_items, read_entries, rows, table
-    from diorama.render.store.episode_store import condition
-    from diorama.render.store.selection import Selection
     from diorama.scene_specs.language.answer_rule import VERSION
 
-    reader = opt.open_reader(store, at, splits)
-    options = Selection(limit=limit, where=condition(where, splits=splits), questions=questions)
+    reader, options = opt.open_selected(store, selected)
     with progress_bar(reader.count(options.where), "episodes") as advance:
         entries = read_entries(reader, options, advance)
     if not entries:

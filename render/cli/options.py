@@ -17,6 +17,7 @@ from diorama.render.model.errors import UsageError
 
 if TYPE_CHECKING:
     from diorama.render.store.lance.reader import LanceReader
+    from diorama.render.store.selection import Selection
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -255,6 +256,22 @@ def selection(function: _Decorated) -> _Decorated:
     for option in _SELECTION:
         function = option(function)
     return function
+
+
+def open_selected(url: str, values: dict[str, Any]) -> tuple[LanceReader, Selection]:
+    """Open a store and take the options of `selection` out of the values of a command.
+
+    Raises:
+        StoreError: the store can't be read.
+        UsageError: no episode has one of the splits.
+    """
+    from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import Selection
+
+    splits = values.pop("splits")
+    where = condition(values.pop("where"), splits=splits)
+    chosen = Selection(where=where, **{name: values.pop(name) for name in ("limit", "questions")})
+    return open_reader(url, values.pop("at"), splits), chosen
 
 
 workers = click.option("--workers", type=Number(1), help="Number of processes.  [default: one per core]")

@@ -115,17 +115,17 @@ def _views(
     from diorama.render.annotations.image_views import store_views
 
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
-    if any(is_store) and len(sources) > 1:
+    if not any(is_store):
+        records = _drawn(sources, size, asset_roots)
+    elif len(sources) > 1:
         raise UsageError(f"found {len(sources)} SOURCES with a store among them; expected one store, or specs")
-    if any(is_store) and size:
+    elif size:
         raise UsageError("--size is for specs; the images of a store have their sizes")
-    if any(is_store):
+    else:
         from diorama.render.store.selection import StoreEpisodes
 
         episodes = StoreEpisodes(sources[0])
         records = episodes.read(episodes.ids())
-    else:
-        records = _drawn(sources, size, asset_roots)
     return (view for view in store_views(records) if not splits or view.split in splits)
 
 
@@ -134,14 +134,13 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
     from diorama.render.episode.make_record import make_record
     from diorama.render.model.profiles import episode_settings
     from diorama.render.renderers.fake import FakeRenderer
-    from diorama.scene_specs.reading.source import open_checked
+    from diorama.scene_specs.reading.source import read_checked
 
     renderer = FakeRenderer()
-    with open_checked(files) as source:
-        for _, _, episode in source:
-            settings = episode_settings(episode, None, size)
-            key = render_key_of(episode, settings, "fake", roots)
-            yield make_record(renderer, episode, key, settings, roots)
+    for item in read_checked(files):
+        settings = episode_settings(item.episode, None, size)
+        key = render_key_of(item.episode, settings, "fake", roots)
+        yield make_record(renderer, item.episode, key, settings, roots)
 
 
 def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:

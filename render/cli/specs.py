@@ -173,11 +173,11 @@ def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
       render-specs resolve specs.jsonl --out scenes.jsonl
       render-specs resolve specs/ --profile draft --size 640x480
     """
-    from diorama.scene_specs.reading.source import open_checked
+    from diorama.scene_specs.reading.source import read_checked
 
     failed = 0
-    with open_checked(files) as source, atomic_writer(out) as stream:
-        for item in source:
+    with atomic_writer(out) as stream:
+        for item in read_checked(files):
             try:
                 stream.write(_resolve(item.episode, **options) + "\n")
             except CompileError as error:
@@ -244,8 +244,8 @@ def contrast(
     if bool(files) == (store is not None):
         raise click.UsageError("give FILES, or --store STORE")
     refused = 0
-    with episodes_of(files, store) as episodes, atomic_writer(out) as stream:
-        for episode in episodes:
+    with atomic_writer(out) as stream:
+        for episode in episodes_of(files, store):
             settings = episode_settings(episode, profile, size)
             for change in dict.fromkeys(changes):
                 try:

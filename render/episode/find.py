@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from diorama.render.store.episode_store import unknown_id
 from diorama.render.store.selection import StoreEpisodes, exported_record
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.reading.source import open_checked, parse_episode
+from diorama.scene_specs.reading.source import parse_episode, read_checked
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,8 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
 
 def _of_file(file: str, episode_id: str | None) -> EpisodeSpec | Scene:
     """Return the requested episode of a spec file, or its only one."""
-    with open_checked([file]) as source:
-        found = {item.episode.id: item.episode for item in source if episode_id in (None, item.episode.id)}
+    items = read_checked([file])
+    found = {item.episode.id: item.episode for item in items if episode_id in (None, item.episode.id)}
     if len(found) == 1:
         return next(iter(found.values()))  # type: ignore[no-any-return]
     if episode_id is not None:
@@ -144,20 +143,17 @@ def source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     return episode
 
 
-@contextmanager
-def episodes_of(files: Sequence[str], store: str | None) -> Iterator[Iterator[EpisodeSpec | Scene]]:
-    """Yield the episodes of checked files, or those from which the episodes of a store were made.
+def episodes_of(files: Sequence[str], store: str | None) -> Iterator[EpisodeSpec | Scene]:
+    """Return the episodes of checked files, or those from which the episodes of a store were made.
 
     Raises:
         SpecError: files are wrong.
         StoreError: the store can't be read.
     """
     if store is None:
-        with open_checked(files) as source:
-            yield (item.episode for item in source)
-    else:
-        stored = StoreEpisodes(store)
-        yield map(source_of, stored.read(stored.ids()))
+        return (item.episode for item in read_checked(files))
+    stored = StoreEpisodes(store)
+    return map(source_of, stored.read(stored.ids()))
 
 
 def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:

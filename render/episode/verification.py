@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from operator import methodcaller
 from pathlib import Path
@@ -17,11 +17,11 @@ from diorama.scene_specs.checks.object_checks import random_shapes
 from diorama.scene_specs.language import strict_json
 from diorama.scene_specs.language.benchmark import Verifier, verifier_of
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
-from diorama.scene_specs.language.errors import located
+from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.model_names import parse_mesh, parse_model
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.reading.source import SpecSource
+from diorama.scene_specs.reading.source import Item
 
 
 @dataclass
@@ -38,35 +38,34 @@ class Verification:
     episodes: int = 0
     unverified: int = 0
 
-    def add(self, task: Any, location: Diagnostic, verify: Callable[[Verifier], str]) -> None:
+    def add(self, task: Any, episode: str, verify: Callable[[Verifier], str], **location: Any) -> None:
         """Verify one episode.
 
         Args:
             task: of the episode; its benchmark decides the verifier.
-            location: an empty diagnostic with the file, line and id.
+            episode: its id.
             verify: calls the verifier; returns why the stored truth is wrong, or "".
+            **location: file and line.
         """
         verifier = verifier_of(task)
         try:
-            with located(file=location.file, line=location.line):
-                reason = verify(verifier) if verifier is not None else ""
+            with located(**location):
+                if verifier is not None and (reason := verify(verifier)):
+                    raise spec_error(reason, episode=episode, path="task")
         except SpecError as error:
             self.diagnostics += error.diagnostics
-            return
-        if reason:
-            self.diagnostics.append(replace(location, path="task", problem=reason))
             return
         self.episodes += 1
         self.unverified += verifier is None
 
 
-def verify_files(source: SpecSource) -> Verification:
+def verify_files(items: Iterable[Item]) -> Verification:
     """Verify the episodes of checked files by the rules of their benchmark."""
     result = Verification()
-    for item in source:
+    for item in items:
         data = item.data()
-        location = Diagnostic(item.file, item.line, item.episode.id, "", "")
-        result.add(data.get("task"), location, methodcaller("verify_spec", data))
+        verify = methodcaller("verify_spec", data)
+        result.add(data.get("task"), item.episode.id, verify, file=item.file, line=item.line)
     return result
 
 
@@ -79,9 +78,8 @@ def verify_store(url: str) -> Verification:
     result = Verification()
     store = StoreEpisodes(url)
     for record in store.valid(store.ids()):
-        location = Diagnostic(url, 0, record.episode_id, "", "")
-        result.add(record.scene.task, location, methodcaller("verify_record", record))
-    result.diagnostics += [Diagnostic(url, 0, "", "", line) for line in store.damaged]
+        result.add(record.scene.task, record.episode_id, methodcaller("verify_record", record), file=url)
+    result.diagnostics += [Diagnostic.of(line, file=url) for line in store.damaged]
     return result
 
 

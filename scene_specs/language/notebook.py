@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from pkgutil import resolve_name
 
-_previews: dict[type, Callable[[Any], str]] = {}
+_previews: dict[type, str] = {}
 
 
-def register(kind: type, preview: Callable[[Any], str]) -> None:
-    """Make `preview(value)` the HTML of every value of this class.
+def register(kind: type, preview: str) -> None:
+    """Name the function that makes the HTML of a value of this class; `diorama.render.api` does it.
 
-    `diorama.render.api` does it for records and Scenes.
+    Args:
+        kind: the class.
+        preview: "module:function"; imported when it is first used.
     """
     _previews[kind] = preview
 
@@ -19,4 +20,4 @@ def register(kind: type, preview: Callable[[Any], str]) -> None:
 def html_of(value: object) -> str | None:
     """Return the HTML of a value; None if no preview is registered for its class, so that a notebook prints text."""
     preview = _previews.get(type(value))
-    return None if preview is None else preview(value)
+    return None if preview is None else str(resolve_name(preview)(value))

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import cycle
 from os import PathLike
@@ -142,14 +141,17 @@ class SpecSource:
         self.close()
 
 
-@contextmanager
-def open_checked(names: Sequence[str]) -> Iterator[SpecSource]:
-    """Open spec files after a check of all of them. Raises SpecError with every diagnostic."""
+def read_checked(names: Sequence[str]) -> Iterator[Item]:
+    """Yield the episodes of spec files after a check of all of them.
+
+    Raises:
+        SpecError: files are wrong; has every diagnostic.
+    """
     with SpecSource(names) as source:
         diagnostics, _ = source.check()
         if diagnostics:
             raise SpecError(diagnostics)
-        yield source
+        yield from source
 
 
 def read_benchmark(
@@ -165,17 +167,16 @@ def read_benchmark(
     Raises:
         SpecError: files are wrong or hold episodes of another benchmark.
     """
-    with open_checked(names) as source:
-        for item in source:
-            data = item.data()
-            found = (data.get("task") or {}).get("benchmark")
-            with located(file=item.file, line=item.line):
-                if check is not None:
-                    check(data)
-                elif found != benchmark:
-                    problem = f"found benchmark {found!r}; expected {benchmark!r}"
-                    raise spec_error(problem, episode=item.episode.id, path="task")
-            yield data
+    for item in read_checked(names):
+        data = item.data()
+        found = (data.get("task") or {}).get("benchmark")
+        with located(file=item.file, line=item.line):
+            if check is not None:
+                check(data)
+            elif found != benchmark:
+                problem = f"found benchmark {found!r}; expected {benchmark!r}"
+                raise spec_error(problem, episode=item.episode.id, path="task")
+        yield data
 
 
 def parse_episode(text: str, file: str = "") -> Any:

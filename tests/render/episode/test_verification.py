@@ -12,7 +12,7 @@ from diorama.render.episode.verification import MissingAssets, verify_files, ver
 from diorama.render.model.errors import SpecError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
-from diorama.scene_specs.reading.source import SpecSource, open_checked, read_benchmark
+from diorama.scene_specs.reading.source import SpecSource, read_benchmark, read_checked
 from tests.render.store.rendered import rendered
 from tests.scene_specs.reading.broken_cases import episode
 
@@ -26,8 +26,7 @@ def write(folder: Path, *specs: Any) -> list[str]:
 def test_wrong_answers_and_episodes_without_a_verifier_are_told_apart(tmp_path: Path) -> None:
     right, wrong = mewl_spec(0, "test", "shape", 0), mewl_spec(0, "test", "shape", 1)
     wrong["task"]["answer"] = next(one for one in wrong["task"]["options"] if one != wrong["task"]["answer"])
-    with open_checked(write(tmp_path, right, wrong, episode())) as source:
-        found = verify_files(source)
+    found = verify_files(read_checked(write(tmp_path, right, wrong, episode())))
     assert (found.episodes, found.unverified) == (2, 1)
     (diagnostic,) = found.diagnostics
     assert (diagnostic.line, diagnostic.episode, diagnostic.path) == (2, wrong["id"], "task")
