@@ -15,15 +15,7 @@ from itertools import islice
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import Episode
-from diorama.render.model.errors import (
-    AssetError,
-    CompileError,
-    DeviceError,
-    Diagnostic,
-    DioramaError,
-    SpecError,
-    UsageError,
-)
+from diorama.render.model.errors import AssetError, CompileError, DeviceError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.run.commit import conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
@@ -40,6 +32,7 @@ from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_worker
 from diorama.render.store import open_or_create, peek
 from diorama.render.store.episode_store import EpisodeStore
 from diorama.render.store.resume import Decision, Planner
+from diorama.scene_specs.language.errors import Diagnostic, DioramaError, SpecError
 from diorama.scene_specs.reading.source import SpecSource
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 
 
 class Committer:
-    """The thread that commits added episodes in groups. Call all methods from one other thread.
+    """Commits of added episodes, in groups, each in a thread of its own. Call all methods from one thread.
 
     While the store fails, it retries for `store_wait` seconds, and `full` bounds how many episodes the run renders.
 
@@ -44,14 +44,12 @@ class Committer:
         self._every, self._patience = options.commit_every, options.store_wait
         self._any_series = options.mix_series
         self._pending: list[Done] = []
-        self._work: queue.SimpleQueue[list[Done] | None] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[list[Done | Failure] | BaseException] = queue.SimpleQueue()
         self._in_work = 0
         self._since = time.monotonic()
         self.seconds = self.last_seconds = 0.0
         self.hurry = threading.Event()
-        self._thread = threading.Thread(target=self._serve, name="committer", daemon=True)
-        self._thread.start()
+        self._thread = threading.Thread()
 
     @property
     def unsaved(self) -> int:
@@ -85,11 +83,13 @@ class Committer:
         """
         finished = self._finished(0.0)
         due = len(self._pending) >= self._every or time.monotonic() - self._since > _COMMIT_SECONDS
-        if self._pending and not self._in_work and (force or due):
+        # After a commit, the thread may still tidy up the store.
+        if self._pending and not self._in_work and not self._thread.is_alive() and (force or due):
             group, self._pending = self._pending[:_MOST_ROWS], self._pending[_MOST_ROWS:]
             self._since = time.monotonic()
             self._in_work = len(group)
-            self._work.put(group)
+            self._thread = threading.Thread(target=self._serve, args=(group,), name="committer", daemon=True)
+            self._thread.start()
         return finished
 
     def finish(self, seconds: float | None = None) -> list[Done | Failure]:
@@ -98,44 +98,33 @@ class Committer:
         finished: list[Done | Failure] = []
         while self.unsaved and (end is None or time.monotonic() < end):
             finished += self.poll(force=True)
-            if self._in_work:
-                finished += self._finished(0.2)
+            finished += self._finished(0.2)
         return finished
 
     def close(self) -> None:
-        """End the thread after the commit that it is working on."""
+        """Let a commit that fails end with its next try."""
         self.hurry.set()
-        self._work.put(None)
 
     def _finished(self, wait: float) -> list[Done | Failure]:
-        # Checked before the queue: a thread that ends in between has left its last result there.
-        alive = self._thread.is_alive()
         try:
             result = self._done.get(wait > 0, wait)
         except queue.Empty:
-            if self._in_work and not alive:
-                raise StoreError(
-                    f"the committing thread has ended; {self.unsaved} episodes were rendered but are not known to be "
-                    "in the store. Run the same command again: it renders only what is missing"
-                ) from None
             return []
         self._in_work = 0
         if isinstance(result, BaseException):
             raise result
         return result
 
-    def _serve(self) -> None:
-        while (group := self._work.get()) is not None:
-            try:
-                start = time.monotonic()
-                outcome = self._commit(group)
-                self.last_seconds = round(time.monotonic() - start, 4)
-                self.seconds += self.last_seconds
-                self._done.put(outcome)
-                self._store.maybe_compact()
-            except BaseException as error:  # raised again in the run's thread
-                self._done.put(error)
-                return
+    def _serve(self, group: list[Done]) -> None:
+        try:
+            start = time.monotonic()
+            outcome = self._commit(group)
+            self.last_seconds = round(time.monotonic() - start, 4)
+            self.seconds += self.last_seconds
+            self._done.put(outcome)
+            self._store.maybe_compact()
+        except BaseException as error:  # raised again in the run's thread
+            self._done.put(error)
 
     def _commit(self, group: list[Done]) -> list[Done | Failure]:
         """Put a group, and retry while the store fails; putting the same rows twice is harmless."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import ray
 from ray.exceptions import RayError
@@ -40,44 +40,33 @@ _LONGEST_MESSAGE = 4000
 _MOST_UNREACHABLE = 3
 
 
+@dataclass
 class RenderLoop:
     """The loop of one run.
 
-    Args:
-        tasks: streamed; at most a few per worker are in memory.
-        store: open for writing.
-        options: of the run.
-        summary: to which the loop adds.
-        progress: that the loop updates.
-        events: log of the run.
-        worker: class of the workers.
-
     Attributes:
+        tasks: streamed; at most a few per worker are in memory.
+        summary: to which the loop adds.
+        worker: class of the workers.
         lost_cards: GPUs that left the run.
         measured: what the rendered episodes took.
     """
 
-    def __init__(
-        self,
-        tasks: Iterable[Task | Failure],
-        store: EpisodeStore,
-        options: RunOptions,
-        summary: Summary,
-        progress: Progress,
-        events: EventLog,
-        worker: type[Worker] = Worker,
-    ) -> None:
-        self._tasks = iter(tasks)
+    tasks: Iterator[Task | Failure]
+    store: EpisodeStore
+    options: RunOptions
+    summary: Summary
+    progress: Progress
+    events: EventLog
+    worker: type[Worker] = Worker
+
+    def __post_init__(self) -> None:
         # The next task, read one ahead, and those of lost workers.
         self._waiting: deque[Task | Failure] = deque()
-        self._options = options
-        self.summary = summary
-        self._progress = progress
-        self._events = events
-        self._pool = Pool(options, self._events, worker)
+        self._pool = Pool(self.options, self.events, self.worker)
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
-        self._committer = Committer(store, options, self._store_trouble)
+        self._committer = Committer(self.store, self.options, self._store_trouble)
         self._depth = 1
         self._tuner: Tuner | None = None
         self._images = 0
@@ -101,10 +90,10 @@ class RenderLoop:
         """
         start = time.monotonic()
         self._deadline = interrupts.deadline
-        self._events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
+        self.events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
             self._pool.start(plans)
-            self._tuner = tuner_for(self._options, plans)
+            self._tuner = tuner_for(self.options, plans)
             while self._step(interrupts):
                 pass
             self._committed(self._committer.finish(max(0.0, self._deadline.left(_STOP_NOW_SECONDS))))
@@ -184,7 +173,7 @@ class RenderLoop:
 
     def _read(self) -> bool:
         """Read one more task; return whether there was one."""
-        task = next(self._tasks, None)
+        task = next(self.tasks, None)
         if task is not None:
             self._waiting.append(task)
         return task is not None
@@ -250,23 +239,23 @@ class RenderLoop:
         if slot.warm or slot.plan.card is None:  # The first image on a GPU waits for its kernels.
             self.measured.add(replace(task.work, seconds=seconds * threads, bytes=len(done.row)))
         self._deadline.finished(seconds)
-        self._progress.advance(done.images, task.work.cost, seconds)
+        self.progress.advance(done.images, task.work.cost, seconds)
         facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": memory}
-        self._events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
+        self.events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
 
     def _failed(self, failure: Failure, cost: float | None) -> None:
         """Count a failure. cost: of its episode, None if the progress bar has counted that as rendered before."""
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
         # The summary lists failures for everybody.
         log.debug("failed: %s", failure.message)
-        self._events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
+        self.events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
         self.summary.failed.append(failure)
         if cost is not None:
-            self._progress.advance(cost=cost)
-        if self._options.max_failures is not None:
+            self.progress.advance(cost=cost)
+        if self.options.max_failures is not None:
             # With --skip-broken, broken assets are expected.
-            expected = AssetError.__name__ if self._options.skip_broken else None
-            if sum(each.kind != expected for each in self.summary.failed) >= self._options.max_failures:
+            expected = AssetError.__name__ if self.options.skip_broken else None
+            if sum(each.kind != expected for each in self.summary.failed) >= self.options.max_failures:
                 self._stop("failures")
 
     def _replace_hung(self) -> None:
@@ -284,7 +273,7 @@ class RenderLoop:
         """Return how many seconds a worker may take for its current episode."""
         task = slot.in_flight[0]
         settings = task.settings
-        limit = timeout_of(self._options.timeout, task.samples, settings.width, settings.height, task.work.images)
+        limit = timeout_of(self.options.timeout, task.samples, settings.width, settings.height, task.work.images)
         return limit + (0.0 if slot.card is None or slot.card in self._cards.rendered else KERNEL_SECONDS)
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
@@ -313,7 +302,7 @@ class RenderLoop:
             return
         # Of a failed render, the reason has the output.
         name, output = culprit.episode.id, f"; last output: {tail}" if tail and kind not in LOST_GPU.values() else ""
-        if kind == "gpu_memory" or culprit.tries > self._options.retries:
+        if kind == "gpu_memory" or culprit.tries > self.options.retries:
             tries, error = f"given up after {culprit.tries} tries", "WorkerLost"
             if kind == "gpu_memory":
                 tries, error = "alone on its GPU", GpuMemoryError.__name__
@@ -361,11 +350,11 @@ class RenderLoop:
             self.summary.rendered += len(stored)
             self.summary.images += images
             self.summary.replaced += sum(done.attempt > 1 for done in stored)
-            self._events.write("commit", episodes=len(stored), images=images, seconds=self._committer.last_seconds)
+            self.events.write("commit", episodes=len(stored), images=images, seconds=self._committer.last_seconds)
 
     def _store_trouble(self, text: str) -> None:
         log.warning("%s", text)
-        self._events.write("store-trouble", message=text)
+        self.events.write("store-trouble", message=text)
 
     def _commit_rendered(self) -> None:
         """Commit what is rendered, within a few seconds, as the run ends because of an error."""
@@ -380,12 +369,12 @@ class RenderLoop:
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
         begun = [slot.in_flight[0] for slot in self._pool.slots if slot.in_flight]
         in_flight = [(task.work.cost, now - task.started) for task in begun]
-        self._progress.tick(self._pool.alive, state, in_flight)
+        self.progress.tick(self._pool.alive, state, in_flight)
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen
-                self._events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
+                self.events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)
 
     def _close_summary(self, seconds: float) -> None:
         """Add this part of the run; a run has several parts if Ray was started again."""

@@ -125,42 +125,41 @@ class Status:
             log.debug("the status of %s: %s", self.store, error)
 
 
+@dataclass
 class Progress:
     """The display of how far a run is: a bar on a terminal, else a line every 30 seconds and at the end.
 
     It is on standard error, and absent if messages of level INFO are off, as with --quiet; tqdm is imported only if a
     bar is drawn. A dry run keeps no status file.
 
-    Args:
+    Attributes:
         summary: of the run, with the number of episodes in `todo`.
         cost: of all episodes (diorama.render.run.estimate), None if all cost 1.
         dry_run: whether nothing is rendered.
         on_progress: called with the numbers of finished episodes and of all, instead of showing them.
     """
 
-    def __init__(
-        self,
-        summary: Summary,
-        cost: float | None = None,
-        dry_run: bool = False,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        self._summary, self._dry_run, self._on_progress = summary, dry_run, on_progress
-        self._what = "compiling" if dry_run else "rendering"
-        self.status = Status.here(summary.store, total=summary.todo)
+    summary: Summary
+    cost: float | None = None
+    dry_run: bool = False
+    on_progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._what = "compiling" if self.dry_run else "rendering"
+        self.status = Status.here(self.summary.store, total=self.summary.todo)
         # Episodes that --skip-broken leaves out have failed already, and cost nothing.
-        self._done = self._left_out = len(summary.failed)
-        self._estimator = Estimator(float(summary.todo - self._left_out) if cost is None else cost)
+        self._done = self._left_out = len(self.summary.failed)
+        self._estimator = Estimator(self.summary.todo - self._left_out if self.cost is None else self.cost)
         self._images = 0
         self._start = self._shown = time.monotonic()
         self._written = 0.0
         self._bar: Any = None
-        if on_progress is None and sys.stderr.isatty() and log.isEnabledFor(logging.INFO):
+        if self.on_progress is None and sys.stderr.isatty() and log.isEnabledFor(logging.INFO):
             from tqdm import tqdm
 
             layout = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
             self._bar = tqdm(
-                total=summary.todo, initial=self._done, desc=self._what, dynamic_ncols=True, bar_format=layout
+                total=self.summary.todo, initial=self._done, desc=self._what, dynamic_ncols=True, bar_format=layout
             )
 
     def advance(self, images: int = 0, cost: float = 1.0, seconds: float | None = None) -> None:
@@ -177,8 +176,8 @@ class Progress:
         self._estimator.done(cost, seconds)
         self._done += 1
         self._images += images
-        if self._on_progress is not None:
-            self._on_progress(self._done, self.status.total)
+        if self.on_progress is not None:
+            self.on_progress(self._done, self.status.total)
         if self._bar is not None:
             self._bar.update()
 
@@ -196,13 +195,13 @@ class Progress:
         status.left = self._estimator.left(now - self._start, in_flight)
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(self._facts()))
-        elif self._on_progress is None and now - self._shown > _LINE_SECONDS:
+        elif self.on_progress is None and now - self._shown > _LINE_SECONDS:
             self._log()
         if due:
             self._write()
 
     def _facts(self) -> list[str]:
-        elapsed, status, failed = time.monotonic() - self._start, self.status, len(self._summary.failed)
+        elapsed, status, failed = time.monotonic() - self._start, self.status, len(self.summary.failed)
         facts = [f"{self._images / elapsed:.2f} images/s"] if self._images and elapsed > 0 else []
         facts += [f"about {span(status.left)} left"] if status.left is not None else []
         facts += [counted(status.workers, "worker")] if status.workers else []
@@ -216,9 +215,9 @@ class Progress:
 
     def _write(self) -> None:
         """Write the status file, with what is committed so far. A failure to write it does not stop the run."""
-        if self._dry_run:
+        if self.dry_run:
             return
-        status, summary = self.status, self._summary
+        status, summary = self.status, self.summary
         status.done, status.failed, status.images = summary.rendered, len(summary.failed), summary.images
         status.lost_gpus = len(summary.lost_gpus)
         elapsed = time.time() - status.started
@@ -232,7 +231,7 @@ class Progress:
         self._write()
         if self._bar is not None:
             self._bar.close()
-        elif self._on_progress is None and self._done:
+        elif self.on_progress is None and self._done:
             self._log()
 
 

@@ -137,7 +137,7 @@ class Answers:
         monkeypatch.setattr("diorama.render.run.loop.ray", self.ray)
         monkeypatch.setattr("diorama.render.run.pool.ray", self.ray)
         monkeypatch.setattr("diorama.render.run.loop.Committer", Mock())
-        self.loop = RenderLoop([], Mock(), RunOptions(), Summary(), MagicMock(), EventLog(None))
+        self.loop = RenderLoop(iter([]), Mock(), RunOptions(), Summary(), MagicMock(), EventLog(None))
         self.pool = self.loop._pool = idle(cards, each)
         self.loop._cards = CardFaults(self.pool)
         for slot in self.pool.slots:
