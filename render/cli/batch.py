@@ -117,24 +117,22 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.asset_root
 @opt.shapenet
 @opt.flag("--skip-broken", "Count episodes with missing or broken models as failed, and render the others.")
-@opt.group("Workers", click.option(
-    "--gpus", type=opt.Number(1, 10000),
-    help="Number of GPUs. It is an error if fewer GPUs are available.  [default: all available GPUs]",
+@opt.group("Workers", opt.number(
+    "--gpus", "Number of GPUs. It is an error if fewer GPUs are available.  [default: all available GPUs]", 1, 10000
 ))  # fmt: skip
 @click.option(
     "--workers-per-gpu", default="auto", metavar="N|auto", callback=opt.parsed(_parse_per_gpu),
     help="Workers per GPU. auto: try 1, 2, 4 and 8 workers, and keep the fastest number.",
 )  # fmt: skip
-@click.option(
+@opt.number(
     "--workers",
-    type=opt.Number(1, 10000),
-    help="Number of CPU workers, each on its own cores. Selects the CPU, so it can't be combined with options for "
-    "GPUs.  [default: one per core]",
+    "Number of CPU workers, each on its own cores. Selects the CPU, so it can't be combined with options for GPUs.  "
+    "[default: one per core]",
+    1,
+    10000,
 )
-@click.option(
-    "--threads",
-    type=opt.Number(1, 1024),
-    help="Threads per CPU worker.  [default: the number of cores divided by the number of workers]",
+@opt.number(
+    "--threads", "Threads per CPU worker.  [default: the number of cores divided by the number of workers]", 1, 1024
 )
 @click.option(
     "--worker-memory", metavar="SIZE", callback=opt.parsed(_parse_memory),
@@ -148,17 +146,12 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     "--fail-fast",
     "Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.",
 ))  # fmt: skip
-@click.option(
+@opt.number(
     "--max-failures",
-    type=opt.Number(1),
-    help="Stop after N failed episodes. Episodes that --skip-broken leaves out do not count.  [default: never]",
+    "Stop after N failed episodes. Episodes that --skip-broken leaves out do not count.  [default: never]",
+    1,
 )
-@click.option(
-    "--retries",
-    type=opt.Number(0, 100),
-    default=2,
-    help="Retries per episode if its worker died, or took longer than --timeout.",
-)
+@opt.number("--retries", "Retries per episode if its worker died, or took longer than --timeout.", 0, 100, default=2)
 @opt.timeout(0.1)
 @click.option(
     "--until", metavar="TIME", callback=opt.parsed(_parse_until),

@@ -22,41 +22,24 @@ from diorama.render.cli.output import print_json
     help="Take the episode with this ID from a folder that `render-export --format huggingface` wrote; omit STORE.",
 )  # fmt: skip
 @click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]")
-@click.option(
-    "--frame", "frames", multiple=True, metavar="NAME", help="Render only this frame; repeatable.  [default: all]"
-)
-@opt.group("Changes", click.option(
-    "--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a value of the spec; repeatable."
-))  # fmt: skip
-@click.option(
+@opt.repeated("--frame", "frames", "NAME", "Render only this frame; repeatable.  [default: all]")
+@opt.group("Changes", opt.repeated("--set", "sets", "PATH=VALUE", "Change a value of the spec; repeatable."))
+@opt.repeated(
     "--unset",
     "unsets",
-    multiple=True,
-    metavar="PATH",
-    help="Remove an object, a constraint or a field from the "
-    "spec; repeatable. A removed field is sampled or gets its default.",
+    "PATH",
+    "Remove an object, a constraint or a field from the spec; repeatable. A removed field is sampled or gets its "
+    "default.",
 )
-@click.option(
-    "--set-scene",
-    "scene_sets",
-    multiple=True,
-    metavar="PATH=VALUE",
-    help="Change a value of the Scene, without any checks; repeatable.",
-)
+@opt.repeated("--set-scene", "scene_sets", "PATH=VALUE", "Change a value of the Scene, without any checks; repeatable.")
 @opt.flag(
     "--recompile",
     "Compile the stored spec again with the installed version of Diorama. Values that the spec does not specify are "
     "sampled again.",
 )
-@click.option(
-    "--seed", type=opt.Number(0, 2**63 - 1), help="Recompile with this seed.  [default: that of the stored episode]"
-)
+@opt.number("--seed", "Recompile with this seed.  [default: that of the stored episode]", 0, 2**63 - 1)
 @opt.profile("that of the stored episode")
-@click.option(
-    "--samples",
-    type=opt.Number(1, 1_000_000),
-    help="Samples per pixel.  [default: that of the stored episode, or of --profile]",
-)
+@opt.number("--samples", "Samples per pixel.  [default: that of the stored episode, or of --profile]", 1, 1_000_000)
 @opt.size("that of the stored episode")
 @opt.renderer("", "  [default: that of the stored episode, or else cycles]")
 @opt.device

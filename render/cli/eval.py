@@ -49,7 +49,7 @@ class _ModelCommand(DioramaCommand):
     help="Model: openai:NAME (any OpenAI-compatible server), hf:NAME_OR_FOLDER (transformers), or module:Class.",
 )  # fmt: skip
 @click.option("--out", required=True, type=opt.NEW_FILE, metavar="FILE", help="File to which replies are appended.")
-@click.option("--reply-tokens", type=opt.Number(1), default=256, help="Maximum number of tokens per reply.")
+@opt.number("--reply-tokens", "Maximum number of tokens per reply.", 1, default=256)
 @opt.selection
 def ask(
     store: str, model: str, out: Path, reply_tokens: int, parallel: int, parameters: dict[str, str], **settings: Any

@@ -52,10 +52,10 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     "Replace exported episodes, shards and other files that differ; remove shards of an earlier export with other "
     "episodes.",
 )
-@click.option(
+@opt.number(
     "--shard-size",
-    type=opt.Number(1),
-    help="Episodes per file, for formats that write many episodes into one file.  [default: depends on the format]",
+    "Episodes per file, for formats that write many episodes into one file.  [default: depends on the format]",
+    1,
 )
 @click.option(
     "--list-formats", is_flag=True, is_eager=True, expose_value=False, callback=_print_formats,

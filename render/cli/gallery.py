@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
 @opt.workers
 @opt.flag("--serve", "Serve the gallery to browsers on this machine until Ctrl-C.")
-@click.option(
-    "--port", type=opt.Number(0, 65535), default=0, help="Port of --serve on 127.0.0.1; 0 chooses a free port."
-)
+@opt.number("--port", "Port of --serve on 127.0.0.1; 0 chooses a free port.", 0, 65535, default=0)
 @opt.where
 @opt.splits
 @opt.limit("episodes")

@@ -175,6 +175,18 @@ def flag(name: str, help: str) -> Callable[[_Decorated], _Decorated]:
     return click.option(name, is_flag=True, help=help)
 
 
+def number(
+    name: str, help: str, low: float, high: float = sys.float_info.max, default: int | None = None
+) -> Callable[[_Decorated], _Decorated]:
+    """Add an option with an integer from `low` to `high`."""
+    return click.option(name, type=Number(low, high), default=default, help=help)
+
+
+def repeated(name: str, parameter: str, metavar: str, help: str) -> Callable[[_Decorated], _Decorated]:
+    """Add an option that can be given several times; its values are the tuple `parameter`."""
+    return click.option(name, parameter, multiple=True, metavar=metavar, help=help)
+
+
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option with one of several values; the default is the first value."""
     return click.option(name, type=click.Choice(values), default=values[0], help=help)
@@ -182,8 +194,7 @@ def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated]
 
 def limit(noun: str, most: float = sys.float_info.max) -> Callable[[_Decorated], _Decorated]:
     """Add --limit, a maximum number of `noun`."""
-    option = click.option("--limit", type=Number(0, most), help=f"Maximum number of {noun}.  [default: all]")
-    return group("Selection", option)
+    return group("Selection", number("--limit", f"Maximum number of {noun}.  [default: all]", 0, most))
 
 
 def profile(default: str = "standard") -> Callable[[_Decorated], _Decorated]:
@@ -241,9 +252,9 @@ where = group("Selection", click.option(
     "--where", metavar="SQL", help="SQL filter on columns of the store, such as \"split = 'train'\". If a column "
     "doesn't exist, the message lists all.  [default: all]"
 ))  # fmt: skip
-splits = group("Selection", click.option(
-    "--split", "splits", metavar="NAME", multiple=True, help="Include only this split; repeatable.  [default: all]"
-))  # fmt: skip
+splits = group(
+    "Selection", repeated("--split", "splits", "NAME", "Include only this split; repeatable.  [default: all]")
+)
 questions = group("Selection", click.option(
     "--questions", type=Number(1, 1000), metavar="N", help="Instead of the items of benchmarks, use up to N questions "
     "about each image as items (see `render-specs questions`; exports: only --format eval).  [default: no questions]",

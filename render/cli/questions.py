@@ -44,16 +44,17 @@ _USELESS = {
     ("jsonl", "clevr"),
     "jsonl: one line per question, expression, caption or scene graph. clevr: CLEVR's question file.",
 )
-@opt.group("Sampling", click.option("--seed", type=opt.Number(0, 2**63 - 1), default=0, help="Random seed."))
-@click.option(
-    "--family", "families", multiple=True, metavar="NAME",
-    help="Family of questions; repeatable. clevr: CLEVR's 13 families.  [default: all]",
-)  # fmt: skip
-@click.option("--per-image", type=opt.Number(1, 1000), default=10, help="Maximum number of questions per image.")
-@click.option(
-    "--min-pixels", type=opt.Number(0), default=MIN_PIXELS,
-    help="Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",
-)  # fmt: skip
+@opt.group("Sampling", opt.number("--seed", "Random seed.", 0, 2**63 - 1, default=0))
+@opt.repeated(
+    "--family", "families", "NAME", "Family of questions; repeatable. clevr: CLEVR's 13 families.  [default: all]"
+)
+@opt.number("--per-image", "Maximum number of questions per image.", 1, 1000, default=10)
+@opt.number(
+    "--min-pixels",
+    "Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",
+    0,
+    default=MIN_PIXELS,
+)
 @click.option("--grammar", type=opt.FILE, help="File with further families and words.  [default: none]")
 @opt.splits
 @opt.group("Images of specs", opt.size("that of the spec's stage"))

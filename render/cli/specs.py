@@ -161,7 +161,10 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 @opt.size()
 @opt.asset_root
 @opt.shapenet
-def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
+def resolve(
+    files: tuple[str, ...], out: Path | None, profile: str | None, size: tuple[int, int] | None,
+    asset_roots: tuple[Path, ...],
+) -> None:  # fmt: skip
     """Compile specs and write the resolved scenes.
 
     A resolved scene is the spec with every number filled in. The command writes one resolved scene per line.
@@ -173,25 +176,21 @@ def resolve(files: tuple[str, ...], out: Path | None, **options: Any) -> None:
       render-specs resolve specs.jsonl --out scenes.jsonl
       render-specs resolve specs/ --profile draft --size 640x480
     """
+    from diorama.render.compiler import compile_episode
+    from diorama.render.model.profiles import episode_settings
     from diorama.scene_specs.reading.source import read_checked
 
     failed = 0
     with atomic_writer(out) as stream:
         for item in read_checked(files):
             try:
-                stream.write(_resolve(item.episode, **options) + "\n")
+                settings = episode_settings(item.episode, profile, size)
+                stream.write(compile_episode(item.episode, settings, asset_roots).to_json() + "\n")
             except CompileError as error:
                 failed += 1
                 log.error("%s", error)
     if failed:
         click.get_current_context().exit(CompileError.exit_code)
-
-
-def _resolve(episode: Any, profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...]) -> str:
-    from diorama.render.compiler import compile_episode
-    from diorama.render.model.profiles import episode_settings
-
-    return compile_episode(episode, episode_settings(episode, profile, size), asset_roots).to_json()
 
 
 _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position")
@@ -203,11 +202,12 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True,
     help="What differs within a pair; repeatable, for one pair per change.",
 )  # fmt: skip
-@click.option(
+@opt.number(
     "--chain",
-    type=opt.Number(2, 100),
+    "Number of scenes. More than 2: chains, in which each scene differs from the next in one thing.",
+    2,
+    100,
     default=2,
-    help="Number of scenes. More than 2: chains, in which each scene differs from the next in one thing.",
 )
 @opt.choice(
     "--answers",

@@ -50,9 +50,7 @@ def compact(url: str, drop_older_than: float | None) -> None:
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.argument("name", required=False)
-@click.option(
-    "--version", type=opt.Number(1), help="Number of the version of the store to tag.  [default: the newest version]"
-)
+@opt.number("--version", "Number of the version of the store to tag.  [default: the newest version]", 1)
 @click.option("--delete", "remove", is_flag=True, help="Delete the tag NAME.")
 @opt.as_json
 def tag(url: str, name: str | None, version: int | None, remove: bool, as_json: bool) -> None:
@@ -116,12 +114,11 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @click.command(cls=DioramaCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.argument("target")
-@click.option(
+@opt.repeated(
     "--complete",
     "specs",
-    metavar="SPECS",
-    multiple=True,
-    help="Copy nothing unless all SOURCEs and TARGET together have every episode of SPECS; repeatable.",
+    "SPECS",
+    "Copy nothing unless all SOURCEs and TARGET together have every episode of SPECS; repeatable.",
 )
 @opt.choice(
     "--differing",
@@ -133,7 +130,7 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
 @opt.where
 @opt.at
 @click.option("--benchmark", metavar="NAME", help="Include only episodes of this benchmark.  [default: all]")
-@click.option("--id", "ids", metavar="ID", multiple=True, help="Include only this episode; repeatable.  [default: all]")
+@opt.repeated("--id", "ids", "ID", "Include only this episode; repeatable.  [default: all]")
 def copy(
     sources: tuple[str, ...],
     target: str,
@@ -250,8 +247,8 @@ def repair(url: str) -> None:
 
 @click.command(cls=DioramaCommand)
 @opt.store
-@click.option("--twins", type=opt.Number(1), default=8, help="Scenes to render again with other seeds.")
-@click.option("--min-pixels", type=opt.Number(0), default=20, help="Changed pixels that a pair must have.")
+@opt.number("--twins", "Scenes to render again with other seeds.", 1, default=8)
+@opt.number("--min-pixels", "Changed pixels that a pair must have.", 0, default=20)
 @click.option("--delete", "remove", is_flag=True, help="Delete the pairs whose change can't be seen.")
 @opt.device
 @opt.asset_root

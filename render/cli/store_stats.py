@@ -51,29 +51,23 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
     from diorama.render.store.analysis.stats import gather
 
     if out is not None:
-        from diorama.render.episode.output_files import check_writable
+        from diorama.render.draw.charts import save_charts
+        from diorama.render.episode.output_files import Files, check_writable
 
         check_writable(out)
     store = opt.open_reader(url, at)
     with progress_bar(store.count(where), "episodes") as progress:
         found = gather(store, where, by, progress)
     if out is not None:
-        _draw(found, url, where, out)
+        title = Path(url).name + (f" where {where}" if where else "")
+        is_svg = out.suffix.lower() == ".svg"
+        Files(None).save(out, lambda part: save_charts(found, title, part, is_svg))
     if as_json:
         print_json({"store": url, "version": store.version, "where": where, **found.as_dict()}, ascii_only=False)
         return
     click.echo("\n".join(_lines(found)))
     if out is not None:
         click.echo(f"chart: {out}")
-
-
-def _draw(found: Stats, url: str, where: str | None, out: Path) -> None:
-    from diorama.render.draw.charts import save_charts
-    from diorama.render.episode.output_files import Files
-
-    title = Path(url).name + (f" where {where}" if where else "")
-    svg = out.suffix.lower() == ".svg"
-    Files(None).save(out, lambda part: save_charts(found, title, part, svg))
 
 
 def _lines(found: Stats) -> Iterator[str]:
@@ -129,9 +123,7 @@ def _table(item: Distribution, groups: list[str]) -> Iterator[str]:
 @opt.where
 @click.option("--at", metavar="VERSION", help="Version number or tag of STORE_A.  [default: the newest version]")
 @opt.as_json
-@click.option(
-    "--limit", type=opt.Number(0), default=20, help="Maximum number of episodes to list per kind of difference."
-)
+@opt.number("--limit", "Maximum number of episodes to list per kind of difference.", 0, default=20)
 def diff(url: str, other: str | None, where: str | None, at: str | None, limit: int, as_json: bool) -> None:
     """Compare two stores, or two versions of a store.
 
