@@ -52,7 +52,13 @@ def beside(path: Path, other: str, allowed: str, hint: str = "leave one out") ->
 
 
 def duplicates(names: Sequence[str], at: Path, what: str, fold: bool = False) -> Iterator[PathDiagnostic]:
-    """Report names that occur twice. fold: ignore upper and lower case, for names that become file names."""
+    """Report names that occur twice.
+
+    Args:
+        at: of the list.
+        what: the names are of, such as "a frame".
+        fold: ignore upper and lower case, for names that become file names.
+    """
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
         first = seen.setdefault(name.lower() if fold else name, index)

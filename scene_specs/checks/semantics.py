@@ -1,4 +1,4 @@
-"""Checks of a spec or Scene that need more than one field: names, constraints, cameras, lights, counts.
+"""Checks of a spec or Scene that need more than one field: names, constraints, cameras, lights, places, counts.
 
 They report only what is certain without a layout search.
 """
@@ -24,8 +24,6 @@ from diorama.scene_specs.checks.object_checks import (
     stage_diagnostics,
     unknown,
 )
-from diorama.scene_specs.checks.place_checks import place_diagnostics, sight_diagnostics
-from diorama.scene_specs.checks.room_checks import room_diagnostics
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
@@ -42,47 +40,50 @@ from diorama.scene_specs.language.spec import (
 )
 from diorama.scene_specs.language.stage import Stage, StageError, load_stage, stage_of
 from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.tables import counted
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
 _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}
 
 
 def diagnostics_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
-    """Return the problems of an EpisodeSpec or a Scene whose form is valid."""
-    return spec_diagnostics(episode) if isinstance(episode, EpisodeSpec) else list(_scene_diagnostics(episode))
+    """Return the problems of an EpisodeSpec or a Scene whose form is valid, in the order of its fields."""
+    return [*(_scene_diagnostics(episode) if isinstance(episode, Scene) else _spec_diagnostics(episode))]
 
 
 def check_spec(spec: EpisodeSpec) -> None:
-    """Check a spec made in Python. Raises SpecError with all diagnostics."""
-    diagnostics = spec_diagnostics(spec)
+    """Check a spec made in Python.
+
+    Raises:
+        SpecError: the spec is wrong; has every diagnostic.
+    """
+    diagnostics = diagnostics_of(spec)
     if diagnostics:
         raise SpecError([diagnostic.in_file(episode=spec.id) for diagnostic in diagnostics])
 
 
-def spec_diagnostics(spec: EpisodeSpec) -> list[PathDiagnostic]:
-    """Return all problems of a spec, in the order of its fields."""
-    diagnostics: list[PathDiagnostic] = []
+def _spec_diagnostics(spec: EpisodeSpec) -> Iterator[PathDiagnostic]:
     stage = None
     try:
         stage = load_stage(spec.stage)
     except StageError as error:
         known = sorted(plugins("stages"))
         found = unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
-        diagnostics.append(found._replace(problem=str(error)) if spec.stage in known else found)
+        yield found._replace(problem=str(error)) if spec.stage in known else found
         meant = nearest(spec.stage, known)
         if meant not in ("", spec.stage):
             spec, stage = spec.model_copy(update={"stage": meant}), load_stage(meant)
-    diagnostics += () if stage is None else stage_diagnostics(stage)
-    if spec.canvas is not None and stage is not None and (stage.pixels != "center" or stage.places):
-        reason = "is not flat" if stage.pixels != "center" else "has places at fixed locations"
-        diagnostics.append(PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} {reason}"))
-    stage = stage if stage is None else stage_of(spec)
-    diagnostics += task_diagnostics(spec.task)
+    if stage is not None:
+        yield from stage_diagnostics(stage)
+        if spec.canvas is not None and (stage.pixels != "center" or stage.places):
+            reason = "is not flat" if stage.pixels != "center" else "has places at fixed locations"
+            yield PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} {reason}")
+        stage = stage_of(spec)
+    yield from task_diagnostics(spec.task)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]
-    diagnostics += duplicates(names, ("frames",), "a frame", fold=True)
+    yield from duplicates(names, ("frames",), "a frame", fold=True)
     for index, frame in enumerate(spec.frames):
-        diagnostics += frame_diagnostics(frame, stage, ("frames", index))
-    return diagnostics
+        yield from _frame_diagnostics(frame, stage, ("frames", index))
 
 
 def task_diagnostics(task: Mapping[str, Any] | None) -> Iterator[PathDiagnostic]:
@@ -94,7 +95,7 @@ def task_diagnostics(task: Mapping[str, Any] | None) -> Iterator[PathDiagnostic]
         yield unexpected(("task", "answer"), answer, among, did_you_mean(answer, words))
 
 
-def frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
+def _frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     """Report problems of the frame at path `at`. stage: None if it is unknown, which skips the checks that need it."""
     for index, item in enumerate(frame.objects):
         yield from object_diagnostics(item, stage, (*at, "objects", index))
@@ -112,9 +113,8 @@ def frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterat
     yield from duplicates(list(frame.passes), (*at, "passes"), "a pass")
     if stage is not None:
         yield from layout_diagnostics(frame, stage, at)
-        yield from room_diagnostics(frame, stage, frame.area or stage.placement.area, at)
-        yield from place_diagnostics(frame, stage, at)
-        yield from sight_diagnostics(frame, stage, at)
+        yield from _place_diagnostics(frame, stage, at)
+        yield from _sight_diagnostics(frame, stage, at)
 
 
 def _pointer_diagnostics(
@@ -212,6 +212,50 @@ def _light_diagnostics(lights: Sequence[LightSpec], stage: Stage | None, at: Pat
             for key in ("location", "jitter"):
                 if getattr(light, key):
                     yield PathDiagnostic((*at, index, key), f"found a {key} for a sun; allowed: only for area lights")
+
+
+def _place_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    """Report places that are unknown, given twice or beside a location, and more objects than places."""
+    places = stage.places or {}
+    taken: dict[str, int] = {}
+    without = 0
+    for index, item in enumerate(frame.objects):
+        path = (*at, "objects", index, "place")
+        if item.place is None:
+            without += item.location is None
+            continue
+        if item.place not in places:
+            allowed = ", ".join(places) or f"none, stage {stage.name} has no places"
+            yield unexpected(path, item.place, allowed, did_you_mean(item.place, places))
+        elif item.location is not None:
+            yield beside(path, "location", "place, or location")
+        elif taken.setdefault(item.place, index) != index:
+            text = f"found {preview_json(item.place)}, the place of objects[{taken[item.place]}]"
+            yield PathDiagnostic(path, text, "two objects can't share a place")
+    if frame.random_objects is not None:
+        without += frame.random_objects.bounds[0]
+    if stage.places is not None and without > len(places) - len(taken):
+        free = counted(len(places) - len(taken), "free place")
+        problem = f"{counted(without, 'object')} without place or location, {free} of stage {stage.name}"
+        yield PathDiagnostic((*at, "objects"), problem, f"places: {', '.join(places)}")
+
+
+def _sight_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    """Report views on a stage with a ground, and backgrounds and fixation crosses on a stage without them."""
+    for index, item in enumerate(frame.objects):
+        path = (*at, "objects", index, "view")
+        if item.view is not None and item.rotation_deg is not None:
+            yield beside(path, "rotation_deg", "view, or rotation_deg")
+        if item.view is not None and stage.ground is not None:
+            problem = f"found a view; stage {stage.name!r} has a ground, on which a tilted object cannot stand"
+            yield PathDiagnostic(path, problem, "give rotation_deg, or place the camera")
+    if frame.background is not None and stage.background is None:
+        yield PathDiagnostic((*at, "background"), f"found a background; stage {stage.name!r} has none")
+    if frame.fixation is not None and stage.fixation is None:
+        yield PathDiagnostic((*at, "fixation"), f"found a fixation cross; stage {stage.name!r} has none")
+    if frame.antialias is not None and stage.pixels != "center":
+        problem = f"found antialias; stage {stage.name!r} is not flat, and always antialiased"
+        yield PathDiagnostic((*at, "antialias"), problem)
 
 
 def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:

@@ -5,8 +5,8 @@ A `.jsonl` file is read line by line. Of a `.json` list, only the text is in mem
 
 from __future__ import annotations
 
-import codecs
 import glob
+import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,17 +29,15 @@ MAX_EPISODE_BYTES = 64 * 2**20
 # After a longer line than this many episodes, the rest of the file is not read.
 _MAX_SKIPS = 16
 
-# UTF-32 comes first, because its little-endian mark begins with that of UTF-16.
-_BOMS = {
-    codecs.BOM_UTF8: ("begins with a byte order mark", "save it as UTF-8 without one"),
-    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), ("is UTF-32", "save it as UTF-8")),
-    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), ("is UTF-16", "save it as UTF-8")),
-}
-
 
 @dataclass(frozen=True)
 class SpecFile:
-    """A file to read. name: for messages. lines: whether every line is an episode (.jsonl)."""
+    """A file to read.
+
+    Attributes:
+        name: for messages.
+        lines: whether every line is an episode (.jsonl).
+    """
 
     name: str
     path: Path
@@ -54,7 +52,12 @@ class SpecFile:
 
 
 class Document(NamedTuple):
-    """The text and value of one episode. line: of its start, 1-based. scan: only of invalid JSON, its diagnostics."""
+    """The text and value of one episode.
+
+    Attributes:
+        line: of its start, 1-based.
+        scan: only of invalid JSON, its diagnostics.
+    """
 
     file: str
     line: int
@@ -64,18 +67,25 @@ class Document(NamedTuple):
 
 
 class Spool:
-    """A stream in a temporary file, because specs are read twice: to check them and to render them.
-
-    chunks: of the stream, by default standard input. name: for messages.
-    """
+    """A stream in a temporary file, because specs are read twice: to check them and to render them."""
 
     def __init__(self, chunks: Iterable[bytes] | None = None, name: str = STDIN) -> None:
+        """Name the stream.
+
+        Args:
+            chunks: of the stream, by default standard input.
+            name: for messages.
+        """
         self._chunks = chunks
         self._name = name
         self._spool: IO[bytes] | None = None
 
     def file(self) -> SpecFile:
-        """Return the stream as a file. The first call reads it to its end. Raises OSError."""
+        """Return the stream as a file. The first call reads it to its end.
+
+        Raises:
+            OSError: it can't be read or copied.
+        """
         if self._spool is None:
             chunks = iter(partial(sys.stdin.buffer.read, 2**20), b"") if self._chunks is None else self._chunks
             self._spool = tempfile.NamedTemporaryFile(prefix="diorama-specs-")  # noqa: SIM115
@@ -159,7 +169,8 @@ def _reason(error: Exception) -> str:
 def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iterator[Document | Diagnostic]:
     """Yield the episodes of a file, and diagnostics of text that cannot be read as one.
 
-    wanted: called once for each episode; of those that are not wanted, lines are not even parsed.
+    Args:
+        wanted: called once for each episode; of those that are not wanted, lines are not even parsed.
     """
     try:
         found = False
@@ -175,20 +186,17 @@ def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iter
 
 def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
     """Decode UTF-8 bytes, or return a diagnostic."""
-    for mark, (problem, hint) in _BOMS.items() if line == 1 else ():
-        if raw.startswith(mark):
-            return Diagnostic(file.name, 1, "", "", f"{problem}; allowed: UTF-8", hint)
+    encoding = json.detect_encoding(raw)
+    if encoding != "utf-8":
+        found = "begins with a byte order mark" if encoding == "utf-8-sig" else f"looks like {encoding.upper()}"
+        return Diagnostic(file.name, line, "", "", f"{found}; allowed: UTF-8", "save it as UTF-8 without such a mark")
     try:
-        text = raw.decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         at = line + raw.count(b"\n", 0, error.start)
         column = error.start - raw.rfind(b"\n", 0, error.start)
         problem = f"not UTF-8: found byte 0x{raw[error.start]:02x} at byte {column} of the line"
         return Diagnostic(file.name, at, "", "", problem, "save the file as UTF-8")
-    if "\0" in text[:4]:
-        problem = "not text: NUL bytes, as in UTF-16; allowed: UTF-8"
-        return Diagnostic(file.name, line, "", "", problem, "save it as UTF-8")
-    return text
 
 
 def _lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
@@ -32,10 +32,14 @@ _ADVICE = {
 
 @dataclass
 class LocatedJson:
-    """A JSON value with locations. lines: path -> line of every value, in an object of its key. diagnostics: in order.
+    """A JSON value with locations.
 
-    value: NaN and huge numbers are read as 0; None after a syntax error. stopped: whether there was a syntax error.
-    end: index after the value and the white space behind it.
+    Attributes:
+        value: NaN and huge numbers are read as 0; None after a syntax error.
+        stopped: whether there was a syntax error.
+        end: index after the value and the white space behind it.
+        lines: path -> line of every value, in an object of its key.
+        diagnostics: in the order of the text.
     """
 
     value: Any = None
@@ -59,7 +63,8 @@ class _Stop(Exception):
 def scan(text: str, start: int = 0, line: int = 1, to_end: bool = True) -> LocatedJson:
     """Read the value at `start`, which is on line `line`, with its locations and all diagnostics.
 
-    to_end: report text after the value.
+    Args:
+        to_end: report text after the value.
     """
     reader = _Reader(text, line, start)
     result = reader.result
@@ -105,7 +110,7 @@ class _Reader:
         if len(path) >= MAX_DEPTH and first in ("{", "["):
             self.stop(at, path[:3], f"nested more than {MAX_DEPTH} deep")
         readers: dict[str, Callable[[int, Path], tuple[Any, int]]]
-        readers = {"{": self.object, "[": self.array, '"': self.string}
+        readers = {"{": self.container, "[": self.container, '"': self.string}
         if first in readers:
             return readers[first](at, path)
         for word, constant in _WORDS.items():
@@ -153,47 +158,40 @@ class _Reader:
             text = ""
         return text, end
 
-    def array(self, at: int, path: Path) -> tuple[list[Any], int]:
-        """Read a list."""
-        values: list[Any] = []
+    def container(self, at: int, path: Path) -> tuple[dict[str, Any] | list[Any], int]:
+        """Read a list or an object; report keys that occur twice and keep the first value."""
+        values: dict[str, Any] | list[Any] = {} if self.text[at] == "{" else []
+        closing = "}" if isinstance(values, dict) else "]"
         at = skip_space(self.text, at + 1)
-        if self.text.startswith("]", at):
-            return values, at + 1
-        while True:
-            value, at = self.value(at, (*path, len(values)))
-            values.append(value)
+        while not self.text.startswith(closing, at):
+            if isinstance(values, dict):
+                key, at = self.key(at, path, values)
+                value, at = self.value(at, (*path, key))
+                values.setdefault(key, value)
+            else:
+                value, at = self.value(at, (*path, len(values)))
+                values.append(value)
             at = skip_space(self.text, at)
-            if self.text.startswith("]", at):
-                return values, at + 1
-            at = self.comma(at, path, "]")
+            if not self.text.startswith(closing, at):
+                at = self.comma(at, path, closing)
+        return values, at + 1
 
-    def object(self, at: int, path: Path) -> tuple[dict[str, Any], int]:
-        """Read an object; report keys that occur twice and keep the first value."""
-        values: dict[str, Any] = {}
-        at = skip_space(self.text, at + 1)
-        if self.text.startswith("}", at):
-            return values, at + 1
-        while True:
-            if not self.text.startswith('"', at):
-                found = _NOT_JSON.match(self.text, at)
-                advice = _ADVICE.get(found.group() if found else "", 'keys stand in double quotes: "key": value')
-                self.stop(at, path, f"not JSON: found {self.found(at)} where a key should be", advice)
-            key_at = at
-            key, at = self.string(at, path)
-            here = (*path, key)
-            if key in values:
-                first = self.result.lines[here]
-                self.note(key_at, here, f"key {json.dumps(key)} given twice; first on line {first}", "leave one out")
-            self.result.lines.setdefault(here, self.line_at(key_at))
-            at = skip_space(self.text, at)
-            if not self.text.startswith(":", at):
-                self.stop(at, here, f"not JSON: found {self.found(at)} where ':' should be")
-            value, at = self.value(skip_space(self.text, at + 1), here)
-            values.setdefault(key, value)
-            at = skip_space(self.text, at)
-            if self.text.startswith("}", at):
-                return values, at + 1
-            at = self.comma(at, path, "}")
+    def key(self, at: int, path: Path, known: Collection[str]) -> tuple[str, int]:
+        """Read a key and its colon; return the key and the index of its value. known: keys of the object so far."""
+        if not self.text.startswith('"', at):
+            found = _NOT_JSON.match(self.text, at)
+            advice = _ADVICE.get(found.group() if found else "", 'keys stand in double quotes: "key": value')
+            self.stop(at, path, f"not JSON: found {self.found(at)} where a key should be", advice)
+        key, after = self.string(at, path)
+        here = (*path, key)
+        if key in known:
+            first = self.result.lines[here]
+            self.note(at, here, f"key {json.dumps(key)} given twice; first on line {first}", "leave one out")
+        self.result.lines.setdefault(here, self.line_at(at))
+        after = skip_space(self.text, after)
+        if not self.text.startswith(":", after):
+            self.stop(after, here, f"not JSON: found {self.found(after)} where ':' should be")
+        return key, skip_space(self.text, after + 1)
 
     def comma(self, at: int, path: Path, closing: str) -> int:
         """Skip a comma; return the index of what follows."""

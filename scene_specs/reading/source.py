@@ -32,7 +32,12 @@ _READABLE_ID = re.compile(r"[A-Za-z0-9_.+/-]{1,200}")
 
 
 class Item(NamedTuple):
-    """An episode and its location. line: of its start, 1-based. episode: an EpisodeSpec or a Scene."""
+    """An episode and its location.
+
+    Attributes:
+        line: of its start, 1-based.
+        episode: an EpisodeSpec or a Scene.
+    """
 
     file: str
     line: int
@@ -47,25 +52,35 @@ class Item(NamedTuple):
 class SpecSource:
     """Spec files that can be read repeatedly.
 
-    names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard input.
-    stdin: instead of that of the process. A temporary file holds its contents until `close`.
-    more: a further check of each episode whose form is valid, such as for missing assets.
+    Attributes:
+        part: (i, n): passes read every n-th episode, beginning with the i-th (from 1).
     """
 
     def __init__(
         self, names: Sequence[str | PathLike[str]], stdin: Spool | None = None, more: Check = lambda episode: ()
     ) -> None:
+        """Name the files.
+
+        Args:
+            names: `.json` and `.jsonl` files, folders (all such files below, sorted), globs, and `-` for standard
+                input.
+            stdin: instead of that of the process. A temporary file holds its contents until `close`.
+            more: a further check of each episode whose form is valid, such as for missing assets.
+        """
         self._names = [str(name) for name in names]
         self._more = more
         self._stdin = stdin or Spool()
-        # (i, n): passes read every n-th episode, beginning with the i-th (from 1).
         self.part = (1, 1)
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
 
     @classmethod
     def of(cls, specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> SpecSource:
-        """Read specs that are in memory, to the end; messages name them `specs:1` and so on. Raises SpecError."""
+        """Read specs that are in memory, to the end; messages name them `specs:1` and so on.
+
+        Raises:
+            SpecError: there are none, or one is not JSON data.
+        """
         spool = Spool(_json_lines(specs), "specs")
         spool.file()
         return cls([STDIN], spool)
@@ -98,7 +113,7 @@ class SpecSource:
         self._checked = True
 
     def check(self) -> tuple[list[Diagnostic], int]:
-        """All diagnostics of all files, in their order, and the number of episodes without one."""
+        """Return all diagnostics of all files, in their order, and the number of episodes without one."""
         diagnostics, count = [], 0
         for found in self.check_each():
             if isinstance(found, Diagnostic):
@@ -108,7 +123,11 @@ class SpecSource:
         return diagnostics, count
 
     def __iter__(self) -> Iterator[Item]:
-        """Yield the episodes in order. Raises SpecError at the first diagnostic, or if a file changed since `check`."""
+        """Yield the episodes in order.
+
+        Raises:
+            SpecError: at the first diagnostic, or if a file changed since `check`.
+        """
         files, diagnostics = find_files(self._names, self._stdin)
         if diagnostics:
             raise SpecError(diagnostics)
@@ -180,7 +199,11 @@ def read_benchmark(
 
 
 def parse_episode(text: str, file: str = "") -> Any:
-    """Read a JSON text as an EpisodeSpec or a Scene. Raises SpecError with all diagnostics."""
+    """Read a JSON text as an EpisodeSpec or a Scene.
+
+    Raises:
+        SpecError: the text is wrong; has every diagnostic.
+    """
     episode, diagnostics = _read(document_of(text, file), diagnostics_of)
     if diagnostics:
         raise SpecError(diagnostics)
@@ -196,7 +219,11 @@ def _json_lines(specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> Ite
 
 
 def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", line: int = 0) -> str:
-    """Return the JSON text of a spec. Raises SpecError for what is not JSON data, such as numpy's numbers."""
+    """Return the JSON text of a spec.
+
+    Raises:
+        SpecError: the spec is not JSON data, such as one with numbers of numpy.
+    """
     try:
         if isinstance(spec, EpisodeSpec):
             return spec.model_dump_json(exclude_none=True, exclude_defaults=True)

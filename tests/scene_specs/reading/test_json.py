@@ -67,3 +67,9 @@ def test_faults_that_reading_survives_are_all_found() -> None:
         (4, ("c", 0)),
     ]
     assert not slow.stopped
+
+
+def test_a_repeated_object_is_one_diagnostic() -> None:
+    slow = scan('{"a": {"b": 1},\n"a": {"b": 2}}')
+    assert [(found.path, found.line) for found in slow.diagnostics] == [(("a",), 2)]
+    assert slow.value == {"a": {"b": 1}}
