@@ -20,53 +20,57 @@ _SLACK = 1e-6
 
 
 class Corners(NamedTuple):
-    """Projected points, x, y (pixels) and 1 / depth, (V,) each, and the three (T,) index arrays of the triangles.
+    """Projected points and the triangles between them.
 
     With parallel rays, `inverse` is any positive number that decreases linearly with depth. Triangles that face the
     camera have positive area with y down.
+
+    Attributes:
+        x: (V,) pixels.
+        y: (V,) pixels.
+        inverse: (V,) 1 / depth.
+        corners: (3, T) indices of the points of each triangle.
     """
 
     x: Floats
     y: Floats
     inverse: Floats
-    corners: tuple[Indices, Indices, Indices]
+    corners: Indices
 
 
 class _Triangles(NamedTuple):
-    """Triangles whose box contains a pixel center: corner coordinates, 1 / depth, and the box in pixels."""
+    """Triangles whose box contains a pixel center: corners and 1 / depth, (3, N) each, and the box in pixels, (N,)."""
 
-    x: list[Floats]
-    y: list[Floats]
-    inverse: list[Floats]
+    x: Floats
+    y: Floats
+    inverse: Floats
     left: Indices
     top: Indices
     columns: Indices
     rows: Indices
 
     def take(self, which: Indices) -> _Triangles:
-        x, y, inverse = ([v[which] for v in group] for group in (self.x, self.y, self.inverse))
-        return _Triangles(x, y, inverse, self.left[which], self.top[which], self.columns[which], self.rows[which])
+        x, y, inverse = (values.take(which, axis=1) for values in self[:3])
+        return _Triangles(x, y, inverse, *(values.take(which) for values in self[3:]))
 
 
 def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
     """The triangles whose box contains a pixel center of the window (x0, y0, x1, y1, inclusive)."""
-    a, b, c = source.corners
-    x, y = [source.x[k] for k in (a, b, c)], [source.y[k] for k in (a, b, c)]
+    x, y = source.x.take(source.corners), source.y.take(source.corners)
     x0, y0, x1, y1 = window
-    left = np.maximum(np.ceil(np.minimum(np.minimum(x[0], x[1]), x[2]) - 0.5), x0)
-    right = np.minimum(np.floor(np.maximum(np.maximum(x[0], x[1]), x[2]) - 0.5), x1)
-    top = np.maximum(np.ceil(np.minimum(np.minimum(y[0], y[1]), y[2]) - 0.5), y0)
-    bottom = np.minimum(np.floor(np.maximum(np.maximum(y[0], y[1]), y[2]) - 0.5), y1)
+    left = np.maximum(np.ceil(x.min(axis=0) - 0.5), x0)
+    right = np.minimum(np.floor(x.max(axis=0) - 0.5), x1)
+    top = np.maximum(np.ceil(y.min(axis=0) - 0.5), y0)
+    bottom = np.minimum(np.floor(y.max(axis=0) - 0.5), y1)
     live = np.flatnonzero((right >= left) & (bottom >= top))
-    x, y = [v[live] for v in x], [v[live] for v in y]
-    inverse = [source.inverse[k[live]] for k in (a, b, c)]
-    left, top = left[live], top[live]
-    columns, rows = (right[live] - left + 1).astype(np.intp), (bottom[live] - top + 1).astype(np.intp)
+    x, y = x.take(live, axis=1), y.take(live, axis=1)
+    inverse = source.inverse.take(source.corners.take(live, axis=1))
+    boxes = (part[live].astype(np.intp) for part in (left, top, right - left + 1, bottom - top + 1))
     if both_sides:
-        back = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0]) < 0
+        back = np.flatnonzero((x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0]) < 0)
         for group in (x, y, inverse):
-            group[1], group[2] = np.where(back, group[2], group[1]), np.where(back, group[1], group[2])
-    return _Triangles(x, y, inverse, left.astype(np.intp), top.astype(np.intp), columns, rows)
+            group[1:, back] = group[:0:-1, back]
+    return _Triangles(x, y, inverse, *boxes)
 
 
 def _expand(counts: Indices) -> tuple[Indices, Indices]:
@@ -138,9 +142,16 @@ def _candidates(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
 
 
 def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> Floats:
-    """Largest 1 / depth at each pixel center of the window (x0, y0, x1, y1, inclusive); (h, w) float64, 0 for nothing.
+    """Find the largest 1 / depth at each pixel center of a window.
 
-    both_sides: fill triangles of negative area, too. A pixel center on an edge belongs to both of its triangles.
+    A pixel center on an edge belongs to both of its triangles.
+
+    Args:
+        window: x0, y0, x1, y1, inclusive.
+        both_sides: fill triangles of negative area, too.
+
+    Returns:
+        (h, w), 0 for nothing.
     """
     x0, y0, x1, y1 = window
     width, rows = x1 - x0 + 1, y1 - y0 + 1
@@ -149,13 +160,13 @@ def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -
     for triangle, column, row in _candidates(t):
         px: Floats = column + np.float64(0.5)
         py: Floats = row + np.float64(0.5)
-        ax, ay = t.x[0][triangle] - px, t.y[0][triangle] - py
-        bx, by = t.x[1][triangle] - px, t.y[1][triangle] - py
-        cx, cy = t.x[2][triangle] - px, t.y[2][triangle] - py
+        # Three arrays each: one of three rows would not fit into the processor's cache.
+        ax, bx, cx = (corner.take(triangle) - px for corner in t.x)
+        ay, by, cy = (corner.take(triangle) - py for corner in t.y)
         wa, wb, wc = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
         area = wa + wb + wc
         inside = np.flatnonzero((wa >= 0) & (wb >= 0) & (wc >= 0) & (area > 0))
-        hit = triangle[inside]
-        value = wa[inside] * t.inverse[0][hit] + wb[inside] * t.inverse[1][hit] + wc[inside] * t.inverse[2][hit]
+        ia, ib, ic = t.inverse.take(triangle[inside], axis=1)
+        value = wa[inside] * ia + wb[inside] * ib + wc[inside] * ic
         np.maximum.at(nearest, (row[inside] - y0) * width + (column[inside] - x0), value / area[inside])
     return nearest.reshape(rows, width)

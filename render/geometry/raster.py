@@ -27,7 +27,7 @@ Indices = NDArray[np.intp]
 
 
 class Pose(NamedTuple):
-    """Euler XYZ angles in degrees, scale, and location of the origin (Blender units)."""
+    """Where an object stands: Euler XYZ angles in degrees, scale, and location of the origin (Blender units)."""
 
     rotation_deg: Vec
     scale: float
@@ -37,8 +37,11 @@ class Pose(NamedTuple):
 class Layer(NamedTuple):
     """One object alone in the image.
 
-    x, y: top left pixel of its window. depth: (h, w) float64 along the camera's axis at pixel centers, inf outside the
-    object. truncated: whether its projection leaves the image.
+    Attributes:
+        x: of the top left pixel of its window.
+        y: likewise.
+        depth: (h, w) along the camera's axis at pixel centers, Blender units; inf outside the object.
+        truncated: whether its projection leaves the image.
     """
 
     x: int
@@ -48,11 +51,11 @@ class Layer(NamedTuple):
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """(h, w): the pixels of the object, in its window."""
+        """The pixels of the object, (h, w), in its window."""
         return np.isfinite(self.depth)
 
     def in_image(self, height: int, width: int) -> NDArray[np.bool_]:
-        """(height, width): the pixels of the object, in an image."""
+        """Return the pixels of the object, (height, width), in an image."""
         image = np.zeros((height, width), dtype=bool)
         image[self.y : self.y + len(self.depth), self.x : self.x + self.depth.shape[1]] = self.mask
         return image
@@ -69,7 +72,7 @@ class Layer(NamedTuple):
 
 
 def mask_box(mask: NDArray[np.bool_], x: int = 0, y: int = 0) -> tuple[int, int, int, int] | None:
-    """Tight x, y, width, height of a (h, w) mask with its top left pixel at (x, y); None if it is empty."""
+    """Return the tight x, y, width, height of a (h, w) mask with its top left pixel at (x, y); None if it is empty."""
     rows = np.flatnonzero(mask.any(axis=1))
     if not len(rows):
         return None
@@ -90,12 +93,11 @@ def _model_view(pose: Pose, camera: Camera) -> tuple[list[Vec], Vec]:
     return rows, (offset[0], offset[1], offset[2])
 
 
-def camera_vertices(body: Solid, pose: Pose, camera: Camera) -> tuple[Floats, Floats, Floats]:
-    """x right, y down, z forward of every vertex in the camera frame, Blender units; (V,) each."""
+def camera_vertices(body: Solid, pose: Pose, camera: Camera) -> list[Floats]:
+    """Return x right, y down, z forward of every vertex in the camera frame, (V,) each, Blender units."""
     rows, offset = _model_view(pose, camera)
     vx, vy, vz = body.vertices
-    x, y, z = (vx * r[0] + vy * r[1] + vz * r[2] + t for r, t in zip(rows, offset, strict=True))
-    return x, y, z
+    return [vx * r[0] + vy * r[1] + vz * r[2] + t for r, t in zip(rows, offset, strict=True)]
 
 
 def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
@@ -114,12 +116,9 @@ def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
     return np.flatnonzero(nx * eye[0] + ny * eye[1] + nz * eye[2] > plane)
 
 
-def _clip_near(
-    points: tuple[Floats, Floats, Floats], corners: tuple[Indices, Indices, Indices], near: float
-) -> tuple[tuple[Floats, Floats, Floats], tuple[Indices, Indices, Indices]]:
+def _clip_near(points: list[Floats], corners: Indices, near: float) -> tuple[list[Floats], Indices]:
     """Clip triangles to depths of at least `near`; returns the points with new ones appended, and the triangles."""
-    stack = np.stack(points, axis=1)
-    faces = np.stack(corners, axis=1)
+    stack, faces = np.stack(points, axis=1), corners.T
     inside = (stack[:, 2] >= near)[faces]
     kept = faces[inside.all(axis=1)].tolist()
     added: list[Floats] = []
@@ -140,12 +139,10 @@ def _clip_near(
                 ring.append(cuts[edge])
         kept += [[ring[0], ring[k], ring[k + 1]] for k in range(1, len(ring) - 1)]
     extended = np.concatenate([stack, np.array(added)]) if added else stack
-    table = np.array(kept, dtype=np.intp).reshape(-1, 3)
-    x, y, z = (extended[:, k].copy() for k in range(3))
-    return (x, y, z), (table[:, 0], table[:, 1], table[:, 2])
+    return [*np.ascontiguousarray(extended.T)], np.array(kept, dtype=np.intp).reshape(-1, 3).T
 
 
-def _projected(points: tuple[Floats, Floats, Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
+def _projected(points: list[Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
     """x and y in pixels; the closeness, which is linear in them; and the depth of the plane where it is 0.
 
     Closeness is 1 / depth or, with parallel rays, the distance in front of a plane beyond all points.
@@ -158,7 +155,7 @@ def _projected(points: tuple[Floats, Floats, Floats], camera: Camera) -> tuple[l
 
 
 def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
-    """One object alone at the image size of the camera; hidden below the ground and outside the clip range."""
+    """Draw one object alone at the image size of the camera, without what is below ground or out of the clip range."""
     points = camera_vertices(body, pose, camera)
     near, far = camera.clip
     corners = body.corners
@@ -167,11 +164,11 @@ def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
         points, corners = _clip_near(points, corners, near)
     elif body.closed:
         seen = _facing(body, pose, camera)
-        corners = (corners[0][seen], corners[1][seen], corners[2][seen])
-    if not len(corners[0]):
+        corners = corners.take(seen, axis=1)
+    if not corners.size:
         return Layer(0, 0, np.full((0, 0), np.inf), True)
     screen, closeness, beyond = _projected(points, camera)
-    used = slice(None) if unclipped else np.unique(np.concatenate(corners))
+    used = slice(None) if unclipped else np.unique(corners)
     ends = [(float(v[used].min()), float(v[used].max())) for v in screen]
     truncated = not unclipped or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0
     x0, x1 = max(math.ceil(ends[0][0] - 0.5), 0), min(math.floor(ends[0][1] - 0.5), camera.width - 1)
@@ -190,7 +187,11 @@ def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
 
 
 def object_layer(item: SceneObject, camera: Camera, ground: StageGround | None = None) -> Layer:
-    """An object of a Scene alone in the image; see `rasterize`. Raises AssetError."""
+    """Draw an object of a Scene alone in the image; see `rasterize`.
+
+    Raises:
+        AssetError: its mesh can't be read.
+    """
     pose = Pose(item.rotation_deg, item.scale, item.location)
     return rasterize(solid(item.shape, item.outline), pose, camera, ground)
 
@@ -216,9 +217,10 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
 
 
 def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[np.uint16], Floats]:
-    """Combine layers: ids (H, W), 1 + the position of the nearest layer or 0 for none, and depth (H, W), inf for none.
+    """Combine layers; the earlier one wins a tie.
 
-    The earlier layer wins a tie.
+    Returns:
+        Ids (H, W), 1 + the position of the nearest layer or 0 for none, and depth (H, W), inf for none.
     """
     ids = np.zeros((height, width), dtype=np.uint16)
     depth = np.full((height, width), np.inf)

@@ -26,28 +26,32 @@ Indices = NDArray[np.intp]
 class Solid:
     """A mesh prepared for rasterizing.
 
-    vertices: x, y, z, (V,) each. corners: indices of the triangles, (T,) each, clockwise seen from outside, which is
-    counter-clockwise in an image with y down. planes: normal and offset of the triangles, (T,) each. closed: whether
-    the mesh has no border, so that faces turned away are never visible. radius: of the sphere about the origin.
+    Attributes:
+        vertices: (3, V) x, y, z.
+        corners: (3, T) indices of the triangles, clockwise seen from outside, which is counter-clockwise in an image
+            with y down.
+        planes: (4, T) normal and offset of the triangles.
+        closed: whether the mesh has no border, so that faces turned away are never visible.
+        radius: of the sphere about the origin that contains it.
     """
 
-    vertices: tuple[Floats, Floats, Floats]
-    corners: tuple[Indices, Indices, Indices]
-    planes: tuple[Floats, Floats, Floats, Floats]
+    vertices: Floats
+    corners: Indices
+    planes: Floats
     closed: bool
     radius: float
 
     @classmethod
     def of(cls, mesh: Mesh | Model) -> Solid:
         """Prepare a mesh with vertices (V, 3) and triangles (T, 3), counter-clockwise seen from outside."""
-        x, y, z = (np.ascontiguousarray(mesh.vertices[:, k]) for k in range(3))
-        a, c, b = (mesh.triangles[:, k].astype(np.intp) for k in range(3))
+        x, y, z = vertices = np.ascontiguousarray(mesh.vertices.T)
+        a, b, c = corners = np.ascontiguousarray(mesh.triangles.T[[0, 2, 1]], dtype=np.intp)
         ux, uy, uz = x[c] - x[a], y[c] - y[a], z[c] - z[a]
         vx, vy, vz = x[b] - x[a], y[b] - y[a], z[b] - z[a]
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        offset = nx * x[a] + ny * y[a] + nz * z[a]
+        planes = np.stack([nx, ny, nz, nx * x[a] + ny * y[a] + nz * z[a]])
         radius = float(np.sqrt((x * x + y * y + z * z).max()))
-        return cls((x, y, z), (a, b, c), (nx, ny, nz, offset), _is_closed(mesh), radius)
+        return cls(vertices, corners, planes, _is_closed(mesh), radius)
 
 
 def _is_closed(mesh: Mesh | Model) -> bool:
@@ -62,15 +66,22 @@ def _is_closed(mesh: Mesh | Model) -> bool:
 
 
 def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
-    """The prepared mesh of a shape, model or outline. Raises AssetError."""
+    """Return the prepared mesh of a shape, model or outline.
+
+    Raises:
+        AssetError: it can't be read.
+    """
     drawn = outline_of(name, outline)
     return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 
 
 def world_vertices(item: SceneObject) -> Floats:
-    """(V, 3) vertices of an object's mesh in the world, Blender units. Raises AssetError."""
-    vertices = np.stack(solid(item.shape, item.outline).vertices, axis=1)
-    return transform(vertices, item.rotation_deg, item.scale, item.location)
+    """Return the vertices of an object's mesh in the world, (V, 3), Blender units.
+
+    Raises:
+        AssetError: the mesh can't be read.
+    """
+    return transform(solid(item.shape, item.outline).vertices.T, item.rotation_deg, item.scale, item.location)
 
 
 @lru_cache(maxsize=1024)
@@ -85,11 +96,14 @@ def _of_model(name: str, _sha256: str) -> Solid:
 
 @dataclass(frozen=True)
 class Stand:
-    """How a shape at scale 1 stands on the ground. height: of its origin above the ground.
+    """How a shape at scale 1 stands on the ground.
 
-    ground_radius: of its footprint, a disc about the origin. hull: convex outline of the footprint, counter-clockwise,
-    where one is known. radius: of the sphere about the origin that contains it. unit: half its longest side in its own
-    units; None for other shapes than models.
+    Attributes:
+        height: of its origin above the ground.
+        ground_radius: of its footprint, a disc about the origin.
+        hull: convex outline of the footprint, counter-clockwise, where one is known.
+        radius: of the sphere about the origin that contains it.
+        unit: half its longest side in its own units; None for other shapes than models.
     """
 
     height: float
@@ -100,7 +114,7 @@ class Stand:
 
 
 def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
-    """How a shape stands. Meshes by definition have their origin 1 above the ground and a footprint of radius 1."""
+    """Return how a shape stands. Meshes by definition have their origin 1 above the ground, on a disc of radius 1."""
     drawn = outline_of(name, outline)
     if drawn is not None:
         corners = corners_of(drawn)

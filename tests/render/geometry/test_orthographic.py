@@ -73,7 +73,7 @@ def test_projection_meets_the_mask() -> None:
     near, _ = pair((3.0, -5.0, 4.0))
     pose = Pose((0.0, 0.0, 15.0), 0.5, (0.3, 0.1, 0.2))
     body = solid("cube")
-    points = near.project(transform(np.stack(body.vertices, axis=1), pose.rotation_deg, pose.scale, pose.location))
+    points = near.project(transform(body.vertices.T, pose.rotation_deg, pose.scale, pose.location))
     box = rasterize(body, pose, near).box
     assert box is not None
     x, y, width, height = box
