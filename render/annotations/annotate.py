@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from diorama.render.geometry.camera import Camera, Vec, dot
-from diorama.render.geometry.pointing import pointing_ray
+from diorama.render.geometry.camera import Camera, dot
+from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.raster import mask_box, object_layer
 from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
 from diorama.render.model.errors import RenderError
@@ -34,17 +34,13 @@ def _quaternion(matrix: Matrix) -> Quaternion:
     return (w, x, y, z)
 
 
-def _rows(camera: Camera) -> Matrix:
-    return (camera.right, camera.down, camera.forward)
-
-
 def camera_annotation(camera: Camera) -> CameraAnnotation:
     """A camera; its rotation maps the camera frame (x right, y down, z forward) to the world. Pixel centers: .5."""
     inner, outer = camera.matrices()
     turned = [(*rounded3((x, y, z), 9), round(t, 9) + 0.0) for x, y, z, t in outer]
     return CameraAnnotation(
         location=rounded3(camera.location),
-        rotation=_quaternion(transpose(_rows(camera))),
+        rotation=_quaternion(transpose(camera.axes)),
         intrinsics=(rounded3(inner[0], 9), rounded3(inner[1], 9), inner[2]),
         extrinsics=(turned[0], turned[1], turned[2], (0.0, 0.0, 0.0, 1.0)),
         clip=camera.clip,
@@ -53,7 +49,7 @@ def camera_annotation(camera: Camera) -> CameraAnnotation:
 
 
 def relations_of(
-    objects: Sequence[SceneObject], directions: dict[str, Vec], threshold: float
+    objects: Sequence[SceneObject], directions: dict[str, Vector3], threshold: float
 ) -> dict[str, dict[str, list[str]]]:
     """relation -> name of A -> names of all B with (B - A) . direction > threshold, in the order of the objects."""
     table: dict[str, dict[str, list[str]]] = {}
@@ -66,10 +62,10 @@ def relations_of(
     return table
 
 
-def _center(camera: Camera, location: Vec) -> tuple[Vector3, Vector3]:
+def _center(camera: Camera, location: Vector3) -> tuple[Vector3, Vector3]:
     """Pixel x, y and depth of a world point, and the point in the camera frame."""
     delta = (location[0] - camera.location[0], location[1] - camera.location[1], location[2] - camera.location[2])
-    x, y, z = (dot(row, delta) for row in _rows(camera))
+    x, y, z = (dot(row, delta) for row in camera.axes)
     # A point in the plane of a perspective camera has no pixel; it gets one far outside instead of infinity.
     depth = 1.0 if camera.orthographic else z if abs(z) > 1e-9 else 1e-9
     pixel = (camera.center[0] + camera.focal * x / depth, camera.center[1] + camera.focal * y / depth, z)
@@ -94,7 +90,7 @@ def object_annotation(
         material=item.material.name,
         rotation=_quaternion(turn),
         camera_location=camera_location,
-        camera_rotation=_quaternion(multiply(_rows(camera), turn)),
+        camera_rotation=_quaternion(multiply(camera.axes, turn)),
         pixel_center=pixel_center,
         bbox=mask_box(mask),
         amodal_bbox=alone.box,

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.rng import Keys
-from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.orbit import seen_from
+from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.outlines import corners_of, outline_of
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet import canonical, load_model

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.rng import Keys
-from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.orbit import direction, distance
+from diorama.render.geometry.camera import Camera, orbit_direction, orbit_distance
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text
@@ -64,8 +63,8 @@ def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, A
         ortho = rounded(2 * radius / framing * longer / shorter)
     if spec.distance is None:
         away_by = radius + math.dist(base.location, base.look_at) if ortho else 0.0
-        away_by = away_by or distance(radius, framing, sensor / lens / 2 * shorter / longer)
-    location = rounded3([m + away_by * t for m, t in zip(center, direction(yaw, elevation), strict=True)])
+        away_by = away_by or orbit_distance(radius, framing, sensor / lens / 2 * shorter / longer)
+    location = rounded3([m + away_by * t for m, t in zip(center, orbit_direction(yaw, elevation), strict=True)])
     near, far = base.clip
     # A model of any size can fill the image, so the clip range scales with the distance.
     clip = (rounded(min(near, max(away_by - radius, 0.0) / 2 or near)), rounded(max(far, 2 * (away_by + radius))))

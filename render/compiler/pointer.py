@@ -15,7 +15,7 @@ from diorama.render.compiler.constraints import Rules
 from diorama.render.compiler.placement import Floats, Ground2
 from diorama.render.compiler.rng import Keys
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
-from diorama.render.geometry.pointing import pointing_ray
+from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.raster import Pose, compose, rasterize
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.solid import solid

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from diorama.render.draw import top_view_marks as marks
 from diorama.render.draw.canvas import FAINT, INK, Point, Svg
 from diorama.render.draw.top_view_marks import Map, seen_at, seen_ground
-from diorama.render.geometry.camera import Camera, Vec, dot
+from diorama.render.geometry.camera import Camera, dot
+from diorama.render.geometry.rotation import Vec
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import AssetError

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.draw.canvas import FAINT, INK, Point, Svg
-from diorama.render.geometry.camera import Camera, Vec, dot
+from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
-from diorama.render.geometry.pointing import pointing_ray
-from diorama.render.geometry.rotation import transform
+from diorama.render.geometry.meshes import pointing_ray
+from diorama.render.geometry.rotation import Vec, transform
 from diorama.scene_specs.language.scene import SceneFrame, SceneObject
 from diorama.scene_specs.language.stage import Stage
 

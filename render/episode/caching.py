@@ -12,7 +12,7 @@ import zlib
 from collections import OrderedDict
 
 from diorama.render.compiler.content import picture_key
-from diorama.render.geometry.marks import with_fixation
+from diorama.render.geometry.display import with_fixation
 from diorama.render.model.passes import Passes, Renderer
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.language.stage import load_stage

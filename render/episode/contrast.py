@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from diorama.render.annotations.image_views import extent_of
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
-from diorama.render.geometry.glass import glass_share
+from diorama.render.geometry.sampling_plan import glass_share
 from diorama.render.model.errors import CompileError, ContrastError, SpecError
 from diorama.render.model.json_diff import differences
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of, verifier_of

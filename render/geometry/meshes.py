@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.geometry.rotation import Vec, transform
 from diorama.render.model.errors import AssetError
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.registry import plugins
@@ -28,7 +29,15 @@ from diorama.scene_specs.language.registry import plugins
 
 @dataclass(frozen=True)
 class Mesh:
-    """sha256: hexadecimal digest of the file. anchors: named points."""
+    """The mesh of a shape, pointer or ground.
+
+    Attributes:
+        vertices: (V, 3).
+        normals: (V, 3) unit shading normals.
+        triangles: (T, 3) indices, counter-clockwise seen from outside.
+        sha256: hexadecimal digest of the file.
+        anchors: named points, (3,) each.
+    """
 
     name: str
     vertices: NDArray[np.float64]
@@ -39,7 +48,7 @@ class Mesh:
 
 
 def mesh_paths() -> dict[str, Path]:
-    """Name -> file of every mesh: shapes, then pointers and grounds."""
+    """Return name -> file of every mesh: shapes, then pointers and grounds."""
     return {name: registered.load() for name, registered in plugins("shapes").items()} | _own_meshes()
 
 
@@ -64,7 +73,12 @@ def _check(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
 
 @lru_cache(maxsize=256)
 def load_mesh(name: str) -> Mesh:
-    """The mesh called `name`. Raises AssetError for an unknown name or a damaged file, PluginError."""
+    """Return a mesh by name.
+
+    Raises:
+        AssetError: the name is unknown, or the file is damaged.
+        PluginError: the plug-in can't be imported.
+    """
     own, shapes = _own_meshes(), plugins("shapes")
     if name not in own and name not in shapes:
         hint = did_you_mean(name, (*shapes, *own))
@@ -82,3 +96,17 @@ def load_mesh(name: str) -> Mesh:
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
     return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors)
+
+
+def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> tuple[Vec, Vec]:
+    """Return knuckle and fingertip of a pointer in world coordinates, Blender units.
+
+    Raises:
+        AssetError: the mesh has no such anchors.
+    """
+    anchors = load_mesh(shape).anchors
+    if not {"knuckle", "fingertip"} <= anchors.keys():
+        raise AssetError(f"mesh {shape!r} has no anchors knuckle and fingertip: it cannot be a pointer")
+    points = np.array([anchors["knuckle"], anchors["fingertip"]])
+    (ax, ay, az), (bx, by, bz) = transform(points, rotation_deg, scale, location).tolist()
+    return (ax, ay, az), (bx, by, bz)

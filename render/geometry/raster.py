@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.camera import Camera, Vec
+from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.fill import Corners, fill
 from diorama.render.geometry.ground import height, height_at, on_sheet
-from diorama.render.geometry.rotation import rotation_matrix
+from diorama.render.geometry.rotation import Vec, rotation_matrix
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.stage import StageGround
@@ -86,7 +86,7 @@ def _model_view(pose: Pose, camera: Camera) -> tuple[list[Vec], Vec]:
     delta = [p - c for p, c in zip(pose.location, camera.location, strict=True)]
     rows: list[Vec] = []
     offset: list[float] = []
-    for axis in (camera.right, camera.down, camera.forward):
+    for axis in camera.axes:
         x, y, z = ((axis[0] * turn[0][k] + axis[1] * turn[1][k] + axis[2] * turn[2][k]) * pose.scale for k in range(3))
         rows.append((x, y, z))
         offset.append(axis[0] * delta[0] + axis[1] * delta[1] + axis[2] * delta[2])

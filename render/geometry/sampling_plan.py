@@ -1,4 +1,10 @@
-"""The renders that make up one frame: the whole frame, and rectangles around its objects with more samples.
+"""The samples of a view: how many it gets, and the renders that they are divided into.
+
+Light that passed through glass, that is, any material that transmits light, arrives in rare, bright samples. The
+denoiser takes them for noise and darkens what they light. Where only the lamps of the stage light the ground, it needs
+few samples (`opaque_samples`); `samples` are enough for an image of which a tenth is glass. A crowd of eight glass
+objects, which fills nearly a fifth, needs about ten times as many, because its light passes through several of them
+(docs/quality.md).
 
 Objects and their edges hold most of an image's noise, but fill a tenth of it (docs/quality.md). With
 `Settings.object_samples`, a frame is rendered as a whole, then each rectangle again with another seed; `merged` weighs
@@ -7,19 +13,26 @@ them by their samples, and the result is denoised once. Without, the plan is one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.glass import samples_of
-from diorama.render.geometry.raster import mask_box
-from diorama.scene_specs.language.scene import SceneFrame, SceneView, Settings
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.raster import compose, mask_box, object_layer
+from diorama.scene_specs.language.materials import scatters, transmits
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.language.spec import EpisodeSpec, MaterialSpec
+from diorama.scene_specs.language.stage import load_stage
 
 Layers = dict[str, NDArray[np.float32]]
 Boxes = NDArray[np.int64]
 
+# The samples grow from the first share of the image on, and are `glass_samples` from the second one on.
+SHARES = (0.1, 0.2)
+# Largest width in pixels at which the share is measured; more pixels do not change it.
+_WIDTH = 80
 # Pixels around an object's box: its antialiased edge and the contact shadow.
 _MARGIN = 6
 # One more render takes as long as this many samples of one pixel: synchronization, its file, the first rays.
@@ -32,7 +45,7 @@ _OTHER_SEED = 0x55AA55
 
 
 class Box(NamedTuple):
-    """Rows top to bottom - 1 and columns left to right - 1 of an image; row 0 is at the top."""
+    """A rectangle: rows top to bottom - 1 and columns left to right - 1 of an image; row 0 is at the top."""
 
     top: int
     bottom: int
@@ -46,15 +59,91 @@ class Box(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One render. box: None for the whole frame. samples: per pixel."""
+    """One render.
+
+    Attributes:
+        samples: per pixel.
+        box: None for the whole frame.
+    """
 
     samples: int
     seed: int
     box: Box | None = None
 
 
+def glass_share(frame: SceneFrame, view: SceneView, settings: Settings) -> float:
+    """Return the share of pixels that show an object of glass, 0 to 1; of a contrast, the largest of its members."""
+    if view.glass is not None:
+        return view.glass
+    glass = [transmits(item.material.name) for item in frame.objects]
+    if not any(glass):
+        return 0.0
+    coarser = max(settings.width // _WIDTH, 1)
+    camera = Camera.of(view.camera, max(settings.width // coarser, 1), max(settings.height // coarser, 1))
+    ids, _ = compose([object_layer(item, camera) for item in frame.objects], camera.width, camera.height)
+    # An id is 1 + the position of its object; 0 is none.
+    return float(np.count_nonzero(np.array([False, *glass])[ids])) / ids.size
+
+
+def expected_number(kind: Callable[[str], bool], episode: EpisodeSpec | Scene) -> list[float]:
+    """Return the number of objects per frame with a kind of material; of a spec, the mean over its draws."""
+    if isinstance(episode, Scene):
+        return [float(sum(kind(item.material.name) for item in frame.objects)) for frame in episode.frames]
+    stage = load_stage(episode.stage)
+    defaults = stage.defaults.materials
+    numbers = []
+    for frame in episode.frames:
+        numbers.append(sum(_chance(kind, item.material, defaults) for item in frame.objects))
+        if frame.pointer is not None:
+            given = frame.pointer.material or (stage.pointer.material if stage.pointer else None)
+            numbers[-1] += _chance(kind, given, defaults)
+        if frame.random_objects is not None:
+            count = float(np.mean(frame.random_objects.count))
+            numbers[-1] += count * _chance(kind, None, frame.random_objects.materials or defaults)
+    return numbers
+
+
+def _chance(kind: Callable[[str], bool], material: str | MaterialSpec | None, defaults: Sequence[str]) -> float:
+    """Probability that a material is of the kind; None is drawn from the defaults."""
+    if material is None:
+        return sum(map(kind, defaults)) / len(defaults)
+    name = material.name if isinstance(material, MaterialSpec) else material
+    return float(name is not None and kind(name))
+
+
+def may_show_glass(episode: EpisodeSpec | Scene) -> bool:
+    """Return whether an object of a Scene is of glass, or one of a spec may be."""
+    shares = [view.glass for frame in episode.frames for view in frame.views] if isinstance(episode, Scene) else []
+    return any(shares) or any(expected_number(transmits, episode))
+
+
+def samples_at(settings: Settings, share: float, plain: bool = False) -> int:
+    """Return the samples per pixel of an image.
+
+    Args:
+        share: of the image that is glass.
+        plain: whether no object transmits or gives light.
+    """
+    if plain and settings.opaque_samples:
+        return min(settings.opaque_samples, settings.samples)
+    if settings.glass_samples <= settings.samples:
+        return settings.samples
+    least, full = SHARES
+    part = min(max((share - least) / (full - least), 0.0), 1.0)
+    return settings.samples + round(part * (settings.glass_samples - settings.samples))
+
+
+def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
+    """Return the samples per pixel of one view."""
+    share = glass_share(frame, view, settings) if settings.glass_samples > settings.samples else 0.0
+    # Hidden objects light the ground, too. Nobody knows about materials of .blend files.
+    materials = [item.material for item in frame.objects]
+    plain = all(material.blend is None and scatters(material.name) for material in materials)
+    return samples_at(settings, share, plain)
+
+
 def whole_frame(settings: Settings, frame: SceneFrame, view: SceneView) -> Part:
-    """The first render of a view. Flat stages have no rectangles: one sample is exact, or many smooth all edges."""
+    """Return the first render of a view; the only one of flat stages, as one sample is exact, or many smooth edges."""
     if frame.pixels == "center":
         return Part(1, frame.seed)
     chosen = settings if frame.pixels is None else settings.without_rectangles()
@@ -62,12 +151,12 @@ def whole_frame(settings: Settings, frame: SceneFrame, view: SceneView) -> Part:
 
 
 def has_rectangles(settings: Settings, frame: SceneFrame) -> bool:
-    """Whether objects get samples of their own; flat stages have no noise."""
+    """Return whether objects get samples of their own; flat stages have no noise."""
     return settings.object_samples > 0 and frame.pixels is None
 
 
 def object_samples_at(settings: Settings, samples: int) -> int:
-    """Further samples of rectangles in a frame of so many samples.
+    """Return the further samples of rectangles in a frame of so many samples.
 
     In an image full of glass, they grow as those of the whole frame. Without glass, they replace what it lacks.
     """
@@ -77,15 +166,19 @@ def object_samples_at(settings: Settings, samples: int) -> int:
 
 
 def is_costly(settings: Settings, whole: Part) -> bool:
-    """Whether a frame takes so many samples that three more passes of the denoiser hardly count."""
+    """Return whether a frame takes so many samples that three more passes of the denoiser hardly count."""
     return whole.samples >= _COSTLY * settings.samples
 
 
 def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list[Part]:
-    """The other renders: rectangles around the objects. ids: (H, W), of the first render.
+    """Return the other renders: rectangles around the objects.
 
     Where objects fill much of the image, rectangles get fewer samples: together never more than the whole frame would
     take with at least `samples` per pixel.
+
+    Args:
+        whole: the first render.
+        ids: (H, W), of the first render.
     """
     samples = object_samples_at(settings, whole.samples)
     height, width = ids.shape
@@ -138,10 +231,13 @@ def _fading(box: Box, height: int, width: int) -> NDArray[np.float64]:
 
 
 def merged(parts: Sequence[tuple[Part, Mapping[str, NDArray[np.float32]]]]) -> Layers:
-    """The mean over the samples of all parts. parts: each with its layers, (h, w, C); the whole frame first.
+    """Average all parts by their samples. Sums of float64 hold a background's value exactly.
 
     Samples of rectangles count less toward their edges: what the denoiser does depends on the noise, and a sudden
-    change of it would show. Sums of float64, which hold a background's value exactly.
+    change of it would show.
+
+    Args:
+        parts: each with its layers, (h, w, C); the whole frame first.
     """
     (whole, first), *others = parts
     weights = np.full((*next(iter(first.values())).shape[:2], 1), float(whole.samples))

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.display import display
-from diorama.render.geometry.marks import with_fixation
+from diorama.render.geometry.display import display, with_fixation
 from diorama.render.geometry.raster import compose, object_layer
 from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.model.passes import Passes

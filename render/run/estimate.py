@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
-from diorama.render.geometry.glass import expected_number, samples_at
-from diorama.render.geometry.sampling_plan import object_samples_at
+from diorama.render.geometry.sampling_plan import expected_number, object_samples_at, samples_at
 from diorama.render.geometry.shapenet.loading import cache_folder
 from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.foreign import read_foreign

@@ -23,7 +23,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 
 from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.make_record import Episode, make_record
-from diorama.render.geometry.glass import may_show_glass
+from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.geometry.shapenet import choose_library
 from diorama.render.model.errors import DeviceError, DioramaError, first_line
 from diorama.render.model.passes import Renderer

@@ -32,7 +32,7 @@ class Settings(SpecModel):
 
     Attributes:
         samples: per pixel.
-        glass_samples: more, per pixel of an image that is full of glass (diorama.render.geometry.glass); 0 for
+        glass_samples: more, per pixel of an image that is full of glass (diorama.render.geometry.sampling_plan); 0 for
             `samples`.
         object_samples: additional ones per pixel of rectangles around objects (diorama.render.geometry.sampling_plan),
             and `samples` more where the whole frame has fewer than `samples`.
@@ -183,8 +183,8 @@ class SceneView(SpecModel):
 
     Attributes:
         name: None for a frame without named views.
-        glass: share of the image from which the number of samples is computed (diorama.render.geometry.glass); None
-            for its own.
+        glass: share of the image from which the number of samples is computed; None for its own
+            (diorama.render.geometry.sampling_plan).
     """
 
     name: Name | None = None

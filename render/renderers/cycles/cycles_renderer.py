@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.assets import resolve_blend
 from diorama.render.geometry.asset_roots import all_roots, searching
-from diorama.render.geometry.marks import with_fixation
+from diorama.render.geometry.display import with_fixation
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
 from diorama.render.model.errors import RenderError

@@ -10,8 +10,7 @@ import numpy as np
 import OpenEXR
 from numpy.typing import NDArray
 
-from diorama.render.geometry.display import display
-from diorama.render.geometry.marks import on_background
+from diorama.render.geometry.display import display, on_background
 from diorama.render.geometry.sampling_plan import Layers, Part, merged
 from diorama.render.model.errors import RenderError
 from diorama.render.renderers.cycles.series import LAYERS

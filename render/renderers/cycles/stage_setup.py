@@ -8,7 +8,8 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from diorama.render.geometry.camera import Camera, Vec
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.rotation import Vec
 from diorama.render.renderers.cycles.blender_meshes import mesh_data
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.render.renderers.cycles.series import node_tree

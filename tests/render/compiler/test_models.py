@@ -15,8 +15,7 @@ from diorama.render.api import compile_spec
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.constraints import clearance, difference
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
-from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.orbit import seen_from
+from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.raster import Pose, rasterize
 from diorama.render.geometry.rotation import euler_matrix, matrix_euler, transform
 from diorama.render.geometry.shapenet import load_model

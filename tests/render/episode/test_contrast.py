@@ -11,7 +11,7 @@ import diorama
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
 from diorama.render.episode.make_record import make_record
-from diorama.render.geometry.glass import glass_share, samples_of
+from diorama.render.geometry.sampling_plan import glass_share, samples_of
 from diorama.render.model.errors import ContrastError, SpecError
 from diorama.render.model.profiles import episode_settings, settings_for
 from diorama.render.renderers.fake import FakeRenderer

@@ -10,9 +10,15 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.glass import SHARES, expected_number, glass_share, may_show_glass, samples_of
 from diorama.render.geometry.raster import Pose, compose, rasterize
-from diorama.render.geometry.sampling_plan import whole_frame
+from diorama.render.geometry.sampling_plan import (
+    SHARES,
+    expected_number,
+    glass_share,
+    may_show_glass,
+    samples_of,
+    whole_frame,
+)
 from diorama.render.geometry.solid import solid
 from diorama.render.model.profiles import settings_for
 from diorama.render.run.worker import Task
@@ -182,7 +188,7 @@ def test_a_pointer_has_the_material_of_its_stage() -> None:
     spec, stage = episode("rubber", pointer={"target": "object-0"}), load_stage("clevr")
     assert stage.pointer is not None and expected_number(transmits, spec) == [0]
     of_glass = stage.model_copy(update={"pointer": stage.pointer.model_copy(update={"material": "glass"})})
-    with patch("diorama.render.geometry.glass.load_stage", return_value=of_glass):
+    with patch("diorama.render.geometry.sampling_plan.load_stage", return_value=of_glass):
         assert expected_number(transmits, spec) == [1]
 
 

@@ -7,8 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
-from diorama.render.geometry.glass import samples_of
-from diorama.render.geometry.sampling_plan import Box, Part, has_rectangles, merged, rectangles, whole_frame
+from diorama.render.geometry.sampling_plan import Box, Part, has_rectangles, merged, rectangles, samples_of, whole_frame
 from diorama.render.model.profiles import profiles, settings_for
 from diorama.scene_specs.language.spec import EpisodeSpec
 

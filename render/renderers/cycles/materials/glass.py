@@ -1,8 +1,9 @@
 """`glass`: the colored glass of MEWL, a dielectric that refracts and reflects.
 
 The object's color tints refracted and reflected light. The defaults are those of the published MEWL material. Light
-passes through it, so images with much glass get more samples (render/geometry/glass.py). The id and depth passes treat
-it as solid: objects behind it are hidden there. Window glass has an index of refraction of 1.5, water 1.33.
+passes through it, so images with much glass get more samples (render/geometry/sampling_plan.py). The id and depth
+passes treat it as solid: objects behind it are hidden there. Window glass has an index of refraction of 1.5, water
+1.33.
 """
 
 from __future__ import annotations
