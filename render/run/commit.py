@@ -106,9 +106,16 @@ class Committer:
         self.hurry.set()
 
     def _finished(self, wait: float) -> list[Done | Failure]:
+        # Checked before the queue: a thread that ends in between has left its result there.
+        alive = self._thread.is_alive()
         try:
             result = self._done.get(wait > 0, wait)
         except queue.Empty:
+            if self._in_work and not alive:
+                raise StoreError(
+                    f"the committing thread has ended; {self.unsaved} episodes were rendered but are not known to be "
+                    "in the store. Run the same command again: it renders only what is missing"
+                ) from None
             return []
         self._in_work = 0
         if isinstance(result, BaseException):

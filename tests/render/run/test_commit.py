@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from diorama.render.model.errors import StoreError
 from diorama.render.run.commit import Committer
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done
@@ -41,3 +42,12 @@ def test_an_error_after_a_commit_comes_to_the_run(committer: Committer) -> None:
     committer.add(second)
     with pytest.raises(RuntimeError, match="planted"):
         committer.finish(BOUND)
+
+
+def test_a_thread_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Committer, "_serve", lambda self, group: None)
+    store: Any = Breaking()
+    gone = Committer(store, RunOptions(commit_every=1, store_wait=0.0, mix_series=True))
+    gone.add(Done("a", b"", 1))
+    with pytest.raises(StoreError, match=r"1 episodes .* not known to be in the store"):
+        gone.finish(BOUND)
