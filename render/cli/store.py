@@ -148,7 +148,6 @@ def show(url: str, episode: str | None, at: str | None, as_json: bool) -> None:
 
 def _store_facts(store: LanceReader) -> dict[str, Any]:
     from diorama.render.store.analysis.stats import tally
-    from diorama.render.store.columns import SCHEMA_VERSION
 
     versions = store.versions()
     size = store.bytes_on_disk()
@@ -161,7 +160,7 @@ def _store_facts(store: LanceReader) -> dict[str, Any]:
         "files": len(store.fragments()),
         "megabytes": None if size is None else round(size / 1e6, 1),
         "tags": store.tags(),
-        "schema": SCHEMA_VERSION,
+        "schema": store.schema_version,
     }
 
 

@@ -212,18 +212,17 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
 def migrate(url: str) -> None:
     """Migrate a store to the current schema.
 
-    You need this command only if another command refuses an older store and tells you to migrate it. No episode is
-    rendered again.
+    You need this command only to keep older versions of Diorama from writing to a store: they refuse it afterwards.
+    Every command that adds episodes also migrates the store. No episode is changed or rendered again.
 
     Examples:
       render-store migrate scenes.lance
       render-store migrate s3://bucket/scenes.lance
     """
-    from diorama.render.store.columns import SCHEMA_VERSION
-    from diorama.render.store.lance.migrate import migrate as migrate_store
+    from diorama.render.store import open_store
 
-    before = migrate_store(url)
-    click.echo(f"{url}: schema version {before}, now {SCHEMA_VERSION}")
+    store = open_store(url)
+    click.echo(f"{url}: schema version {store.migrate()}, now {store.schema_version}")
 
 
 @click.command(cls=DioramaCommand)

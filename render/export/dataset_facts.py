@@ -22,7 +22,7 @@ from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.model_names import PREFIX, is_model
 
-_COLUMNS = ("episode_id", "split", "width", "height", "image_names", "job", "provenance", "job_hash", "sha256")
+_COLUMNS = ("episode_id", "split", "width", "height", "image_names", "spec", "job", "provenance", "job_hash", "sha256")
 OWN = "MIT (comes with Diorama)"
 SHAPENET = "ShapeNet's terms of use, https://shapenet.org/terms: non-commercial research and education only"
 KILOGRAM = (
@@ -72,9 +72,9 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
         if row["episode_id"] not in known:
             continue
         identities[row["episode_id"]] = (row["job_hash"], row["sha256"])
-        job, provenance = json.loads(row["job"]), json.loads(row["provenance"])
-        _add(facts, row, job, provenance)
-        name = benchmark_of(job["spec"].get("task"))
+        spec = json.loads(row["spec"])
+        _add(facts, row, spec)
+        name = benchmark_of(spec.get("task"))
         with_items &= name is not None and benchmark(name).items is not None
     for identity in chosen:
         digest.update(json.dumps([identity, *identities[identity]]).encode())
@@ -84,9 +84,9 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
     return facts
 
 
-def _add(facts: Facts, row: Mapping[str, Any], job: Mapping[str, Any], provenance: Mapping[str, Any]) -> None:
-    spec, task = job["spec"], job["spec"].get("task") or {}
-    names = row["image_names"] or ()
+def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
+    job, provenance = json.loads(row["job"]), json.loads(row["provenance"])
+    task, names = spec.get("task") or {}, row["image_names"] or ()
     facts.episodes += 1
     facts.images += len(names)
     facts.count("split", row["split"] or "unsplit")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done, Failure
+from diorama.render.store.columns import JOB_COLUMNS
 from diorama.render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
 from diorama.render.store.resume import put_first
 from diorama.render.store.rows import decode, job_of_row
@@ -164,7 +165,7 @@ class Committer:
     def _put(self, parts: list[bytes]) -> PutResult:
         if self._any_series:
             return self._store.put_encoded(parts)
-        keys = {row[KEY]: job_of_row(row) for row in decode(parts).select([KEY, "job"]).to_pylist()}
+        keys = {row[KEY]: job_of_row(row) for row in decode(parts).select(JOB_COLUMNS).to_pylist()}
         result = put_first(self._store, keys, lambda: self._store.put_encoded(parts))
         self._any_series = True
         return result

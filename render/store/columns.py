@@ -6,13 +6,17 @@ spec, scene     JSON, requested, compiled   images                   list<struct
 image_names     in the order of `images`    utterances               one per image, null if its frame has none
 extra           .npz bytes, one per image, null without optional passes
 objects         list<struct>: every object of every image, flat, for searching; boxes [x, y, width, height], pixels
-annotations     JSON list, one item per image: name, frame, view, width, height and the complete FrameAnnotation
-relations       list of JSON, one item per image: relation -> name -> related names (since schema version 2)
+annotations     JSON list, one item per image: name, frame, view, width, height and the FrameAnnotation; its `relations`
+                are null, because the next column has them
+relations       list of JSON, one item per image: relation -> name -> related names
 options, answer as in the task; values other than text are JSON text here
-provenance, seconds, job                    JSON
-job_hash        decides whether an episode is already stored (diorama.render.model.record.RenderKey)
+provenance, seconds                         JSON
+job             JSON: the RenderKey (diorama.render.model.record) without the spec, which is in `spec`
+job_hash        decides whether an episode is already stored: of the complete RenderKey
 sha256          over the images and extra (EpisodeRecord.digest)
-text_sha256     over episode_id, job, scene, annotations and provenance
+text_sha256     over episode_id, and over job, scene, annotations and provenance with everything that they leave out
+
+Rows of schema version 2 hold the spec in `job`, too, and the relations in `annotations`.
 """
 
 from __future__ import annotations
@@ -27,14 +31,18 @@ import pyarrow as pa
 from diorama.render.model.errors import StoreError
 from diorama.render.store.episode_store import KEY
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+# Of rows with copies of the spec and the relations, the oldest that are read. Parquet exports have these, too.
+COMPLETE_VERSION = 2
 VERSION_KEY = b"diorama.schema_version"
 # Lance makes racing upserts of one new id conflict only if this metadata marks the column as the key.
 _KEY_METADATA = {"lance-schema:unenforced-primary-key": "true"}
 
-# text_sha256 covers TEXT_COLUMNS. A record is rebuilt from RECORD_COLUMNS; the other columns are for searching.
+# text_sha256 covers TEXT_COLUMNS. A record is rebuilt from RECORD_COLUMNS, its RenderKey from JOB_COLUMNS; the other
+# columns are for searching.
 TEXT_COLUMNS = (KEY, "job", "scene", "annotations", "provenance")
-RECORD_COLUMNS = (*TEXT_COLUMNS, "images", "extra", "sha256", "text_sha256")
+RECORD_COLUMNS = (*TEXT_COLUMNS, "spec", "relations", "images", "extra", "sha256", "text_sha256")
+JOB_COLUMNS = (KEY, "job", "spec")
 
 
 def _fields(type_: pa.DataType, *names: str) -> Iterator[pa.Field]:
@@ -59,8 +67,8 @@ OBJECT_TYPE = pa.struct(
 )
 
 
-@lru_cache(maxsize=1)
-def episode_schema() -> pa.Schema:
+@lru_cache(maxsize=2)
+def episode_schema(version: int = SCHEMA_VERSION) -> pa.Schema:
     """Return the schema; its metadata holds the schema version and the features for Hugging Face `datasets`."""
     text, texts = pa.string(), pa.list_(pa.string())
     fields = [
@@ -80,7 +88,7 @@ def episode_schema() -> pa.Schema:
     ]
     features = {field.name: _feature(field.type) for field in fields}
     features["images"] = {"feature": {"_type": "Image"}, "_type": "List"}
-    metadata = {VERSION_KEY: str(SCHEMA_VERSION), b"huggingface": json.dumps({"info": {"features": features}})}
+    metadata = {VERSION_KEY: str(version), b"huggingface": json.dumps({"info": {"features": features}})}
     return pa.schema(fields, metadata=metadata)
 
 
@@ -113,13 +121,13 @@ def check_schema(url: str, schema: pa.Schema) -> None:
             f"{url}: has schema version {found}, this Diorama reads version {SCHEMA_VERSION}; "
             "use the version of Diorama that wrote it, or another store"
         )
-    if found < SCHEMA_VERSION:
+    if found < COMPLETE_VERSION:
         raise StoreError(
-            f"{url}: has schema version {found} of an older Diorama, this one needs version {SCHEMA_VERSION}; "
-            f"`render-store migrate {url}` updates it (seconds; nothing is rendered again)"
+            f"{url}: has schema version {found}, this Diorama reads versions {COMPLETE_VERSION} to {SCHEMA_VERSION}; "
+            "render its specs again into another store"
         )
     for field in episode_schema():
         index = schema.get_field_index(field.name)
         if index < 0 or schema.field(index).type != field.type:
             problem = "is missing" if index < 0 else f"is {schema.field(index).type}, not {field.type}"
-            raise StoreError(f"{url}: has schema version {SCHEMA_VERSION}, but its column {field.name} {problem}")
+            raise StoreError(f"{url}: has schema version {found}, but its column {field.name} {problem}")

@@ -58,7 +58,8 @@ def _columns(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
     Scene from before a field was added.
     """
     wanted = row_of(record)
-    names = sorted(wanted.keys() - set(RECORD_COLUMNS))
+    # Older rows have copies of these two.
+    names = sorted(wanted.keys() - set(RECORD_COLUMNS) | {"spec", "relations"})
     # As JSON, because NaN equals itself there.
     wrong = [name for name in names if _json(row.get(name)) != _json(wanted[name])]
     if wrong:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord, Provenance, RenderKey
-from diorama.render.store.columns import OBJECT_TYPE, TEXT_COLUMNS, episode_schema
+from diorama.render.store.columns import COMPLETE_VERSION, OBJECT_TYPE, SCHEMA_VERSION, TEXT_COLUMNS, episode_schema
 from diorama.render.store.episode_store import DamagedError
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import Scene
@@ -23,11 +23,19 @@ _OBJECT_FIELDS = [field.name for field in OBJECT_TYPE if field.name in ObjectAnn
 # Decoded, an image of that many takes 12 MB.
 _HARMLESS_PIXELS = 1 << 22
 _ADVICE = "the store is damaged there: delete the episode and render it again"
+# How a `job` with a spec begins, and what `annotations` have in place of relations. Strings can't have it: JSON escapes
+# their quotes.
+_SPEC, _NO_RELATIONS = '{"spec":', '"relations":null'
 
 
-def table_of(records: Sequence[EpisodeRecord]) -> pa.Table:
-    """Return the rows of records, in their order. Raises StoreError for a record that can't be written as text."""
-    return pa.Table.from_pylist([row_of(record) for record in records], schema=episode_schema())
+def table_of(records: Sequence[EpisodeRecord], version: int = SCHEMA_VERSION) -> pa.Table:
+    """Return the rows of records, in their order, in the form of a schema version.
+
+    Raises:
+        StoreError: a record can't be written as text.
+    """
+    form = complete_row if version == COMPLETE_VERSION else dict
+    return pa.Table.from_pylist([form(row_of(record)) for record in records], schema=episode_schema(version))
 
 
 def encode(record: EpisodeRecord) -> bytes:
@@ -107,10 +115,12 @@ def _object_rows(number: int, image: ImageRecord) -> list[dict[str, Any]]:
 
 def _texts(record: EpisodeRecord) -> dict[str, Any]:
     annotations = [image.model_dump(mode="json", exclude={"png", "extra"}) for image in record.images]
+    for image in annotations:
+        image["annotation"]["relations"] = None
     provenance = record.provenance.model_dump(mode="json")
     return {
         "spec": to_json(record.job.spec),
-        "job": to_json(record.job.model_dump()),
+        "job": to_json(record.job.model_dump(exclude={"spec"})),
         "scene": to_json(record.scene.model_dump(mode="json")),
         "annotations": finite_json(annotations),
         "relations": [to_json(image.annotation.relations) for image in record.images],
@@ -149,9 +159,24 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def complete_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row with the spec in `job` and, if it has this column, the relations in `annotations`.
+
+    A damaged row raises an error that `record_of` turns into a DamagedError.
+    """
+    if row["job"].startswith(_SPEC):
+        return row
+    texts = {"job": f"{_SPEC}{row['spec']},{row['job'][1:]}"}
+    if "annotations" in row:
+        first, *others = row["annotations"].split(_NO_RELATIONS)
+        parts = zip(row["relations"], others, strict=True)
+        texts["annotations"] = first + "".join(f'"relations":{relations}{other}' for relations, other in parts)
+    return {**row, **texts}
+
+
 def text_digest(row: Mapping[str, Any]) -> str:
-    """Return the SHA-256 over the texts that a record is rebuilt from, hexadecimal."""
-    digest = hashlib.sha256()
+    """Return the SHA-256 over the texts that a record is rebuilt from, hexadecimal: those of the complete row."""
+    row, digest = complete_row(row), hashlib.sha256()
     for column in TEXT_COLUMNS:
         part = row[column].encode()
         digest.update(len(part).to_bytes(8, "little"))
@@ -160,10 +185,10 @@ def text_digest(row: Mapping[str, Any]) -> str:
 
 
 def job_of_row(row: Mapping[str, Any]) -> RenderKey:
-    """Return the RenderKey of a row that has the column `job`. Raises DamagedError."""
+    """Return the RenderKey of a row that has JOB_COLUMNS. Raises DamagedError."""
     try:
-        return RenderKey.model_validate(json.loads(row["job"]))
-    except (ValueError, TypeError) as error:
+        return RenderKey.model_validate(json.loads(complete_row(row)["job"]))
+    except (ValueError, TypeError, AttributeError) as error:
         raise DamagedError(f"episode {row.get('episode_id')}: its job can't be read: {error}") from error
 
 
@@ -171,6 +196,7 @@ def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
     """Return the record of a row that has RECORD_COLUMNS. Raises DamagedError if it differs from what was put."""
     episode = row.get("episode_id")
     try:
+        row = complete_row(row)
         if text_digest(row) != row["text_sha256"]:
             raise DamagedError(f"episode {episode}: its texts don't match their SHA-256; {_ADVICE}")
         record = _rebuilt(row)

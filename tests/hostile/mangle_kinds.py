@@ -20,7 +20,7 @@ from diorama.render.geometry.shapenet.sources import Sources
 from diorama.render.model.errors import Diagnostic, SpecError, StoreError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.row_checks import problems_in
-from diorama.render.store.rows import record_of, row_of, text_digest
+from diorama.render.store.rows import complete_row, record_of, row_of, text_digest
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
@@ -119,14 +119,14 @@ def _mewl_info(folder: Path) -> list[bytes]:
 
 
 def _row(record: EpisodeRecord) -> bytes:
-    row = row_of(record)
+    row = complete_row(row_of(record))
     texts = {key: json.loads(row[key]) for key in _TEXTS}
     return json.dumps({**texts, "png": [image.png.decode("latin-1") for image in record.images]}).encode()
 
 
 def _read_row(path: Path) -> None:
     """A row whose maker computed the digests of what it holds, as a hostile one would."""
-    row = row_of(rendered())
+    row = dict(complete_row(row_of(rendered())))
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
         row |= {key: json.dumps(found[key]) for key in _TEXTS}

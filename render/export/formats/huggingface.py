@@ -23,7 +23,7 @@ from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.export.publish import BARE_CARD, SIZES, cell, check_replaceable, is_published
 from diorama.render.io.atomic_output import below
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.columns import episode_schema
+from diorama.render.store.columns import COMPLETE_VERSION, episode_schema
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
@@ -60,9 +60,9 @@ def _name_of(split: str, number: int, count: int) -> str:
 
 def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
     count = 0
-    with pq.ParquetWriter(path, episode_schema(), compression="zstd", write_page_index=True) as writer:
+    with pq.ParquetWriter(path, episode_schema(COMPLETE_VERSION), compression="zstd", write_page_index=True) as writer:
         while group := list(islice(records, _GROUP)):
-            writer.write_table(table_of(group), row_group_size=_GROUP)
+            writer.write_table(table_of(group, COMPLETE_VERSION), row_group_size=_GROUP)
             count += len(group)
     return count
 

@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.columns import episode_schema
+from diorama.render.store.columns import SCHEMA_VERSION, VERSION_KEY, episode_schema
 from diorama.render.store.episode_store import BATCH_ROWS, KEY, PutResult, ids_filter, is_remote
 from diorama.render.store.lance.durability import sync_commit, sync_tree
 from diorama.render.store.lance.errors import LANCE_ERRORS, is_conflict, translate_errors
@@ -136,6 +136,7 @@ class LanceStore(LanceReader):
         count = table.num_rows
         if not count:
             return PutResult(0, 0, 0)
+        self.migrate()
 
         def merge() -> dict[str, int]:
             builder = self._dataset.merge_insert(KEY).use_index(False)
@@ -168,6 +169,18 @@ class LanceStore(LanceReader):
                 time.sleep(wait)
                 self.refresh()
         raise AssertionError("the last try returns or raises")
+
+    def migrate(self) -> int:
+        """Mark a store of an older schema version as one of the newest, which older versions of Diorama then refuse.
+
+        Its rows stay as they are. Every commit of episodes does this first. Returns the schema version that it had.
+        """
+        found = self.schema_version
+        if found < SCHEMA_VERSION:
+            newest = {VERSION_KEY.decode(): str(SCHEMA_VERSION)}
+            self._commit(lambda: self._dataset.update_schema_metadata(newest), f"migration from schema version {found}")
+            log.info("%s: schema version %d is now %d", self._url, found, SCHEMA_VERSION)
+        return found
 
     def delete(self, episode_ids: Sequence[str]) -> int:
         """Delete episodes and return how many were stored. They stay in the history."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord, RenderKey
-from diorama.render.store.columns import RECORD_COLUMNS, check_schema
+from diorama.render.store.columns import JOB_COLUMNS, RECORD_COLUMNS, check_schema, schema_version
 from diorama.render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id
 from diorama.render.store.lance.durability import last_complete, torn_file
 from diorama.render.store.lance.errors import reason, translate_errors, translate_filter_errors
@@ -30,15 +30,8 @@ _METADATA_CACHE_BYTES = 64 << 20
 _MOST_DIGITS = 19
 
 
-def find_dataset(url: str, any_schema: bool = False) -> Any | None:
-    """Open the lance.LanceDataset of a store; None if nothing is there.
-
-    Args:
-        any_schema: also open the store of an older or newer version of Diorama.
-
-    Raises:
-        StoreError: if anything else is.
-    """
+def find_dataset(url: str) -> Any | None:
+    """Open the lance.LanceDataset of a store; None if nothing is there. Raises StoreError if anything else is."""
     found = probe_location(url)
     if found == "nothing":
         return None
@@ -55,17 +48,16 @@ def find_dataset(url: str, any_schema: bool = False) -> Any | None:
             back = last_complete(url) if found == "dataset" else None
             advice = f"; version {back} is complete: `render-store repair {url}` goes back to it" if back else ""
             raise StoreError(f"{url}: opening failed: {reason(error)}{advice}") from error
-    if not any_schema:
-        check_schema(url, dataset.schema)
+    check_schema(url, dataset.schema)
     _refuse_foreign_files(url, dataset)
     if found == "dataset":
         _check_complete(url, dataset)
     return dataset
 
 
-def open_dataset(url: str, any_schema: bool = False) -> Any:
+def open_dataset(url: str) -> Any:
     """Open the lance.LanceDataset of a store, see `find_dataset`. Raises StoreError if there is no store."""
-    dataset = find_dataset(url, any_schema)
+    dataset = find_dataset(url)
     if dataset is None:
         empty = not is_remote(url) and Path(url).is_dir()
         found = "is an empty folder, not a store" if empty else "there is no store"
@@ -142,6 +134,11 @@ class LanceReader:
         """Number of the version that is read."""
         return int(self._dataset.version)
 
+    @property
+    def schema_version(self) -> int:
+        """Schema version of the newest commit."""
+        return schema_version(self._url, self._dataset.schema)
+
     def get(self, episode_id: str) -> EpisodeRecord:
         """Return one episode.
 
@@ -163,7 +160,7 @@ class LanceReader:
 
     def job(self, episode_id: str) -> RenderKey:
         """Return the render key of an episode. Raises StoreError for an unknown id."""
-        for row in self.scan([KEY, "job"], ids_filter([episode_id])):
+        for row in self.scan(JOB_COLUMNS, ids_filter([episode_id])):
             return job_of_row(row)
         raise StoreError(unknown_id(self, episode_id))
 

@@ -228,7 +228,7 @@ def test_compact(store: str) -> None:
 
 def test_repair_and_migrate_of_a_sound_store(store: str) -> None:
     assert "is complete" in call("repair", store).output
-    assert "schema version 2, now 2" in call("migrate", store).output
+    assert "schema version 3, now 3" in call("migrate", store).output
 
 
 def test_help_imports_nothing_heavy() -> None:

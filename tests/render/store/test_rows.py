@@ -2,17 +2,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.columns import RECORD_COLUMNS, episode_schema
+from diorama.render.store.columns import COMPLETE_VERSION, JOB_COLUMNS, RECORD_COLUMNS, SCHEMA_VERSION, episode_schema
 from diorama.render.store.episode_store import DamagedError
-from diorama.render.store.rows import record_of, row_of, table_of
+from diorama.render.store.rows import complete_row, job_of_row, record_of, row_of, table_of, text_digest
 from tests.factories import make_job, make_record, records
 from tests.render.store.rendered import rendered
 
@@ -30,13 +32,37 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-@given(records())
-def test_reading_back_loses_nothing(record: EpisodeRecord) -> None:
-    row = table_of([record]).select(RECORD_COLUMNS).to_pylist()[0]
+@given(records(), st.sampled_from([COMPLETE_VERSION, SCHEMA_VERSION]))
+def test_reading_back_loses_nothing(record: EpisodeRecord, version: int) -> None:
+    row = table_of([record], version).select(RECORD_COLUMNS).to_pylist()[0]
     back = record_of(row)
     assert same(back.model_dump(), record.model_dump())
     assert back.job.hash() == record.job.hash()
     assert back.digest() == record.digest()
+
+
+def same_json(text: str, value: Any) -> bool:
+    """Whether a text is the compact JSON of a value, with words for NaN and infinity."""
+    numbers = {"NaN": '"nan"', "-Infinity": '"-inf"', "Infinity": '"inf"'}
+    expected = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return text == re.sub(r"(?<=[\[:,])(NaN|-?Infinity)(?=[\],}])", lambda found: numbers[found[0]], expected)
+
+
+@given(records())
+def test_a_row_holds_spec_and_relations_once_and_its_digest_is_that_of_the_complete_texts(
+    record: EpisodeRecord,
+) -> None:
+    row, complete = row_of(record), complete_row(row_of(record))
+    assert json.loads(row["spec"]) == json.loads(json.dumps(record.job.spec))
+    assert "spec" not in json.loads(row["job"])
+    assert [image["annotation"]["relations"] for image in json.loads(row["annotations"])] == [None] * len(record.images)
+    # As version 0.1.0 wrote them.
+    images = [image.model_dump(mode="json", exclude={"png", "extra"}) for image in record.images]
+    assert same_json(complete["job"], record.job.model_dump())
+    assert same_json(complete["annotations"], images)
+    assert complete_row(complete) is complete
+    assert text_digest(complete) == text_digest(row) == row["text_sha256"]
+    assert job_of_row({name: row[name] for name in JOB_COLUMNS}) == record.job
 
 
 def test_columns_for_searching() -> None:
@@ -74,13 +100,25 @@ def _flip(row: dict[str, Any], column: str) -> None:
         value[0]["bytes"] = value[0]["bytes"][:-1] + bytes([value[0]["bytes"][-1] ^ 1])
     elif column == "extra":
         value[0] = b"now there is one"
+    elif column == "relations":
+        value[0] = value[0].replace("}", " }", 1)
     else:
         row[column] = value.replace("0", "1", 1) if "0" in value else value + " "
 
 
-@pytest.mark.parametrize("column", [name for name in RECORD_COLUMNS if name not in ("sha256", "text_sha256")])
-def test_a_damaged_row_is_named(column: str) -> None:
-    row = table_of([make_record("demo/0001")]).to_pylist()[0]
+_COPIED = ("spec", "relations")
+_DIGESTED = [name for name in RECORD_COLUMNS if name not in ("sha256", "text_sha256")]
+
+
+@pytest.mark.parametrize(
+    ("column", "version"),
+    [
+        *((name, SCHEMA_VERSION) for name in _DIGESTED),
+        *((name, COMPLETE_VERSION) for name in _DIGESTED if name not in _COPIED),
+    ],
+)
+def test_a_damaged_row_is_named(column: str, version: int) -> None:
+    row = table_of([make_record("demo/0001")], version).to_pylist()[0]
     assert record_of(row) == make_record("demo/0001")
     _flip(row, column)
     with pytest.raises(DamagedError, match="episode demo/"):

@@ -214,6 +214,12 @@ class TestWrongPlaces:
         with pytest.raises(StoreError, match="schema version 99, this Diorama reads version"):
             open_store(place)
 
+    def test_an_unreleased_schema_version(self, tmp_path: Path) -> None:
+        place = str(tmp_path / "earlier.lance")
+        lance.write_dataset(episode_schema().with_metadata({VERSION_KEY: b"1"}).empty_table(), place)
+        with pytest.raises(StoreError, match="has schema version 1, this Diorama reads versions 2 to 3; render"):
+            open_store(place)
+
     def test_a_column_that_is_not_as_it_says(self, tmp_path: Path) -> None:
         place = str(tmp_path / "odd.lance")
         schema = episode_schema()
