@@ -26,9 +26,9 @@ from typing import Any
 
 from diorama.render.model.errors import UsageError
 from diorama.render.run.batch import Batch
-from diorama.render.run.limits import resident
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
+from diorama.render.run.machine import resident
 from diorama.render.run.options import RunOptions
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Interrupts

@@ -19,9 +19,9 @@ from diorama.render.model.errors import AssetError, CompileError, DeviceError, U
 from diorama.render.model.profiles import episode_settings
 from diorama.render.run.commit import conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
-from diorama.render.run.gpus import OTHER_KINDS, find_cards
 from diorama.render.run.local_ray import node_here, ray_nodes
 from diorama.render.run.loop import RenderLoop
+from diorama.render.run.machine import OTHER_KINDS, find_cards
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
 from diorama.render.run.status import EventLog, Progress

@@ -18,7 +18,7 @@ from typing import Any
 
 from diorama.render.model.blender_series import PYTHONS, require_module
 from diorama.render.model.errors import DioramaError, UsageError
-from diorama.render.run.limits import core_limits, memory_here, memory_limits, workers_that_fit
+from diorama.render.run.machine import core_limits, memory_here, memory_limits, workers_that_fit
 from diorama.scene_specs.language.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.

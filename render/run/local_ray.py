@@ -33,7 +33,7 @@ from ray.job_config import JobConfig
 
 from diorama.render.model.errors import DeviceError, RenderError, first_line
 from diorama.render.model.scratch import SCRATCH, scratch_folder
-from diorama.render.run.limits import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
+from diorama.render.run.machine import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
 from diorama.render.run.worker_plan import Node
 
 log = logging.getLogger(__name__)

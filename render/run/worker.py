@@ -30,9 +30,8 @@ from diorama.render.model.passes import Renderer
 from diorama.render.model.record import RenderKey
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.render.run import limits
 from diorama.render.run.estimate import Work
-from diorama.render.run.limits import memory_here
+from diorama.render.run.machine import guard, memory_here, resident, share_of_memory
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
@@ -194,7 +193,7 @@ class Worker:
         self._options, self._plan = options, plan
         self._limit, self._hard_limit = options.worker_memory, None
         if not self._limit and (memory := memory_here()):
-            self._limit, self._hard_limit = limits.share_of_memory(plan.workers_on_node, memory)
+            self._limit, self._hard_limit = share_of_memory(plan.workers_on_node, memory)
         self._renderer: Renderer | None = None
         self._device_checked = False
 
@@ -218,7 +217,7 @@ class Worker:
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
-            limits.guard(self._limit, Path(output_file), self._hard_limit)
+            guard(self._limit, Path(output_file), self._hard_limit)
         choose_library(options.library)
         if options.renderer == "fake" and plan.card is not None:
             made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
@@ -226,7 +225,7 @@ class Worker:
             made = make_renderer(options.renderer, plan.device, plan.threads, options.asset_roots)
         self._renderer = CachingRenderer(made)
         info, host = self._renderer.info, socket.gethostname()
-        facts = (host, os.getpid(), cores, limits.resident(), self._limit, output_file, _visible())
+        facts = (host, os.getpid(), cores, resident(), self._limit, output_file, _visible())
         return Ready(info.get("device", ""), *facts, info.get("kernels", ""))
 
     def render(self, task: bytes) -> tuple[Done | Failure, int]:
@@ -236,7 +235,7 @@ class Worker:
             result: Done | Failure = self._render(episode, key, settings, attempt)
         except Exception as error:
             result = Failure.of(error, episode.id)
-        return result, limits.resident()
+        return result, resident()
 
     def _render(self, episode: Episode, key: RenderKey, settings: Settings, attempt: int) -> Done:
         assert self._renderer is not None, "call start first"

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import diorama
-from diorama.render.episode.edit import change_scene
-from diorama.render.episode.json_edit import REMOVED, parse_assignment
+from diorama.render.episode.edit import REMOVED, change_scene, parse_assignment
 from diorama.render.model.errors import DioramaError, SpecError
 from diorama.scene_specs.language.scene import Scene
 

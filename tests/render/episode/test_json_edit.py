@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.episode.json_edit import REMOVED, changed, parse_assignment, parse_path
+from diorama.render.episode.edit import REMOVED, changed, parse_assignment, parse_path
 from diorama.render.model.errors import UsageError
 from diorama.scene_specs.language.diagnostics import path_text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.run.gpus import find_cards
+from diorama.render.run.machine import find_cards
 
 LISTING = """GPU 0: NVIDIA H200 (UUID: GPU-aaaa)
 GPU 1: NVIDIA H200 (UUID: GPU-bbbb)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.run.limits import core_limits, cores_here, memory_here, memory_limits
+from diorama.render.run.machine import core_limits, cores_here, memory_here, memory_limits
 
 GIB = 2**30
 # As mountinfo has them: on Debian 12 (v2), with v1, and with both.
