@@ -22,13 +22,16 @@ MOST_BYTES = 256 << 20
 
 
 class CachingRenderer:
-    """Caches another renderer (see diorama.render.model.passes.Renderer). hits, misses: images reused and rendered."""
+    """A cache of another renderer's images.
+
+    Args:
+        renderer: that renders what is not in the cache; closed with it.
+        most_bytes: of the cache.
+    """
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:
         self._inner, self._most = renderer, most_bytes
         self._kept: OrderedDict[str, bytes] = OrderedDict()
-        self._bytes = 0
-        self.hits = self.misses = 0
 
     @property
     def info(self) -> dict[str, str]:
@@ -43,11 +46,9 @@ class CachingRenderer:
         bare = frame.model_copy(update={"fixation": None})
         key = picture_key(scene, bare, view)
         if key in self._kept:
-            self.hits += 1
             self._kept.move_to_end(key)
             passes: Passes = pickle.loads(zlib.decompress(self._kept[key]))
         else:
-            self.misses += 1
             passes = self._inner.render(scene, bare, view)
             self._keep(key, passes)
         if frame.fixation and stage.fixation is not None:
@@ -56,16 +57,11 @@ class CachingRenderer:
 
     def _keep(self, key: str, passes: Passes) -> None:
         # Without the seconds: a reused image takes none.
-        packed = zlib.compress(pickle.dumps(dataclasses.replace(passes, seconds={})), 1)
-        if len(packed) > self._most:
-            return
-        self._kept[key] = packed
-        self._bytes += len(packed)
-        while self._bytes > self._most:
-            self._bytes -= len(self._kept.popitem(last=False)[1])
+        self._kept[key] = zlib.compress(pickle.dumps(dataclasses.replace(passes, seconds={})), 1)
+        while sum(map(len, self._kept.values())) > self._most:
+            self._kept.popitem(last=False)
 
     def close(self) -> None:
         """Empty the cache and close the wrapped renderer."""
         self._kept.clear()
-        self._bytes = 0
         self._inner.close()
