@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.rendered import CameraAnnotation
 from diorama.scene_specs.language.spec import (
     AreaSpec,
     CameraSpec,
@@ -216,7 +217,7 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
         if item is not None:
             objects.append(item)
     pointer = _pointer(scene, hands, objects, source) if hands and not source.diagnostics else None
-    camera = None if source.diagnostics else _camera(scene["objects"], source)
+    camera = None if source.diagnostics else _camera(scene, source)
     if source.diagnostics:
         return None
     try:
@@ -299,13 +300,13 @@ def _numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[f
     return None
 
 
-def _camera(entries: list[Any], source: SourceFile) -> CameraSpec:
-    """Return the recovered camera, or the stage's without jitter if that is requested or recovery fails."""
+def _camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
+    """Return the recorded or recovered camera, or the stage's without jitter if requested or if recovery fails."""
     stage = load_stage(STAGE).camera
     nominal = CameraSpec(location=stage.location, jitter=0.0)
     if source.camera == "nominal":
         return nominal
-    seen = [entry for entry in entries if isinstance(entry, dict) and "pixel_coords" in entry]
+    seen = [entry for entry in scene["objects"] if isinstance(entry, dict) and "pixel_coords" in entry]
     points, pixels = [], []
     for index, entry in enumerate(seen):
         point = _numbers(entry.get("3d_coords"), 3, source, ("objects", index, "3d_coords"))
@@ -313,6 +314,8 @@ def _camera(entries: list[Any], source: SourceFile) -> CameraSpec:
         if point is not None and pixel is not None:
             points.append(point)
             pixels.append(pixel)
+    if "camera" in scene and not source.diagnostics:
+        return _recorded(scene["camera"], np.array(points), np.array(pixels), source) or nominal
     why = f"{len(points)} of at least 3 objects have pixel_coords"
     if len(points) >= 3:
         focal = stage.lens / stage.sensor_width
@@ -327,6 +330,39 @@ def _camera(entries: list[Any], source: SourceFile) -> CameraSpec:
     else:
         log.warning("%s: the camera can't be recovered: %s; the nominal camera is used", source.location(), why)
     return nominal
+
+
+def _recorded(value: Any, points: Array, pixels: Array, source: SourceFile) -> CameraSpec | None:
+    """Return the camera that our exports record, None after a diagnostic. Files of any image size have it."""
+    stage = load_stage(STAGE).camera
+    try:
+        given = CameraAnnotation.model_validate(value)
+        (scale, _, x), (_, _, y), _ = given.intrinsics
+        location = np.array(given.location)
+        rows = np.array(given.extrinsics)[:3]
+        # The point of the optical axis that is nearest to where the stage's camera looks.
+        forward = rows[2, :3] / np.linalg.norm(rows[2, :3])
+        aim = np.array(stage.look_at)
+        nearest = location + forward * float((aim - location) @ forward)
+        aimed = float(np.abs(nearest - aim).max()) < MAX_DEPTH_RESIDUAL
+        lens = scale * stage.sensor_width / (2 * max(x, y))
+        camera = CameraSpec(
+            location=given.location,
+            look_at=None if aimed else (float(nearest[0]), float(nearest[1]), float(nearest[2])),
+            lens=None if math.isclose(lens, stage.lens, rel_tol=1e-6) else lens,
+            jitter=0.0,
+        )
+    except (ValidationError, ZeroDivisionError):
+        source.unexpected(("camera",), value, "the camera of an export")
+        return None
+    if len(points):
+        x, y, z = rows[:, :3] @ points.T + rows[:, 3:]
+        seen = np.array(given.intrinsics) @ (x / z, y / z, np.ones_like(z))
+        off = np.abs([seen[0] - pixels[:, 0], seen[1] - pixels[:, 1], z - pixels[:, 2]])
+        limits = np.array([[MAX_PIXEL_RESIDUAL], [MAX_PIXEL_RESIDUAL], [MAX_DEPTH_RESIDUAL]])
+        for index in np.flatnonzero(~(off <= limits).all(axis=0)).tolist():
+            source.diagnostic(("objects", index, "pixel_coords"), "is not where the file's camera sees the object")
+    return camera
 
 
 def _area(objects: list[ObjectSpec]) -> AreaSpec | None:

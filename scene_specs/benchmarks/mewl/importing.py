@@ -7,18 +7,19 @@ A folder gives an episode of seven frames, with the benchmark's truth, for each 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from diorama.scene_specs.benchmarks.mewl.copies import contradictions, in_scene, utterance_of
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
 from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.language.vocabulary import SIZES
 
 INFO = "info.json"
 
@@ -78,9 +79,8 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
             problem = f"found {repr(name)[:60]}; allowed: the name of a file beside {INFO}"
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
-        # Equal utterances are distinguished by ` #<k>`.
-        utterance = re.sub(r" #\d+$", "", name)
-        frames += _frame(folder / f"{name}.json", source, camera, strict, f"context-{index}", utterance)
+        file_of_panel = folder / f"{name}.json"
+        frames += _frame(file_of_panel, source, camera, strict, f"context-{index}", utterance_of(name))
     frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
     source.raise_diagnostics()
     names = _folders(folder)
@@ -89,10 +89,14 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     truth |= {"lexicon": info.get("word-concept"), "info": info}
     split, task, number = map(segment, names)
     try:
-        return EpisodeSpec(version=1, id=f"mewl/{split}/{task}/{number}", split=split, frames=tuple(frames), task=truth)
+        spec = EpisodeSpec(version=1, id=f"mewl/{split}/{task}/{number}", split=split, frames=tuple(frames), task=truth)
     except ValidationError as error:
         source.invalid(error)
         raise SpecError(source.diagnostics) from None
+    for path, problem in contradictions(spec.model_dump(mode="json")):
+        source.diagnostic(path, problem)
+    source.raise_diagnostics()
+    return spec
 
 
 def _frame(
@@ -101,7 +105,11 @@ def _frame(
     """Return an image of an episode, or an empty list after diagnostics in `source`."""
     own = SourceFile(str(file), camera, strict)
     try:
-        frame = frame_of(parse_json(read_text(file), str(file)), own, name, utterance)
+        scene = parse_json(read_text(file), str(file))
+        frame = frame_of(scene, own, name, utterance)
+        if frame is not None:
+            for path, problem in in_scene(scene, SIZES):
+                own.diagnostic(path, problem)
     except SpecError as error:
         own.diagnostics += error.diagnostics
         frame = None

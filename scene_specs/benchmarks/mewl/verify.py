@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from diorama.scene_specs.benchmarks.mewl.copies import contradictions
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
 from diorama.scene_specs.benchmarks.mewl.lexicons import (
     ELSE,
@@ -18,6 +19,7 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import (
     relation_claim,
 )
 from diorama.scene_specs.benchmarks.mewl.view import learner_view, view_of_record
+from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.rendered import RenderedEpisode
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
@@ -34,6 +36,9 @@ def verify_spec(data: dict[str, Any]) -> str:
 
     Raises SpecError if the spec is not a MEWL episode.
     """
+    # An imported episode holds what the published `info.json` says of its scenes.
+    for path, problem in contradictions(data):
+        return f"info: {path_text(path)}: {problem}"
     return _verify(learner_view(data), data.get("task") or {})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,9 @@ from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
-from diorama.scene_specs.benchmarks.mewl.verify import verify_record, verify_view
+from diorama.scene_specs.benchmarks.mewl.verify import verify_record, verify_spec, verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 
@@ -210,3 +213,65 @@ def test_a_picture_that_breaks_its_episode_is_found(records: dict[str, EpisodeRe
     assert f"episode {broken.episode_id}: task: " in done.output
     assert "episode demo/1" not in done.output and "(1 unverified: " in done.output
     assert records["object"].episode_id not in done.output
+
+
+def test_an_export_of_any_size_keeps_its_cameras(tmp_path: Path) -> None:
+    spec = mewl_spec(4, "val", "shape", 3)
+    job = factories.make_job(spec)
+    record = make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 200, 220))
+    store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
+    store.put([record])
+    run(store, tmp_path / "out")
+    (found,) = import_mewl(tmp_path / "out", strict=True)
+    for ours, stored in zip(found.frames, record.scene.frames, strict=True):
+        # One object per image: its pixel coordinates alone would not give the camera.
+        assert ours.camera is not None and ours.camera.location == pytest.approx(stored.views[0].camera.location)
+    file = tmp_path / "out/val/shape/3/question.json"
+    scene = json.loads(file.read_text())
+    scene["objects"][0]["pixel_coords"][0] += 5
+    file.write_text(json.dumps(scene))
+    with pytest.raises(SpecError, match=r"question\.json: objects\[0\]\.pixel_coords: is not where"):
+        list(import_mewl(tmp_path / "out"))
+    with pytest.raises(SpecError, match=r"camera: found .* the camera of an export"):
+        file.write_text(json.dumps({**scene, "camera": {**scene["camera"], "intrinsics": [[0] * 3] * 3}}))
+        list(import_mewl(tmp_path / "out"))
+
+
+CONTRADICTIONS: list[tuple[str, str, tuple[str | int, ...], Any, str]] = [
+    ("pragmatic", "info", ("context_panels", 2, "arrow_idx"), 3, "context_panels[2].arrow_idx"),
+    ("pragmatic", "question", ("points_to",), None, "question.arrow_idx"),
+    ("object", "info", ("context_panels", 0, "objects", 1, 3), None, "context_panels[0].objects"),
+    ("bootstrap", "info", ("question", "objects", 0, 0), None, "question.objects"),
+    ("number", "question", ("objects", 0, "color"), None, "question.objects"),
+    ("composite", "question", ("objects", 0, "size"), None, "objects[0].3d_coords[2]"),
+]
+
+
+@pytest.mark.parametrize(("task", "name", "path", "value", "named"), CONTRADICTIONS)
+def test_copies_of_a_fact_are_compared(
+    task: str, name: str, path: tuple[str | int, ...], value: Any, named: str, folder: Path, tmp_path: Path
+) -> None:
+    """With the value, or with another of the same kind."""
+    shutil.copytree(folder / "out/val" / task, tmp_path / "val" / task)
+    file = tmp_path / "val" / task / "7" / f"{name}.json"
+    data = json.loads(file.read_text())
+    at = data
+    for key in path[:-1]:
+        at = at[key]
+    others: dict[Any, Any] = {"color": "red", "size": "large", 3: "large", 0: "cube", "points_to": 0}
+    again = {"red": "blue", "large": "small", "cube": "sphere", 0: 1}
+    if value is None:
+        value = others[path[-1]]
+        value = again[value] if at[path[-1]] == value else value
+    at[path[-1]] = value
+    file.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match=re.escape(f": {named}: ")):
+        list(import_mewl(tmp_path))
+
+
+def test_an_imported_contradiction_is_not_proved(folder: Path) -> None:
+    (spec,) = import_mewl(folder / "out/val/pragmatic", "nominal")
+    data = spec.model_dump(mode="json", exclude_none=True)
+    assert verify_spec(data) == ""
+    data["task"]["info"]["question"]["objects"][0][1] = "pink"
+    assert verify_spec(data).startswith("info: ")

@@ -65,15 +65,17 @@ def mewl_folder(root: Path, rng: np.random.Generator) -> tuple[Path, list[Vec]]:
     folder = root / "train" / "shape" / "12"
     folder.mkdir(parents=True)
     names = ["supri #3", "supri #77", "ecle #1", "ecle #100", "toma #9", "toma #143"]
-    cameras = []
+    cameras, looks = [], []
     for name in [*names, "question"]:
         cameras.append(jittered(rng))
-        (folder / f"{name}.json").write_text(json.dumps(scene(rng, cameras[-1], 3, (320, 240), names=True)))
+        drawn = scene(rng, cameras[-1], 3, (320, 240), names=True)
+        looks.append([[item[key] for key in ("shape", "color", "material", "size")] for item in drawn["objects"]])
+        (folder / f"{name}.json").write_text(json.dumps(drawn))
     info = {
         "objects": {},
         "word-concept": {"supri": "cube", "ecle": "sphere", "toma": "cylinder"},
-        "context_panels": [{"name": name, "objects": []} for name in names],
-        "question": {"objects": [], "choices": ["supri", "ecle", "toma", "gip", "wom"], "answer": "ecle"},
+        "context_panels": [{"name": name, "objects": look} for name, look in zip(names, looks, strict=False)],
+        "question": {"objects": looks[-1], "choices": ["supri", "ecle", "toma", "gip", "wom"], "answer": "ecle"},
     }
     (folder / "info.json").write_text(json.dumps(info))
     return folder, cameras
