@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 Body = dict[str, Any]
+
+
+class Raw(NamedTuple):
+    """An answer as it is sent, in parts, until the client hangs up."""
+
+    status: int
+    headers: dict[str, str]
+    parts: Iterable[bytes]
+
+
 # Number of the request, its body -> a reply's text, an HTTP status, "malformed", "empty" (tokens but no reply), "drip"
-# (a byte at a time, for a minute), or seconds to wait before nothing is sent.
-Behavior = Callable[[int, Body], str | int | float]
+# (a byte at a time, for a minute), seconds to wait before nothing is sent, or the answer itself.
+Behavior = Callable[[int, Body], str | int | float | Raw]
 
 
 class ChatServer:
@@ -25,12 +35,14 @@ class ChatServer:
         self.lock = threading.Lock()
         self.url = ""
 
-    def answer(self, body: Body) -> tuple[int, bytes]:
+    def answer(self, body: Body) -> tuple[int, bytes] | Raw:
         """Status and contents."""
         with self.lock:
             number = len(self.bodies)
             self.bodies.append(body)
         found = self.behavior(number, body)
+        if isinstance(found, Raw):
+            return found
         if isinstance(found, float):
             time.sleep(found)
             return 500, b"too late"
@@ -56,15 +68,19 @@ def chat_server(behavior: Behavior) -> Iterator[ChatServer]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            status, contents = state.answer(body)
+            answer = state.answer(body)
+            if not isinstance(answer, Raw):
+                status, contents = answer
+                parts = map(bytes, zip(contents)) if contents.isspace() else (contents,)
+                answer = Raw(status, {"content-length": str(len(contents))}, parts)
             try:
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(contents)))
+                self.send_response(answer.status)
+                for name, value in {"content-type": "application/json", **answer.headers}.items():
+                    self.send_header(name, value)
                 self.end_headers()
-                for part in map(bytes, zip(contents)) if contents.isspace() else (contents,):
+                for part in answer.parts:
                     self.wfile.write(part)
-                    time.sleep(0.02 if contents.isspace() else 0)
+                    time.sleep(0.02 if part.isspace() else 0)
             except OSError:  # the client has given up
                 pass
 

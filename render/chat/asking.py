@@ -111,7 +111,7 @@ class ReplyLog:
                 row = json.loads(line)
                 request = str(row.pop("request"))
                 self._replies[request] = Reply(**row)
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 hint = "remove the file to send all requests again"
                 raise ChatError(f"{file.path}, line {number}: not a logged reply: {error}; {hint}") from error
 

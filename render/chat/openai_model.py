@@ -6,7 +6,9 @@ import asyncio
 import base64
 import json
 import os
+import zlib
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from threading import Thread
 from typing import Any
 
@@ -16,6 +18,8 @@ from diorama.scene_specs.language.chat import Message, Picture, Reply
 
 # Timed out, conflicting, too early, and too many requests; so are all errors of the server.
 _TEMPORARY = (408, 409, 425, 429)
+# Bytes of an answer, decoded; tokens of one prompt or reply; characters of a server's text in a message.
+_MOST_BYTES, _MOST_TOKENS, _SHOWN = 8 << 20, 10_000_000, 300
 
 
 class OpenAIModel:
@@ -36,8 +40,14 @@ class OpenAIModel:
         key = os.environ.get("OPENAI_API_KEY") or ("none" if own else None)
         if key is None:
             raise UsageError(f"openai:{name}: set OPENAI_API_KEY, or name a server with --base-url")
+        # The server that is named gets the images, no other. `_bound` reads no other encoding than gzip.
+        client = openai.DefaultAsyncHttpxClient(
+            follow_redirects=False, headers={"accept-encoding": "gzip"}, event_hooks={"response": [_bound]}
+        )
         # `Asker` retries, so that each request is counted.
-        self._client = openai.AsyncOpenAI(api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0)
+        self._client = openai.AsyncOpenAI(
+            api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0, http_client=client
+        )
         # The client's timeout is for each read: only a task can be ended while a slow answer arrives byte by byte.
         self._timeout, self._loop = timeout, asyncio.new_event_loop()
         Thread(target=self._loop.run_forever, daemon=True).start()
@@ -62,13 +72,17 @@ class OpenAIModel:
         except TimeoutError as error:
             raise TemporaryError(f"openai:{self._name}: no complete answer in {self._timeout:g} s") from error
         except self._openai.APIStatusError as error:
-            problem = f"openai:{self._name}: {error.message}"
+            problem = f"openai:{self._name}: {error.message:.{_SHOWN}}"
+            if 300 <= error.status_code < 400:
+                target = error.response.headers.get("location", "")
+                problem += f": it redirects to {target!r:.{_SHOWN}}, which is not followed; name it with --base-url"
             if error.status_code < 500 and error.status_code not in _TEMPORARY:
                 raise ChatError(problem) from error
             raise TemporaryError(problem, _seconds(error.response.headers.get("retry-after"))) from error
         except self._openai.APIError as error:
-            cause = f" {error.__cause__}" if error.__cause__ else ""
-            raise TemporaryError(f"openai:{self._name}: {self._client.base_url}: {error.message}{cause}") from error
+            cause = f" {error.__cause__!s:.{_SHOWN}}" if error.__cause__ else ""
+            problem = f"{self._client.base_url}: {error.message:.{_SHOWN}}{cause}"
+            raise TemporaryError(f"openai:{self._name}: {problem}") from error
         return _read_reply(text)
 
 
@@ -83,18 +97,45 @@ def _content(message: Message) -> Any:
     ]
 
 
+async def _bound(response: Any) -> None:
+    """Read an answer before the client does, which would decode any number of bytes, of errors, too.
+
+    Raises:
+        TemporaryError: it is larger than `_MOST_BYTES`, or of an encoding that was not asked for.
+    """
+    encoding = response.headers.pop("content-encoding", "identity").strip().lower()
+    if encoding not in ("gzip", "identity"):
+        raise TemporaryError(f"the server's answer has the encoding {encoding!r:.{_SHOWN}}; expected gzip or none")
+    inflater, content = zlib.decompressobj(zlib.MAX_WBITS | 32), bytearray()
+    try:
+        async for chunk in response.stream:
+            room = _MOST_BYTES + 1 - len(content)
+            content += inflater.decompress(chunk, room) if encoding == "gzip" else chunk[:room]
+            if len(content) > _MOST_BYTES:
+                raise TemporaryError(f"the server's answer is larger than {_MOST_BYTES >> 20} MiB")
+    except zlib.error as error:
+        raise TemporaryError(f"the server's answer can't be decoded: {error}") from error
+    await response.stream.aclose()
+    # Some of Python's character sets decompress, too. httpx changed its name, so it is taken from the response.
+    response.headers["content-type"] = "application/json"
+    response.stream = import_module(type(response).__module__.partition(".")[0]).ByteStream(bytes(content))
+
+
 def _read_reply(text: str) -> Reply:
     """The reply in an answer's text. Raises TemporaryError for an answer without one."""
     tokens = (0, 0)
     try:
         answer = json.loads(text)
         usage = answer.get("usage") or {}
-        tokens = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        counts = (int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0))
+        if not all(0 <= count <= _MOST_TOKENS for count in counts):
+            raise ValueError("numbers of tokens that no request has")
+        tokens = counts
         message = answer["choices"][0]["message"]
         content = message.get("content") if message.get("content") is not None else message.get("refusal")
         if not isinstance(content, str):
             raise TypeError("no content")
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise TemporaryError(f"malformed answer of the server: {text[:200]!r}", tokens=tokens) from error
     return Reply(content, *tokens)
 

@@ -14,7 +14,8 @@ import pytest
 from PIL import Image
 
 from diorama.render.geometry.asset_roots import find_asset
-from diorama.render.model.errors import AssetError
+from diorama.render.geometry.shapenet import library
+from diorama.render.model.errors import AssetError, UsageError
 from tests.hostile.test_images import glb, png_of_zeros
 from tests.hostile.traps import Finished, run_bounded
 from tests.marks import slow
@@ -180,6 +181,25 @@ def test_a_license_that_is_a_pipe_is_not_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.code == 2
     assert "LICENSE: can't be read: larger than" in done.err
+
+
+@pytest.mark.parametrize("root", ["..", "../private", "~/private", "{tmp}/private", "link", "down/../../private"])
+def test_settings_that_come_with_a_download_name_no_other_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str
+) -> None:
+    for folder in ("private/03001627/a", "download/down"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "download/link").symlink_to(tmp_path / "private")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "download")
+    root = root.format(tmp=tmp_path)
+    Path("assets.toml").write_text(f'[shapenet]\nroot = "{root}"\n')
+    with pytest.raises(UsageError, match="allowed: a folder below this file; pass --shapenet, or use"):
+        library()
+    Path("assets.toml").rename("mine.toml")
+    Path("assets.toml").symlink_to(tmp_path / "download/mine.toml")
+    with pytest.raises(UsageError, match="allowed: a folder below this file"):
+        library()
 
 
 def test_a_name_that_no_file_system_takes_is_an_error_of_the_asset(tmp_path: Path) -> None:

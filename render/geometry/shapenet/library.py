@@ -6,7 +6,8 @@
 
 The environment holds the setting of a process: `DIORAMA_SHAPENET` names the root, `DIORAMA_SHAPENET_UP` and
 `DIORAMA_SHAPENET_FRONT` the axes of its models (default +y and -z, those of ShapeNetCore). Without it, `assets.toml` in
-the working directory or in `$XDG_CONFIG_HOME/diorama/` is read. Without both, Diorama's own small library is used.
+the working directory or in `$XDG_CONFIG_HOME/diorama/` is read. The first may come with a download, so it can only name
+folders below itself. Without both, Diorama's own small library is used.
 
 A model file below an asset root, `model:<path>`, is a library of its own: see `MeshFolder`.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 from diorama.render.geometry.asset_roots import find_asset, package_assets
 from diorama.render.model.errors import AssetError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
 from diorama.scene_specs.language.tables import counted
 
@@ -30,6 +32,7 @@ AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 _OBJ = ("models/model_normalized.obj", "model.obj", "model_normalized.obj")
 _SHOWN = 8
 _LONGEST = 100
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -150,18 +153,18 @@ def _ids(folder: Path, _changed: int) -> tuple[str, ...]:
 
 
 def settings_file() -> Path | None:
-    """The `assets.toml` to read; None if there is none."""
+    """The `assets.toml` to read, an absolute path; None if there is none."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
     for path in (Path("assets.toml"), home / "diorama" / "assets.toml"):
         if path.is_file():
-            return path.resolve()
+            return path.absolute()
     return None
 
 
 def _from_file(path: Path) -> tuple[str, str, str] | None:
     try:
-        table = tomllib.loads(path.read_text("utf-8")).get("shapenet")
-    except (OSError, ValueError) as error:
+        table = tomllib.loads(read_foreign(path, _MOST_BYTES).decode()).get("shapenet")
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: can't be read: {error}") from error
     if table is None:
         return None
@@ -172,7 +175,12 @@ def _from_file(path: Path) -> tuple[str, str, str] | None:
         )
     if "root" not in table:
         raise UsageError(f"{path}: [shapenet] has no root")
-    root = path.parent / Path(table["root"]).expanduser()
+    here = path == Path("assets.toml").absolute()
+    # The folder of the user's own file may be a link, as in many collections of settings.
+    root = (path if here else path.resolve()).parent / Path(table["root"]).expanduser()
+    if here and not root.resolve().is_relative_to(path.parent.resolve()):
+        hint = "pass --shapenet, or use ~/.config/diorama/assets.toml"
+        raise UsageError(f"{path}: root is {table['root'][:_LONGEST]!r}; allowed: a folder below this file; {hint}")
     return str(root), table.get("up", "+y"), table.get("front", "-z")
 
 

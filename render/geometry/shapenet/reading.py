@@ -231,7 +231,8 @@ def note_license(sources: Sources) -> None:
     """Note the license of a model that was read: a line of a file beside it, or what its .glb header says.
 
     The file is `<file>.license`, `LICENSE`, `LICENSE.txt` or `LICENSE.md`; its line with an SPDX identifier counts,
-    else its first. It does not change the model's digest. Raises AssetError.
+    else its first. It does not change the model's digest. Raises AssetError, also for a symbolic link, whose target may
+    be anything.
     """
     found = next(_licenses(sources), None)
     if found:
@@ -241,7 +242,9 @@ def note_license(sources: Sources) -> None:
 def _licenses(sources: Sources) -> Iterator[object]:
     main = sources.main
     for path in map(main.with_name, (f"{main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")):
-        if path.is_file() and path.resolve().is_relative_to(sources.root):
+        if path.is_symlink():
+            raise AssetError(f"license {path}: is a symbolic link; copy its target in its place")
+        if path.is_file():
             sources.unhashed.append(path)
             try:
                 lines = read_foreign(path, _MOST_LICENSE).decode("utf-8", "replace").strip().splitlines()

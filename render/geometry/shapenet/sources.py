@@ -24,6 +24,8 @@ from diorama.scene_specs.language.foreign import read_foreign
 _FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")
 # Pixels of a texture, 8192 x 8192, and of all textures of a model: a PNG of 200 kB may have 200 MB of pixels.
 _MOST_PIXELS, _ALL_PIXELS = 1 << 26, 1 << 30
+# Notes of a model, and characters of one: each image's record has them.
+_MOST_NOTES, _LONGEST_NOTE = 100, 300
 # The MTL options before the name of a texture.
 _OPTIONS = re.compile(
     r"^\s*(?:-(?:(?:blendu|blendv|cc|clamp|imfchan|texres|bm|type|boost)\s+\S+|mm\s+\S+\s+\S+"
@@ -91,8 +93,9 @@ class Sources:
             raise AssetError(f"model {self.main}: a texture can't be read as {', '.join(_FORMATS)}: {error}") from error
 
     def note(self, text: str) -> None:
-        """Add a note, once."""
-        self.notes[text] = None
+        """Add a note, once; a long one is cut, and what comes after too many is only mentioned."""
+        text = text if len(text) <= _LONGEST_NOTE else f"{text[: _LONGEST_NOTE - 3]}..."
+        self.notes[text if len(self.notes) < _MOST_NOTES else "more notes are left out"] = None
 
     def locate(self, named: str, what: str) -> Path | None:
         """The file that the main file calls `named`, also in usual texture folders; None, with a note, if missing."""

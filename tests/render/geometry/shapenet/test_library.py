@@ -77,7 +77,8 @@ def test_an_empty_folder_is_no_model(four: Library) -> None:
 
 
 def test_the_environment_comes_before_the_file(tmp_path: Path, four: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("assets.toml").write_text('[shapenet]\nroot = "../root"\nfront = "+x"\n')
+    monkeypatch.chdir(four.root.parent)
+    Path("assets.toml").write_text(f'[shapenet]\nroot = "{four.root.name}"\nfront = "+x"\n')
     assert library() == Library(four.root, "+y", "+x")
     monkeypatch.setenv("DIORAMA_SHAPENET", str(four.root))
     assert library() == four
@@ -95,6 +96,8 @@ def test_the_environment_comes_before_the_file(tmp_path: Path, four: Library, mo
         ("[shapenet", UsageError, "can't be read"),
         ("[shapenet]\nroots = 1\n", UsageError, "takes root, up and front"),
         ("[shapenet]\n", UsageError, "has no root"),
+        (f"[shapenet]\nx = {'[' * 100_000}", UsageError, "can't be read"),
+        ("#" * 2_000_000, UsageError, "larger than 1 MiB"),
         ('[shapenet]\nroot = "gone"\n', AssetError, "no such folder"),
         ('[shapenet]\nroot = "."\nup = "y"\n', UsageError, "allowed: +x"),
         ('[shapenet]\nroot = "."\nup = "+z"\n', UsageError, "same axis"),

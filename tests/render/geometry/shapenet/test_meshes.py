@@ -127,10 +127,24 @@ def test_the_license_of_a_glb_is_in_its_header(root: Path, asset: dict[str, Any]
     assert loaded(root, "mug.glb").notes == ("license: 2024 Ann, CC0",)
 
 
-def test_a_link_is_no_license(root: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("secret")
-    (root / "mugs/LICENSE").symlink_to(tmp_path / "secret")
-    assert not written(root, obj()).notes
+@pytest.mark.parametrize("target", ["outside", "inside", "nothing"])
+def test_a_license_that_is_a_link_is_refused(root: Path, tmp_path: Path, target: str) -> None:
+    folder = root if target == "inside" else tmp_path
+    if target != "nothing":
+        (folder / "secret").write_text("secret")
+    (root / "mugs/LICENSE").symlink_to(folder / "secret")
+    with pytest.raises(AssetError, match="LICENSE: is a symbolic link; copy its target") as caught:
+        written(root, obj())
+    assert "secret" not in str(caught.value)
+
+
+def test_notes_are_cut(root: Path) -> None:
+    lines = [f"newmtl m{k}\nmap_Kd {k}{'x' * 5000}.png" for k in range(300)]
+    faces = "".join(f"usemtl m{k}\nf 1 2 {3 + k % 2}\n" for k in range(300))
+    text = "mtllib model_normalized.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\n" + faces
+    notes = written(root, text, "\n".join(lines)).notes
+    assert len(notes) == 101 and notes[-1] == "more notes are left out"
+    assert max(map(len, notes)) == 300 and notes[0].endswith("...")
 
 
 def _uri(key: str) -> Callable[[dict[str, Any]], object]:
