@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 # fmt: off
 __all__ = [
     "AssetError", "ChatError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError",
-    "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "GpuError", "GpuMemoryError", "MissingError",
+    "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "GpuError", "GpuMemoryError", "ImplausibleError",
+    "MissingError",
     "Passes", "PluginError", "RenderError", "RenderedImage", "Renderer", "Scene", "SpecError", "StoreError", "Summary",
     "UsageError", "__version__", "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.meshes import pointing_ray
-from diorama.render.geometry.raster import mask_box, object_layer
+from diorama.render.geometry.raster import Layer, mask_box, object_layer
 from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
 from diorama.render.model.errors import RenderError
 from diorama.render.model.passes import Passes
@@ -22,7 +22,7 @@ from diorama.scene_specs.language.rendered import (
     Vector3,
 )
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from diorama.scene_specs.language.stage import StageGround, load_stage
+from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import RELATIONS
 
 # Fields that an object's annotation has from the Scene.
@@ -73,12 +73,17 @@ def _center(camera: Camera, location: Vector3) -> tuple[Vector3, Vector3]:
 
 
 def object_annotation(
-    item: SceneObject, camera: Camera, ground: StageGround | None, passes: Passes, amodal: bool = False
+    item: SceneObject, camera: Camera, alone: Layer, passes: Passes, amodal: bool = False
 ) -> ObjectAnnotation:
-    """The annotation of one object in one image. passes: of that image. amodal: with the mask of the whole object."""
+    """The annotation of one object in one image.
+
+    Args:
+        alone: the object without the others.
+        passes: of the image.
+        amodal: with the mask of the whole object.
+    """
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
-    alone = object_layer(item, camera, ground)
     pixels = alone.pixels
     turn = rotation_matrix(item.rotation_deg)
     pixel_center, camera_location = _center(camera, item.location)
@@ -119,11 +124,26 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
     )
 
 
-def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -> FrameAnnotation:
+def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, height: int) -> list[Layer]:
+    """Each object of a frame alone in an image, by the software id buffer. Raises StageError, AssetError."""
+    camera, ground = Camera.of(view.camera, width, height), load_stage(scene.stage).ground
+    return [object_layer(item, camera, ground) for item in frame.objects]
+
+
+def annotate(
+    scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes, layers: Sequence[Layer] | None = None
+) -> FrameAnnotation:
     """The annotation of one image, at the size of its passes.
 
-    Deterministic: floats are rounded to 6 decimals, matrices to 9. Raises RenderError if the id pass contains an id
-    without an object in the frame, StageError, AssetError.
+    Deterministic: floats are rounded to 6 decimals, matrices to 9.
+
+    Args:
+        layers: of `object_layers`, None to draw them.
+
+    Raises:
+        RenderError: the id pass contains an id without an object in the frame.
+        StageError: the stage can't be read.
+        AssetError: a mesh can't be read.
     """
     height, width = passes.ids.shape
     highest = int(passes.ids.max(initial=0))
@@ -133,6 +153,7 @@ def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -
             f"but the frame has {len(frame.objects)} objects"
         )
     stage = load_stage(scene.stage)
+    layers = layers or object_layers(scene, frame, view, width, height)
     camera = Camera.of(view.camera, width, height)
     directions = camera.directions()
     # Relations leave the pointer out, as in the published annotations.
@@ -142,7 +163,10 @@ def annotate(scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes) -
         directions={name: rounded3(direction) for name, direction in directions.items()},
         relations=relations_of(standing, directions, stage.placement.relation_threshold),
         objects=[
-            object_annotation(item, camera, stage.ground, passes, "amodal" in frame.passes) for item in frame.objects
+            object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
+            for item, alone in zip(
+                frame.objects, layers or object_layers(scene, frame, view, width, height), strict=True
+            )
         ],
         pointer=pointer_annotation(frame, camera),
     )

@@ -31,6 +31,13 @@ def _parse_per_gpu(text: str) -> int | None:
     return int(text)
 
 
+def _parse_recheck(text: str) -> int:
+    """Parse 1/N as N. Raises UsageError."""
+    if not (match := re.fullmatch(r"1/([1-9]\d{0,8})", text)):
+        raise UsageError(f"found {text!r}; expected 1/N, such as 1/1000")
+    return int(match[1])
+
+
 def _parse_memory(text: str) -> int:
     """Parse a size in bytes, such as 4GB. Raises UsageError."""
     from diorama.render.run.options import parse_bytes
@@ -152,6 +159,15 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     1,
 )
 @opt.number("--retries", "Retries per episode if its worker died, or took longer than --timeout.", 0, 100, default=2)
+@opt.flag(
+    "--keep-implausible",
+    "Store images that can't be of their scene (black, constant, noise, or with other objects), instead of discarding "
+    "them and rendering the episode on another worker.",
+)
+@click.option(
+    "--recheck", metavar="1/N", callback=opt.parsed(_parse_recheck),
+    help="Render one in N episodes twice, on two workers, and compare. Episodes that differ fail.  [default: none]",
+)  # fmt: skip
 @opt.timeout(0.1)
 @click.option(
     "--until", metavar="TIME", callback=opt.parsed(_parse_until),

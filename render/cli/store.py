@@ -228,6 +228,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 @main.command()
 @opt.store
 @opt.workers
+@opt.flag("--images", "Also find images that are black, constant or noise; see above.")
 @click.option(
     "--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write the specs of damaged episodes to this .jsonl file."
 )
@@ -239,10 +240,15 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 )
 @opt.at
 @opt.as_json
-def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at: str | None, as_json: bool) -> None:
+def verify(
+    url: str, workers: int | None, images: bool, specs_out: Path | None, mend: bool, at: str | None, as_json: bool
+) -> None:
     """Verify every episode of a store.
 
     The command checks digests, images, boxes, masks, frames, columns, and duplicate ids.
+
+    --images also compares the colors of each image with its scene: it finds images that are black, constant or noise,
+    as a failing GPU renders them without an error. They count as damaged. `render-batch` makes this check itself.
 
     To render damaged episodes again, pass --specs-out and --repair. The command then deletes the damaged episodes and
     prints the render-batch command that renders them again.
@@ -256,6 +262,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
       render-store verify scenes.lance --repair --specs-out damaged.jsonl
     """
     from diorama.render.episode.output_files import check_writable
+    from diorama.render.episode.plausibility import image_problems
     from diorama.render.store.lance.verify import verify as verify_store
     from diorama.render.store.lance.verify import write_specs
 
@@ -265,7 +272,7 @@ def verify(url: str, workers: int | None, specs_out: Path | None, mend: bool, at
         check_writable(specs_out)
     store = opt.open_reader(url, at)
     with progress_bar(store.count(), "episodes") as progress:
-        verdict = verify_store(store, workers, progress)
+        verdict = verify_store(store, workers, progress, image_problems if images else None)
     lost = [damage for damage in verdict.damaged if not damage.duplicate]
     if mend and lost and specs_out is None:
         lost_count = counted(len(lost), "damaged episode")

@@ -13,9 +13,11 @@ import numpy as np
 
 from diorama.render import __version__
 from diorama.render.annotations import annotate
+from diorama.render.annotations.annotate import object_layers
 from diorama.render.annotations.encode import encode_extra, encode_png
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
+from diorama.render.episode.plausibility import CYCLES, check_image
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.shapenet import load_model
 from diorama.render.model.errors import RenderError
@@ -23,7 +25,7 @@ from diorama.render.model.passes import Passes, Renderer
 from diorama.render.model.record import EpisodeRecord, Provenance, RenderKey
 from diorama.render.passes import rendered_rows
 from diorama.scene_specs.language.model_names import is_model
-from diorama.scene_specs.language.rendered import ImageRecord
+from diorama.scene_specs.language.rendered import FrameAnnotation, ImageRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 
@@ -59,6 +61,7 @@ def make_record(
     settings: Settings,
     asset_roots: Sequence[Path] = (),
     attempt: int = 1,
+    keep_implausible: bool = False,
 ) -> EpisodeRecord:
     """Compile, render, annotate and encode one episode.
 
@@ -69,8 +72,10 @@ def make_record(
         settings: to render with; of a Scene its own.
         asset_roots: folders of .blend materials and meshes.
         attempt: greater than 1 if it replaces a stored episode.
+        keep_implausible: whether images that can't be of their Scene are kept.
 
     Raises:
+        ImplausibleError: an image can't be of its Scene.
         CompileError: no layout is found.
         RenderError: the renderer fails, or returns something else than `Passes`.
         AssetError: an asset is missing or has changed.
@@ -83,8 +88,17 @@ def make_record(
     device = ""
     for frame in scene.frames:
         for view in frame.views:
-            image, device = _make_image(renderer, key.renderer, scene, frame, view, watch)
-            images.append(image)
+            passes = renderer.render(scene, frame, view)
+            _check_passes(key.renderer, passes, frame, scene.settings)
+            device = passes.device
+            watch.add(passes.seconds, "render")
+            layers = object_layers(scene, frame, view, scene.settings.width, scene.settings.height)
+            if not keep_implausible:
+                check_image(scene, frame, view, passes, layers, key.renderer == CYCLES)
+            annotation = annotate(scene, frame, view, passes, layers)
+            watch.lap("annotate")
+            images.append(_encoded(frame, view, passes, annotation))
+            watch.lap("encode")
     info = renderer.info
     facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels")}
     return EpisodeRecord(
@@ -104,28 +118,18 @@ def make_record(
     )
 
 
-def _make_image(
-    renderer: Renderer, name: str, scene: Scene, frame: SceneFrame, view: SceneView, watch: Stopwatch
-) -> tuple[ImageRecord, str]:
-    passes = renderer.render(scene, frame, view)
-    _check_passes(name, passes, frame, scene.settings)
-    watch.add(passes.seconds, "render")
-    annotation = annotate(scene, frame, view, passes)
-    watch.lap("annotate")
-    png, extra = encode_png(passes.color), encode_extra(passes, frame.passes)
-    watch.lap("encode")
+def _encoded(frame: SceneFrame, view: SceneView, passes: Passes, annotation: FrameAnnotation) -> ImageRecord:
     height, width = passes.ids.shape
-    image = ImageRecord(
+    return ImageRecord(
         name=frame.image_name(view),
         frame=frame.name,
         view=view.name,
         width=width,
         height=height,
-        png=png,
+        png=encode_png(passes.color),
         annotation=annotation,
-        extra=extra,
+        extra=encode_extra(passes, frame.passes),
     )
-    return image, passes.device
 
 
 def _check_passes(renderer: str, passes: Passes, frame: SceneFrame, settings: Settings) -> None:
@@ -140,8 +144,9 @@ def _check_passes(renderer: str, passes: Passes, frame: SceneFrame, settings: Se
             raise RenderError(f"renderer {renderer!r}: found {name} of shape {array.shape}; expected {expected}")
     if passes.color.dtype != np.uint8:
         raise RenderError(f"renderer {renderer!r}: found color of type {passes.color.dtype}; expected uint8")
-    last = max((item.index for item in frame.objects), default=0)
-    if passes.ids.min() < 0 or passes.ids.max() > last:
+    last = len(frame.objects)
+    # On a GPU, it may also be the GPU's fault: see `check_image`.
+    if renderer != CYCLES and (passes.ids.min() < 0 or passes.ids.max() > last):
         found = f"{passes.ids.min()} to {passes.ids.max()}"
         raise RenderError(f"renderer {renderer!r}: found ids from {found}; expected 0 to {last}")
 

@@ -11,7 +11,8 @@
     ├── RenderError           1  Cycles failed on an episode
     │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
     │   └── GpuError          1  a GPU failed; the process can't render on it any more
-    │       └── GpuMemoryError 1 a GPU ran out of memory
+    │       ├── GpuMemoryError 1 a GPU ran out of memory
+    │       └── ImplausibleError 1 a renderer returned an image that can't be of its Scene
     ├── ChatError             1  a chat model gave no usable reply; its own errors are in `diorama.render.chat.asking`
     └── StoreError            4  the dataset store cannot be read or written
 
@@ -27,7 +28,7 @@ from diorama.scene_specs.language.tables import counted
 # fmt: off
 __all__ = [
     "AssetError", "ChatError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "GpuError",
-    "GpuMemoryError", "MissingError", "RenderError", "SpecError", "StoreError", "UsageError",
+    "GpuMemoryError", "ImplausibleError", "MissingError", "RenderError", "SpecError", "StoreError", "UsageError",
 ]
 # fmt: on
 
@@ -89,6 +90,10 @@ class GpuError(RenderError):
 
 class GpuMemoryError(GpuError):
     """A GPU ran out of memory."""
+
+
+class ImplausibleError(GpuError):
+    """A renderer returned an image that can't be of its Scene, and no error: black, constant, noise or other ids."""
 
 
 class ChatError(DioramaError):

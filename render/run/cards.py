@@ -7,7 +7,7 @@ import time
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
-from diorama.render.model.errors import GpuError, GpuMemoryError
+from diorama.render.model.errors import GpuError, GpuMemoryError, ImplausibleError
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot
 from diorama.render.run.worker import Card, Task
@@ -27,7 +27,11 @@ STRIKES, LAST_STRIKES = 3, 10
 # So does a GPU that never rendered, once this many episodes ran out of its memory even alone: it is too small for all.
 TOO_LARGE = 10
 # Class of a failed render -> why its worker is replaced (see Summary.replaced_why).
-LOST_GPU = {GpuError.__name__: "gpu", GpuMemoryError.__name__: "gpu_memory"}
+LOST_GPU = {
+    GpuError.__name__: "gpu",
+    GpuMemoryError.__name__: "gpu_memory",
+    ImplausibleError.__name__: "implausible",
+}
 
 
 @dataclass

@@ -18,6 +18,7 @@ from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.recheck import is_sampled, judge, may_take
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
@@ -162,7 +163,9 @@ class RenderLoop:
             passed = 0
             while not self.summary.stopped and (passed < len(self._waiting) or self._read()):
                 found = self._waiting[passed]
-                if isinstance(found, Task) and not self._cards.may_take(slot, found, choosy):
+                if isinstance(found, Task) and not (
+                    self._cards.may_take(slot, found, choosy) and may_take(self._pool.slots, slot, found)
+                ):
                     passed += 1
                     continue
                 del self._waiting[passed]
@@ -231,6 +234,16 @@ class RenderLoop:
             self._failed(done, task.work.cost)
             return
         self._cards.succeeded(slot)
+        if task.first is None and self.options.recheck and is_sampled(done.episode_id, self.options.recheck):
+            task.first, task.first_on, task.tries = done, (slot.number, slot.card), 0
+            self._waiting.append(task)
+            return
+        if task.first is not None:
+            done = judge(task.first, done)
+            if isinstance(done, Failure):
+                self._failed(done, task.work.cost)
+                return
+            self.summary.rechecked += 1
         self._committer.add(done)
         self._images += done.images
         self.summary.add_seconds(done.seconds)

@@ -40,6 +40,8 @@ class RunOptions:
         timeout: seconds per image, None to derive it from samples and size.
         store_wait: seconds to retry commits to a store that fails.
         resume: what to do with ids that are stored already but were made from something else.
+        keep_implausible: store images that can't be of their Scene, instead of rendering them on another worker.
+        recheck: render one in so many episodes on two workers, and compare; None for none.
         mix_series: write into a store that holds images of another series of Blender.
         renderer: a registered one, such as "cycles" or "fake", or "package.module:Class".
         commit_every: episodes per commit, if they come that fast.
@@ -71,6 +73,8 @@ class RunOptions:
     timeout: Annotated[float, Field(gt=0)] | None = None
     store_wait: Annotated[float, Field(ge=0)] = 300.0
     resume: Policy = "error"
+    keep_implausible: bool = False
+    recheck: _Positive | None = None
     mix_series: bool = False
     renderer: str = "cycles"
     commit_every: _Positive = 16

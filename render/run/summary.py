@@ -19,6 +19,7 @@ _WHY = {
     "memory": "exceeded the memory limit",
     "gpu": "failed on the GPU",
     "gpu_memory": "ran out of GPU memory",
+    "implausible": "rendered an image that can't be of its Scene",
     "node": "lost with the node",
     "unreachable": "could not be reached",
 }
@@ -38,7 +39,9 @@ class Summary:
         would_replace: the same in a dry run.
         left: number of episodes not done because the run stopped.
         failed: failed episodes with their reasons.
-        replaced_why: number of replaced workers by died, hung, memory, gpu, gpu_memory, node, unreachable.
+        replaced_why: number of replaced workers by died, hung, memory, gpu, gpu_memory, implausible, node,
+            unreachable.
+        rechecked: number of episodes that two workers rendered, with the same result (--recheck).
         retried: number of episodes given to another worker.
         stopped: the cause, `interrupt`, `time`, `failures` or `device` (no GPU was left); "" if the run came to its
             end.
@@ -63,6 +66,7 @@ class Summary:
     left: int = 0
     failed: list[Failure] = field(default_factory=list)
     replaced_why: Counter[str] = field(default_factory=Counter)
+    rechecked: int = 0
     retried: int = 0
     stopped: str = ""
     workers_per_gpu: int | None = None
@@ -133,6 +137,8 @@ class Summary:
             text.append(f"replaced {counted(self.replaced, 'stored episode')} (--replace)")
         if self.would_replace:
             text.append(f"would replace {counted(self.would_replace, 'stored episode')} (--replace)")
+        if self.rechecked:
+            text.append(f"rechecked {counted(self.rechecked, 'episode')}: another worker rendered the same")
         text += self._worker_lines() + self._step_lines()
         if self.left:
             reasons = {"time": " in time", "failures": f" after {counted(len(self.failed), 'failure')}"}

@@ -22,6 +22,7 @@ from ray.exceptions import ActorUnavailableError, GetTimeoutError, OutOfMemoryEr
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from diorama.render.episode.caching import CachingRenderer
+from diorama.render.episode.canary import check_canary
 from diorama.render.episode.make_record import Episode, make_record
 from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.geometry.shapenet import choose_library
@@ -64,6 +65,8 @@ class Task:
         started: when its worker began with it, seconds of the monotonic clock.
         failed_on: GPUs on which it failed.
         alone: it ran out of GPU memory, and is tried without other workers on the GPU.
+        first: its first render, if this is the second one, which is only compared with it.
+        first_on: number and GPU of the worker of the first render.
     """
 
     episode: Episode
@@ -76,6 +79,8 @@ class Task:
     started: float = 0.0
     failed_on: set[Card] = field(default_factory=set)
     alone: bool = False
+    first: Done | None = None
+    first_on: tuple[int, Card | None] | None = None
 
     @cached_property
     def samples(self) -> int:
@@ -239,7 +244,14 @@ class Worker:
 
     def _render(self, episode: Episode, key: RenderKey, settings: Settings, attempt: int) -> Done:
         assert self._renderer is not None, "call start first"
-        record = make_record(self._renderer, episode, key, settings, self._options.asset_roots, attempt)
+        options = self._options
+        # A start after a fault is a new process, too. On a CPU it would delay each run, and nothing fails silently.
+        first = not self._device_checked and self._plan.card is not None
+        if first and options.renderer == "cycles" and not options.keep_implausible:
+            check_canary(self._renderer)
+        record = make_record(
+            self._renderer, episode, key, settings, options.asset_roots, attempt, options.keep_implausible
+        )
         if not self._device_checked:
             check_device(self._plan, record.provenance.device)
             self._device_checked = True

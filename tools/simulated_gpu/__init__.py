@@ -22,7 +22,7 @@ from tools.simulated_gpu.packages import cache_folder
 NAME = "Simulated GPU"
 MOST_CARDS = 64
 _MEBIBYTES = {"MB": 1, "GB": 1024}
-_RULE = re.compile(r"(\w+)=(\d+)(?::(\d+))?(?:@(\d+))?(?:x(\d+))?")
+_RULE = re.compile(r"(?:(hang|zero|0xff|random)|(\w+)=(\d+))(?::(\d+))?(?:@(\d+))?(?:x(\d+))?")
 
 
 def environment(
@@ -62,11 +62,13 @@ def _rule(text: str, log: Path | None) -> str:
     """Return a rule as the driver reads it; see faults.c."""
     found = _RULE.fullmatch(text)
     if not found:
-        raise UsageError(f"--fail {text}: write FUNCTION=CODE[:AFTER][@CARD][xTIMES]")
-    function, code, after, card, times = found.groups()
+        raise UsageError(
+            f"--fail {text}: write FUNCTION=CODE[:AFTER][@CARD][xTIMES], or hang, zero, 0xff, random for FUNCTION=CODE"
+        )
+    silent, function, code, after, card, times = found.groups()
     if log is None and (times or function == "vanish"):
         raise UsageError(f"--fail {text}: processes share it through files beside the log; add --log FILE")
-    return f"{function} {code} {after or 0} {card or -1} {times or 0}"
+    return f"{silent or function} {code or 0} {after or 0} {card or -1} {times or 0}"
 
 
 def _mebibytes(text: str) -> int:

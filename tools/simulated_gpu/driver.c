@@ -203,8 +203,14 @@ API Result cuMemcpyHtoD_v2(Pointer target, const void *source, size_t size) {
   return copy("cuMemcpyHtoD", (void *)target, source, size);
 }
 
+static Result copy_out(const char *function, void *target, Pointer source, size_t size) {
+  Result result = copy(function, target, (const void *)source, size);
+  if (!result) falsify(card_here(), target, size);
+  return result;
+}
+
 API Result cuMemcpyDtoH_v2(void *target, Pointer source, size_t size) {
-  return copy("cuMemcpyDtoH", target, (const void *)source, size);
+  return copy_out("cuMemcpyDtoH", target, source, size);
 }
 
 API Result cuMemcpyHtoDAsync_v2(Pointer target, const void *source, size_t size, void *stream) {
@@ -212,7 +218,7 @@ API Result cuMemcpyHtoDAsync_v2(Pointer target, const void *source, size_t size,
 }
 
 API Result cuMemcpyDtoHAsync_v2(void *target, Pointer source, size_t size, void *stream) {
-  return copy("cuMemcpyDtoHAsync", target, (const void *)source, size);
+  return copy_out("cuMemcpyDtoHAsync", target, source, size);
 }
 
 API Result cuMemsetD8Async(Pointer target, unsigned char value, size_t size, void *stream) {

@@ -30,6 +30,8 @@ const struct machine *machine(void);
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The error that a call of `function` on a card must return, or OK. card: -1 if the call is about no card. */
 Result fault(const char *function, int card);
+/* Make a copy from a card wrong, if a fault says so. */
+void falsify(int card, unsigned char *bytes, size_t size);
 /* Whether a card has fallen off the bus, as a fault can make it do. */
 int vanished(int card);
 

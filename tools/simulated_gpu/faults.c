@@ -2,7 +2,8 @@
  *
  * SIMULATED_GPU_FAIL is a list of rules: FUNCTION CODE AFTER CARD TIMES, separated by spaces. The function returns the
  * code from call AFTER + 1 of each process on, on one card (-1: on all), and in TIMES processes at most (0: in all). The
- * function `vanish` counts kernel launches; the card is then gone, in all processes and for good. Rules of some
+ * functions of LAUNCHES count kernel launches: with `vanish`, the card is then gone, in all processes and for good; with
+ * `hang`, the launch never returns; with the others, large copies from the card arrive with wrong bytes. Rules of some
  * processes and `vanish` leave files beside the log, which are how processes know of each other.
  */
 #define _GNU_SOURCE
@@ -23,10 +24,15 @@ struct rule {
   int calls, claimed;           /* in this process; claimed: 1 it may fail here, -1 it may not */
 };
 
+static const char *const LAUNCHES[] = {"vanish", "hang", "zero", "0xff", "random"};
+/* Smaller copies are counters of Cycles: it would wait forever if they were wrong. */
+#define LEAST_WRONG 1024
+
 static struct machine here;
 static struct rule rules[MOST_RULES];
 static int rule_count;
 static Result sticky[MOST_CARDS];
+static const char *wrong[MOST_CARDS]; /* what large copies from the card hold, NULL if they are right */
 static const char *log_file;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -117,14 +123,36 @@ static int is_sticky(Result code) {
          code == 999;
 }
 
+static int of_launches(const char *name) {
+  for (size_t k = 0; k < sizeof LAUNCHES / sizeof *LAUNCHES; k++)
+    if (!strcmp(name, LAUNCHES[k])) return 1;
+  return 0;
+}
+
 static Result apply(struct rule *rule, const char *function, int card) {
-  int vanishes = !strcmp(rule->function, "vanish") && !strcmp(function, "cuLaunchKernel");
-  if ((!vanishes && strcmp(rule->function, function)) || (rule->card >= 0 && rule->card != card)) return OK;
+  int launches = of_launches(rule->function);
+  if (strcmp(launches ? "cuLaunchKernel" : rule->function, function) || (rule->card >= 0 && rule->card != card)) return OK;
   if (rule->calls++ < rule->after || !claim(rule)) return OK;
-  if (vanishes) mark("vanished", card, 0, O_CREAT);
-  report("card %d fault %s=%d", card, rule->function, rule->code);
-  if (card >= 0 && (vanishes || is_sticky(rule->code))) sticky[card] = rule->code;
+  if (!launches || rule->calls == rule->after + 1) report("card %d fault %s=%d", card, rule->function, rule->code);
+  if (!strcmp(rule->function, "hang"))
+    for (;;) pause();
+  if (!strcmp(rule->function, "vanish")) mark("vanished", card, 0, O_CREAT);
+  else if (launches) {
+    wrong[card] = rule->function;
+    return OK;
+  }
+  if (card >= 0 && (launches || is_sticky(rule->code))) sticky[card] = rule->code;
   return rule->code;
+}
+
+void falsify(int card, unsigned char *bytes, size_t size) {
+  static uint32_t state = 1;
+  if (card < 0 || !wrong[card] || size < LEAST_WRONG) return;
+  if (strcmp(wrong[card], "random")) {
+    memset(bytes, strcmp(wrong[card], "zero") ? 0xff : 0, size);
+    return;
+  }
+  for (size_t k = 0; k < size; k++) bytes[k] = (unsigned char)((state = state * 1664525u + 1013904223u) >> 24);
 }
 
 Result fault(const char *function, int card) {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from diorama.render.model.errors import StoreError
+from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, ids_filter
 from diorama.render.store.lance.errors import reason, translate_errors
@@ -17,6 +19,7 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.reader import LanceReader
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.row_checks import invalid_answer, problems_of
+from diorama.render.store.rows import record_of
 from diorama.scene_specs.language.writing import atomic_writer
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
@@ -29,6 +32,7 @@ _DIED = (
     "a process that checked it died, possibly out of memory; nothing was changed: run it again, with fewer --workers"
 )
 _T = TypeVar("_T")
+Inspect = Callable[[EpisodeRecord], Iterable[str]]
 # Number of the data file, first row, number of rows.
 _Unit = tuple[int, int, int]
 
@@ -82,7 +86,10 @@ class Verdict:
 
 
 def verify(
-    store: LanceReader, workers: int | None = None, progress: Callable[[int], None] = lambda done: None
+    store: LanceReader,
+    workers: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+    also: Inspect | None = None,
 ) -> Verdict:
     """Check every row of the version that `store` reads.
 
@@ -92,6 +99,7 @@ def verify(
 
     Args:
         workers: processes, None for one per core; progress gets the number of rows checked since its last call.
+        also: another check of each intact episode, a function of a module; its problems count as damage.
 
     Raises:
         StoreError: if the store can't be read at all.
@@ -99,7 +107,7 @@ def verify(
     verdict = Verdict(store.version)
     units = list(_units(store, verdict))
     few = sum(rows for *_, rows in units) < _MIN_PARALLEL_ROWS
-    found = map_in_processes(store, check_unit, units, workers, few, _DIED)
+    found = map_in_processes(store, partial(check_unit, also=also), units, workers, few, _DIED)
     for (_, _, rows), damaged in zip(units, found, strict=True):
         verdict.episodes += rows
         verdict.damaged += [one for one in damaged if not one.invalid]
@@ -123,7 +131,7 @@ def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
             yield fragment.fragment_id, offset, min(_UNIT_ROWS, count - offset)
 
 
-def check_unit(store: LanceReader, unit: _Unit) -> list[Damage]:
+def check_unit(store: LanceReader, unit: _Unit, also: Inspect | None = None) -> list[Damage]:
     """Return the damaged and invalid rows of a unit. Rows that can't be read together are read one by one."""
     number, first, count = unit
     (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == number)
@@ -132,11 +140,11 @@ def check_unit(store: LanceReader, unit: _Unit) -> list[Damage]:
     offset = first
     try:
         for row in _rows(store, fragment, columns, first, count):
-            found += _check_row(row)
+            found += _check_row(row, also)
             offset += 1
     except StoreError:
         for single in range(offset, first + count):
-            found += _check_single(store, fragment, columns, single)
+            found += _check_single(store, fragment, columns, single, also)
     return found
 
 
@@ -152,9 +160,11 @@ def _rows(
             yield from batch.to_pylist()
 
 
-def _check_single(store: LanceReader, fragment: Any, columns: list[str], offset: int) -> list[Damage]:
+def _check_single(
+    store: LanceReader, fragment: Any, columns: list[str], offset: int, also: Inspect | None
+) -> list[Damage]:
     try:
-        return [damage for row in _rows(store, fragment, columns, offset, 1) for damage in _check_row(row)]
+        return [damage for row in _rows(store, fragment, columns, offset, 1) for damage in _check_row(row, also)]
     except StoreError as error:
         row: dict[str, Any] = {}
         # Read what is still readable, column by column: the id names the episode, the spec renders it again.
@@ -167,8 +177,8 @@ def _check_single(store: LanceReader, fragment: Any, columns: list[str], offset:
         return [_damage(row, [f"can't be read: {reason(cause) if cause else error}"])]
 
 
-def _check_row(row: Mapping[str, Any]) -> list[Damage]:
-    problems = problems_of(row)
+def _check_row(row: Mapping[str, Any], also: Inspect | None) -> list[Damage]:
+    problems = problems_of(row) or ([*also(record_of(row))] if also else [])
     if problems:
         return [_damage(row, problems)]
     reasons = invalid_answer(json.loads(row["scene"]).get("task"))

@@ -61,7 +61,7 @@ def test_several_processes_find_the_same(store: LanceStore) -> None:
     assert [damage.episode_id for damage in together.damaged] == ["demo/4"]
 
 
-def _dies(*_: object) -> None:
+def _dies(*_: object, **__: object) -> None:
     os._exit(9)
 
 

@@ -1,0 +1,204 @@
+"""Whether a rendered image can be one of its Scene: GPUs that fail silently return zeros, ones, noise or old images.
+
+Ids are compared with those of the software id buffer, from the layers of objects that the annotation needs anyway.
+Colors are checked where the Scene says what they are (plain backgrounds, unlit colors), where light falls (not black),
+and between neighboring pixels (not noise). The bounds are far beyond what honest images reach:
+`python -m tools plausibility` measures both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.display import display
+from diorama.render.geometry.ground import height_at, on_sheet
+from diorama.render.geometry.raster import Layer, compose
+from diorama.render.model.errors import ImplausibleError
+from diorama.render.model.passes import Passes
+from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.language.stage import Stage, StageGround, load_stage
+
+Colors = NDArray[np.uint8]
+Ids = NDArray[np.uint16]
+Bools = NDArray[np.bool_]
+# The renderer that simulates light; others may be previews in flat colors.
+CYCLES = "cycles"
+# Regions of fewer pixels are not judged.
+MIN_PIXELS = 40
+# Least intersection over union of an object's pixels with those of the software id buffer.
+LEAST_OVERLAP = 0.6
+# Largest share of black pixels where light falls, and of equal ones where it makes shades.
+MOST_BLACK = MOST_EQUAL = 0.5
+# Largest difference of a plain region's color, levels.
+TOLERANCE = 4
+# Largest mean difference of horizontal neighbors of one object or of the ground, levels; uniform noise has 85.
+MOST_NOISE = 40.0
+# What is darker than this, in linear RGB, may be black.
+DARK = 0.02
+# Height of the ground up to which it counts as flat, Blender units.
+_FLAT = 0.1
+# Pixels of a region that are looked at, and rays that look for the ground along each axis of the image.
+_SAMPLE, _RAYS = 600, 12
+
+
+class Check(NamedTuple):
+    """One measurement of an image.
+
+    Attributes:
+        name: overlap, plain, black, constant or noise.
+        ratio: of the measured value and its bound; above 1, the image is not of its Scene.
+        problem: what it then is.
+    """
+
+    name: str
+    ratio: float
+    problem: str
+
+
+def check_image(
+    scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes, layers: Sequence[Layer], shades: bool = True
+) -> None:
+    """Raise ImplausibleError for passes that can't be of their Scene.
+
+    Args:
+        layers: each object of the frame alone, at the size of the passes.
+        shades: whether the renderer simulates light, so that no lit surface has one color.
+    """
+    colors = check_color(scene, frame, view, passes.color, passes.ids, shades)
+    checks = chain(check_ids(frame, passes.ids, layers), colors)
+    if problem := first_problem(checks):
+        on = f" on {passes.device}" if passes.device else ""
+        raise ImplausibleError(
+            f"episode {scene.id}: image {frame.image_name(view)} was rendered{on} without an error, but is not of its "
+            f"scene and was discarded: {problem}"
+        )
+
+
+def image_problems(record: EpisodeRecord) -> Iterator[str]:
+    """Yield how colors of stored images contradict their Scene, with the ids of their masks.
+
+    An image whose masks or whose file can't be read is damaged, and left out.
+    """
+    views = [(frame, view) for frame in record.scene.frames for view in frame.views]
+    for image, (frame, view) in zip(record.images, views, strict=False):
+        ids = np.zeros((image.height, image.width), dtype=np.uint16)
+        for item in image.annotation.objects:
+            ids[item.rle.mask()] = item.index
+        shades = record.job.renderer == CYCLES
+        if problem := first_problem(check_color(record.scene, frame, view, image.color(), ids, shades)):
+            yield f"image {image.name}: {problem}"
+
+
+def first_problem(checks: Iterable[Check]) -> str:
+    """Return the first problem; "" if there is none."""
+    return next((check.problem for check in checks if check.ratio > 1), "")
+
+
+def check_ids(frame: SceneFrame, ids: Ids, layers: Sequence[Layer]) -> Iterator[Check]:
+    """Compare an id pass (H, W) with the objects of its frame, each drawn alone in `layers`."""
+    count, (height, width) = len(frame.objects), ids.shape
+    lowest, highest = int(ids.min(initial=0)), int(ids.max(initial=0))
+    if lowest < 0 or highest > count:
+        yield Check("overlap", np.inf, f"the id pass has ids from {lowest} to {highest}; expected 0 to {count}")
+        return
+    expected, _ = compose(layers, width, height)
+    both = np.bincount((expected.astype(np.intp) * (count + 1) + ids).ravel(), minlength=(count + 1) ** 2)
+    table = both.reshape(count + 1, count + 1)
+    for item, wanted, found in zip(frame.objects, table.sum(axis=1)[1:], table.sum(axis=0)[1:], strict=True):
+        common = int(table[item.index, item.index])
+        if max(wanted, found) >= MIN_PIXELS:
+            overlap = common / int(wanted + found - common)
+            problem = f"{found} pixels in the id pass, {common} of them where it is; expected about {wanted}"
+            yield Check("overlap", (1 - overlap) / (1 - LEAST_OVERLAP), f"object {item.name!r} has {problem}")
+
+
+def check_color(
+    scene: Scene, frame: SceneFrame, view: SceneView, color: Colors, ids: Ids, shades: bool = True
+) -> Iterator[Check]:
+    """Compare a color pass (H, W, 3) with what its Scene says about colors and light.
+
+    Args:
+        ids: (H, W), of the objects.
+        shades: as in `check_image`.
+    """
+    stage = load_stage(scene.stage)
+    if frame.fixation and stage.fixation is not None:
+        center = color[len(color) // 2, color.shape[1] // 2].tolist()
+        off = float(center != [*stage.fixation.color])
+        yield Check("plain", 2 * off, f"the fixation cross has the color {center}; expected {stage.fixation.color}")
+    for what, region, expected in _plain_regions(stage, frame, ids):
+        shown = _sample(color, region)
+        if len(shown) >= MIN_PIXELS:
+            found = np.median(shown, axis=0).astype(int)
+            problem = f"{what} has the color {found.tolist()}; expected {expected.tolist()}"
+            yield Check("plain", float(np.abs(found - expected).max()) / TOLERANCE, problem)
+    lit, shaded = _lit(stage, frame, view, ids)
+    if len(shown := _sample(color, lit)) >= MIN_PIXELS:
+        black = float(np.mean(~shown.any(axis=1)))
+        yield Check("black", black / MOST_BLACK, f"{100 * black:.0f} % of the pixels where light falls are black")
+    if shades and len(shown := _sample(color, shaded)) >= MIN_PIXELS:
+        same = float(np.mean((shown == shown[0]).all(axis=1)))
+        yield Check("constant", same / MOST_EQUAL, f"{100 * same:.0f} % of the shaded pixels are {shown[0].tolist()}")
+    noise = _noise(color, ids)
+    yield Check("noise", noise / MOST_NOISE, f"neighboring pixels differ by {noise:.0f} levels, as in noise")
+
+
+def _sample(color: Colors, region: Bools) -> Colors:
+    """Return about 600 pixels of a region, evenly spread."""
+    where = np.flatnonzero(region)
+    sample: Colors = color.reshape(-1, 3)[where[:: max(1, len(where) // _SAMPLE)]]
+    return sample
+
+
+def _plain_regions(stage: Stage, frame: SceneFrame, ids: Ids) -> Iterator[tuple[str, Bools, NDArray[np.uint8]]]:
+    """Yield what has one color, known from the Scene: its name, its pixels and the color as displayed."""
+    if frame.background is not None and stage.ground is None:
+        yield "the background", ids == 0, np.array(frame.background, dtype=np.uint8)
+    for item in frame.objects if stage.pixels == "center" else ():
+        if item.material.name == "emission":
+            shown = np.array(item.color_linear, dtype=np.float32) * np.float32(item.material.strength)
+            yield f"object {item.name!r}", ids == item.index, display(shown)
+
+
+def _lit(stage: Stage, frame: SceneFrame, view: SceneView, ids: Ids) -> tuple[Bools, Bools]:
+    """Return two regions (H, W): what can't be black all over, and the part of it whose shades differ."""
+    light = any(stage.ambient) or any(light.energy > 0 and any(light.color) for light in frame.lights)
+    own = {item.index for item in frame.objects if item.material.name in ("emission", "unlit")}
+    bright = {item.index for item in frame.objects if max(item.color_linear) * item.material.strength > DARK}
+    shaded = np.isin(ids, [*bright - own]) if light else np.zeros(ids.shape, dtype=bool)
+    if light and stage.ground is not None and stage.ground.albedo > DARK:
+        height, width = ids.shape
+        grid = np.ix_(_spread(height), _spread(width))
+        shaded[grid] |= (ids[grid] == 0) & _on_ground(stage.ground, Camera.of(view.camera, width, height), *grid)
+    return shaded | np.isin(ids, [*bright & own]), shaded
+
+
+def _spread(length: int) -> NDArray[np.intp]:
+    return np.linspace(0, length - 1, min(length, _RAYS), dtype=np.intp)
+
+
+def _on_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Bools:
+    """Return whether the rays of pixels meet the flat part of the ground, (rows, columns)."""
+    y, x = (axis.ravel() + 0.5 for axis in np.broadcast_arrays(rows, columns))
+    eye, ahead = (camera.unproject(x, y, np.full(len(x), depth)) for depth in (0.0, 1.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        depth = eye[2] / (eye[2] - ahead[2])
+        at_x, at_y, _ = camera.unproject(x, y, depth)
+        seen = (depth > camera.clip[0]) & (depth < camera.clip[1]) & on_sheet(ground, at_x, at_y)
+    seen[seen] = np.abs(height_at(ground, at_x[seen], at_y[seen])) < _FLAT
+    return seen.reshape(rows.size, columns.size)
+
+
+def _noise(color: Colors, ids: Ids) -> float:
+    """Return the mean difference of horizontal neighbors of one object or of the ground in some rows, levels."""
+    rows = _spread(len(ids))
+    same = ids[rows][:, 1:] == ids[rows][:, :-1]
+    steps = np.abs(np.diff(color[rows].astype(np.int16), axis=1))[same]
+    return float(steps.mean()) if len(steps) >= MIN_PIXELS else 0.0

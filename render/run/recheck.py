@@ -1,0 +1,68 @@
+"""Rendering a sample of the episodes on two workers, to find devices that render wrong images without an error."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from itertools import chain
+
+from diorama.render.annotations.compare import compare_records
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.run.pool import Slot
+from diorama.render.run.worker import Done, Failure, Task
+from diorama.render.store.rows import decode, record_of
+from diorama.scene_specs.language.rendered import ImageRecord
+
+# Between devices whose arithmetic differs: levels, dB, and pixels of an object.
+MOST_MEAN_ERROR, LEAST_PSNR, MOST_PIXELS, MOST_SHARE = 1.0, 30.0, 5, 0.02
+
+
+def is_sampled(episode_id: str, one_in: int) -> bool:
+    """Return whether an episode is among the one in `one_in` that are rendered twice; decided by its id alone."""
+    return int.from_bytes(hashlib.sha256(f"recheck {episode_id}".encode()).digest()[:8], "big") % one_in == 0
+
+
+def may_take(slots: Sequence[Slot], slot: Slot, task: Task) -> bool:
+    """Return whether a worker may have a task: a second render needs another GPU or, if there is none, worker."""
+    if task.first_on is None:
+        return True
+    staying = [other for other in slots if not other.leaving]
+    if any(other.card != task.first_on[1] for other in staying):
+        return slot.card != task.first_on[1]
+    return slot.number != task.first_on[0] or len(staying) == 1
+
+
+def judge(first: Done, again: Done) -> Done | Failure:
+    """Return the first of two renders of an episode, or why the episode fails."""
+    one, other = (record_of(row) for row in decode([first.row, again.row]).to_pylist())
+    if not (problem := difference(one, other)):
+        return first
+    where = f"rendered on {first.device} and again on {again.device}, it differs: {problem}; nothing was stored"
+    return Failure(first.episode_id, "Recheck", f"episode {first.episode_id}: {where}")
+
+
+def difference(first: EpisodeRecord, again: EpisodeRecord) -> str:
+    """Return how two renders of one episode differ more than they may; "" if they don't.
+
+    Renders on processors of one kind, with the same versions, must be equal. On GPUs, and between kinds of processors,
+    mean and PSNR of each image and the pixels of each object have the tolerances of this module.
+    """
+    comparison = compare_records(first, again)
+    on_gpu = any(not record.provenance.device.upper().startswith(("CPU", "NONE")) for record in (first, again))
+    if not comparison.changed and not on_gpu:
+        if first.digest() == again.digest() and comparison.identical:
+            return ""
+        return next((image.line() for image in comparison.images if not image.identical), "passes or truth differ")
+    for image in comparison.images:
+        if image.mean > MOST_MEAN_ERROR or image.psnr < LEAST_PSNR:
+            return image.pixels()
+    return next(chain.from_iterable(map(_pixels, first.images, again.images)), "")
+
+
+def _pixels(one: ImageRecord, other: ImageRecord) -> list[str]:
+    pairs = zip(one.annotation.objects, other.annotation.objects, strict=True)
+    return [
+        f"{one.name}: object {a.name!r} has {a.visible_pixels} pixels, and then {b.visible_pixels}"
+        for a, b in pairs
+        if abs(a.visible_pixels - b.visible_pixels) > MOST_PIXELS + MOST_SHARE * max(a.visible_pixels, b.visible_pixels)
+    ]

@@ -1,0 +1,91 @@
+"""Measure how far honest images are from the bounds of the check for wrong results, and which wrong ones it finds.
+
+    python -m tools plausibility [SPECS ...] [--scenes 500] [--width 160]
+
+Renders SPECS (default: the examples), and random scenes with the profile `standard`: objects of all materials, some cut
+off by the border. Prints the largest ratio of each measurement and its bound (an image is refused above 1), and for
+each kind of fault how many images with it were refused, of those that it changes. Exit code 1: an honest image was
+refused, or a faulty one was not.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from diorama.render.annotations.annotate import object_layers
+from diorama.render.compiler import compile_episode
+from diorama.render.episode.plausibility import MIN_PIXELS, Colors, Ids, check_color, check_ids, first_problem
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.reading.source import SpecSource
+from tools.check_truth import episode
+from tools.programs import positive
+
+EXAMPLES = Path(__file__).parents[1] / "scene_specs" / "examples"
+
+
+def faults(color: Colors, ids: Ids, rng: np.random.Generator) -> Iterator[tuple[str, Colors, Ids]]:
+    """Yield what a failing GPU could return in place of a color and an id pass: zeros, ones or noise in one of them."""
+    for name, byte in (("zero", 0), ("0xff", 255)):
+        yield f"color {name}", np.full_like(color, byte), ids
+        yield f"ids {name}", color, np.full_like(ids, byte << 8 | byte)
+    yield "color random", rng.integers(0, 256, color.shape).astype(np.uint8), ids
+    yield "ids random", color, rng.integers(0, int(ids.max()) + 1, ids.shape).astype(ids.dtype)
+
+
+def scenes(specs: list[Path], count: int, width: int, height: int) -> Iterator[Scene]:
+    """Yield those of spec files and random ones."""
+    settings = settings_for("standard", width, height)
+    for item in SpecSource(specs or sorted(EXAMPLES.glob("*.json"))):
+        yield compile_episode(item.episode, settings)
+    for number in range(count):
+        yield compile_episode(episode(number), settings)
+
+
+def main(options: Namespace) -> int:
+    """Render, measure and print."""
+    rng = np.random.default_rng(1)
+    renderer = CyclesRenderer("cpu")
+    worst: defaultdict[str, float] = defaultdict(float)
+    images, refused, made, missed = 0, [], Counter[str](), Counter[str]()
+    for scene in scenes(options.specs, options.scenes, options.width, options.width * 3 // 4):
+        for frame in scene.frames:
+            for view in frame.views:
+                passes = renderer.render(scene, frame, view)
+                height, width = passes.ids.shape
+                layers = object_layers(scene, frame, view, width, height)
+                images += 1
+                for check in chain(
+                    check_ids(frame, passes.ids, layers), check_color(scene, frame, view, passes.color, passes.ids)
+                ):
+                    worst[check.name] = max(worst[check.name], check.ratio)
+                    refused += [f"{scene.id}: {check.problem}"] * (check.ratio > 1)
+                for name, color, ids in faults(passes.color, passes.ids, rng):
+                    changed = (color != passes.color).any(axis=2) | (ids != passes.ids)
+                    if changed.sum() < MIN_PIXELS:
+                        continue
+                    made[name] += 1
+                    found = chain(check_ids(frame, ids, layers), check_color(scene, frame, view, color, ids))
+                    if not first_problem(found):
+                        missed[name] += 1
+                        print(f"missed: {name}: {scene.id}: {frame.image_name(view)}")
+    print(f"{images} images, {len(refused)} refused", *refused, sep="\n  ")
+    for name, ratio in sorted(worst.items()):
+        print(f"{name}: at most {ratio:.2f} of the bound")
+    for name in made:
+        print(f"{name}: {made[name] - missed[name]} of {made[name]} refused")
+    return int(bool(refused or missed))
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("specs", nargs="*", type=Path, help="spec files (default: the examples)")
+    parser.add_argument("--scenes", type=int, default=500, help="random scenes (default: 500)")
+    parser.add_argument("--width", type=positive, default=160, help="of the images, 4:3 (default: 160)")
