@@ -1,4 +1,4 @@
-"""Measure how far honest images are from the bounds of the check for wrong results, and which wrong ones it finds.
+"""Measure the check for wrong images on honest and on faulty ones.
 
     python -m tools plausibility [SPECS ...] [--scenes 500] [--width 160]
 
@@ -87,5 +87,5 @@ def main(options: Namespace) -> int:
 def add_options(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("specs", nargs="*", type=Path, help="spec files (default: the examples)")
-    parser.add_argument("--scenes", type=int, default=500, help="random scenes (default: 500)")
+    parser.add_argument("--scenes", type=positive, default=500, help="random scenes (default: 500)")
     parser.add_argument("--width", type=positive, default=160, help="of the images, 4:3 (default: 160)")

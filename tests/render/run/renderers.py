@@ -8,7 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from diorama.render.model.errors import DeviceError, GpuError, GpuMemoryError
 from diorama.render.model.passes import Passes
@@ -55,6 +58,29 @@ class CrashesAlways(FakeRenderer):
         if "raise" in scene.id:
             raise RuntimeError("planted")
         return super().render(scene, frame, view)
+
+
+class Black(FakeRenderer):
+    """Renders episodes called .../black... in black the first time, and those called .../dark... always."""
+
+    def __init__(self) -> None:
+        super().__init__(device="GPU black" if os.environ.get("CUDA_VISIBLE_DEVICES") else "CPU black")
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        passes = super().render(scene, frame, view)
+        if ("black" in scene.id and _first_time(scene.id)) or "dark" in scene.id:
+            return replace(passes, color=np.zeros_like(passes.color))
+        return passes
+
+
+class Fickle(FakeRenderer):
+    """Renders episodes called .../fickle... brighter the first time."""
+
+    def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
+        passes = super().render(scene, frame, view)
+        if "fickle" in scene.id and _first_time(scene.id):
+            return replace(passes, color=passes.color + np.uint8(9))
+        return passes
 
 
 class Slow(FakeRenderer):

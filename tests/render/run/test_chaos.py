@@ -40,7 +40,7 @@ def _what_is_lost_or_wrong_is_noticed(store: Path, expected: dict[str, str]) -> 
     with pytest.raises(chaos.ChaosError, match="undisturbed"):
         chaos.check(names, store, {**expected, names[3]: "{}"}, 0, good)
     with pytest.raises(chaos.ChaosError, match="instead of a GPU"):
-        chaos.check_devices(names, store)
+        chaos.check_devices(names, store, store)
     with pytest.raises(chaos.ChaosError, match="summary"):
         chaos.check(names, store, expected, 0, {**good, "rendered": 23})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -72,6 +73,37 @@ def test_a_fault_may_be_of_one_card_or_of_one_process(tmp_path: Path) -> None:
     assert [machine.python(LAUNCH + "show(cuda.cuCtxSynchronize())") for _ in range(3)] == [702, 0, 0]
 
 
+# Copies of ones from the card after so many launches; a fault may change those of 2 KiB, not those of 8 bytes.
+COPY = """
+block, bytes_ = ctypes.c_ulonglong(), (ctypes.c_ubyte * 2048)()
+def copied(launches, size):
+    for _ in range(launches): launch()
+    cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(2048))
+    cuda.cuMemcpyHtoD_v2(block, bytes([1]) * 2048, ctypes.c_size_t(2048))
+    result = cuda.cuMemcpyDtoH_v2(bytes_, block, ctypes.c_size_t(size))
+    return [result, len({*bytes_[:size]}), bytes_[0]]
+"""
+
+
+@pytest.mark.parametrize(("rule", "kinds", "first"), [("zero", 1, 0), ("0xff", 1, 255), ("random", 256, None)])
+def test_copies_are_wrong_without_an_error(tmp_path: Path, rule: str, kinds: int, first: int | None) -> None:
+    machine = Machine(tmp_path, 2, fail=f"{rule}:2@1")
+    text = LAUNCH + COPY + "show([copied(2, 2048), copied(1, 2048), copied(0, 8)])"
+    assert machine.python(text, CUDA_VISIBLE_DEVICES="0") == [[0, 1, 1]] * 3
+    good, wrong, small = machine.python(text, CUDA_VISIBLE_DEVICES="1")
+    assert (good, small) == ([0, 1, 1], [0, 1, 1])
+    assert wrong[:2] == [0, kinds] and first in (None, wrong[2])
+
+
+def test_a_launch_that_hangs_never_returns(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, 1, fail="hang:1")
+    machine.limit = 3.0
+    with pytest.raises(subprocess.TimeoutExpired):
+        machine.python(LAUNCH + "launch(); launch(); show(1)")
+    assert machine.python(LAUNCH + "launch(); show(1)") == 1
+    assert [*machine.calls("fault hang").values()] == [1]
+
+
 def test_a_card_that_vanishes_is_gone_for_every_process(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 3, fail="vanish=999:1@1")
     assert machine.python(LAUNCH + "show([launch(), launch()])", CUDA_VISIBLE_DEVICES="0") == [0, 0]
@@ -85,6 +117,8 @@ def test_a_card_that_vanishes_is_gone_for_every_process(tmp_path: Path) -> None:
     [
         ({"fail": "cuInit"}, "--fail cuInit"),
         ({"fail": "cuInit=999x1"}, "--log"),
+        ({"fail": "zerox1"}, "--log"),
+        ({"fail": "vanish"}, "or hang, zero, 0xff, random"),
         ({"memory": "much"}, "--memory much"),
         ({"cards": 65}, "--cards 65"),
     ],

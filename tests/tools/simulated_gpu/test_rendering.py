@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from diorama.render.episode.plausibility import image_problems
 from diorama.render.store import open_store
 from tests import mesh_files
 from tests.tools.simulated_gpu.conftest import Machine
@@ -44,6 +45,16 @@ def test_examples_on_any_number_of_cards_are_those_of_the_cpu(tmp_path: Path) ->
     found = compare_stores(tmp_path / "stores" / "cards.lance", tmp_path / "stores" / "one.lance")
     # Kernels add light in an order that varies, so a pixel may differ by 1 of 255, as in two runs on one card.
     assert len(found.ids) > 40 and not any(found.ids) and min(found.psnr) > 80, found.text()
+
+
+@pytest.mark.parametrize("fault", ["zero:0@1", "0xff:200@1", "random:700@1"])
+def test_a_card_with_wrong_results_leaves_none_in_the_store(tmp_path: Path, specs: Path, fault: str) -> None:
+    """Before its first launch, after the test image, and in the middle of the run: card 0 renders what card 1 fails."""
+    machine = Machine(tmp_path, 2, level=2, fail=fault)
+    store = render(machine, "cards", [specs], "--gpus", "2", "--workers-per-gpu", "1", "--profile", "draft")
+    records = open_store(str(store)).get_many([f"e{k}" for k in range(8)])
+    assert not [problem for record in records for problem in image_problems(record)]
+    assert machine.calls("fault"), "the fault did not happen: the test tests nothing"
 
 
 def test_two_cards_denoise_and_show_textures_as_the_cpu_does(tmp_path: Path) -> None:
