@@ -45,7 +45,7 @@ DARK = 0.02
 # Height of the ground up to which it counts as flat, Blender units.
 _FLAT = 0.1
 # Pixels of a region that are looked at, and rays that look for the ground along each axis of the image.
-_SAMPLE, _RAYS = 600, 12
+_SAMPLE, _RAYS = 600, 10
 
 
 class Check(NamedTuple):
@@ -109,7 +109,9 @@ def check_ids(frame: SceneFrame, ids: Ids, layers: Sequence[Layer]) -> Iterator[
         yield Check("overlap", np.inf, f"the id pass has ids from {lowest} to {highest}; expected 0 to {count}")
         return
     expected, _ = compose(layers, width, height)
-    both = np.bincount((expected.astype(np.intp) * (count + 1) + ids).ravel(), minlength=(count + 1) ** 2)
+    # Two bytes are faster, and suffice for most frames.
+    wide = expected if count < 255 else expected.astype(np.intp)
+    both = np.bincount((wide * wide.dtype.type(count + 1) + ids).ravel(), minlength=(count + 1) ** 2)
     table = both.reshape(count + 1, count + 1)
     for item, wanted, found in zip(frame.objects, table.sum(axis=1)[1:], table.sum(axis=0)[1:], strict=True):
         common = int(table[item.index, item.index])
@@ -170,14 +172,15 @@ def _plain_regions(stage: Stage, frame: SceneFrame, ids: Ids) -> Iterator[tuple[
 def _lit(stage: Stage, frame: SceneFrame, view: SceneView, ids: Ids) -> tuple[Bools, Bools]:
     """Return two regions (H, W): what can't be black all over, and the part of it whose shades differ."""
     light = any(stage.ambient) or any(light.energy > 0 and any(light.color) for light in frame.lights)
-    own = {item.index for item in frame.objects if item.material.name in ("emission", "unlit")}
-    bright = {item.index for item in frame.objects if max(item.color_linear) * item.material.strength > DARK}
-    shaded = np.isin(ids, [*bright - own]) if light else np.zeros(ids.shape, dtype=bool)
+    # By id; 0 is what is behind the objects.
+    own = np.array([False, *(item.material.name in ("emission", "unlit") for item in frame.objects)])
+    bright = [False, *(max(item.color_linear) * item.material.strength > DARK for item in frame.objects)]
+    shaded = np.take(np.array(bright) & ~own & light, ids)
     if light and stage.ground is not None and stage.ground.albedo > DARK:
         height, width = ids.shape
         grid = np.ix_(_spread(height), _spread(width))
         shaded[grid] |= (ids[grid] == 0) & _on_ground(stage.ground, Camera.of(view.camera, width, height), *grid)
-    return shaded | np.isin(ids, [*bright & own]), shaded
+    return shaded | np.take(np.array(bright) & own, ids) if any(own) else shaded, shaded
 
 
 def _spread(length: int) -> NDArray[np.intp]:
