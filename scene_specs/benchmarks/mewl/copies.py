@@ -59,7 +59,7 @@ def _copies(info: Mapping[str, Any], task: Mapping[str, Any], frames: Sequence[A
         yield from _panel(at, panel, shown, frame)
     things = {word: meaning for word, meaning in words.items() if isinstance(meaning, list)}
     for key, table in (("objects", looks), ("word-concept", things)):
-        for name in table.keys() & named.keys():
+        for name in sorted(table.keys() & named.keys()):
             # In `relation`, objects of several images can share a name, and one of them is listed.
             yield (key, name), table[name], table[name] if table[name] in named[name] else named[name][0]
 
