@@ -5,15 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from diorama.render.export._image_files import ID
-from diorama.render.export.protocol import IDENTITY_COLUMNS, ExportOptions, ExportReport, write_records
-from diorama.render.io.atomic_output import FileConflictError, below, output_lock, put_file, put_folder
+from diorama.render.export.protocol import IDENTITY_COLUMNS, Export
+from diorama.render.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
 
 # Relative path of a file -> content.
@@ -22,91 +21,101 @@ Files = Mapping[str, bytes]
 Identity = Mapping[str, Any]
 
 
-def export_folders(
-    store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None], *,
-    version: int, marked: str, folder_of: Callable[[str], Path],
-    files_of: Callable[[EpisodeRecord, Identity], Files],
-    identity_in: Callable[[dict[str, Any]], Identity | None] = lambda data: data.get("diorama"),
-    merge: Callable[[Path, Path], None] | None = None,
-    files_beside: Callable[[EpisodeRecord], Files] = lambda record: {},
-) -> ExportReport:  # fmt: skip
-    """Write each episode to its folder below `out`; see diorama.render.export.protocol.Exporter.
+class FolderExport(Export):
+    """One export of a format with one folder per episode.
 
-    Args:
+    Attributes:
+        version: of the format.
         marked: the JSON file of a folder that holds the identity of the stored episode.
-        folder_of: episode id -> relative path; raises ValueError for an id of another benchmark.
-        files_of: all files of an episode, given its identity; raises SpecError or ValueError for an episode that the
-            format can't hold.
-        identity_in: finds the identity in the data of the marked file.
-        merge: moves a new folder to an existing one (diorama.render.io.atomic_output.put_folder), for formats in which
-            a folder may hold the folders of other episodes.
-        files_beside: an episode's files outside its folder, relative to `out`; written before the folder.
+        nested: whether a folder may be in that of another episode. Its files are then moved one by one, `marked` last.
     """
-    report = ExportReport()
-    owners: dict[Path, str] = {}
 
-    def is_missing(episode_id: str) -> bool:
-        folder = below(out, folder_of(episode_id))
-        owner = owners.setdefault(folder, episode_id)
+    version: int
+    marked: str
+    nested = False
+
+    def folder_of(self, episode_id: str) -> Path:
+        """The relative path of an episode's folder. Raises ValueError for an id of another benchmark."""
+        raise NotImplementedError
+
+    def files_of(self, record: EpisodeRecord, identity: Identity) -> Files:
+        """All files of an episode. Raises SpecError or ValueError for an episode that the format can't hold."""
+        raise NotImplementedError
+
+    def identity_in(self, data: dict[str, Any]) -> Identity | None:
+        """The identity in the data of the marked file."""
+        return data.get("diorama")
+
+    def files_beside(self, record: EpisodeRecord) -> Files:
+        """An episode's files outside its folder, relative to `out`; written before the folder."""
+        return {}
+
+    def run(self) -> None:
+        """Write the folders that are missing."""
+        rows = self.store.scan(["episode_id", *IDENTITY_COLUMNS], batch_size=8192)
+        self._identities = {row["episode_id"]: {"format_version": self.version, **row} for row in rows}
+        self._owners: dict[Path, str] = {}
+        missing = []
+        for episode_id in chosen_ids(self.store, self.options):
+            label = episode_id if ID.fullmatch(episode_id) else repr(episode_id)
+            try:
+                if self._is_missing(episode_id):
+                    missing.append(episode_id)
+                    continue
+                self.report.skipped += 1
+            except FileConflictError as error:
+                self.report.differing.append(f"episode {label}: {error}")
+            except ValueError as error:
+                self.report.failed.append(f"episode {label}: {error}")
+            self.progress(1)
+        self.write_records(missing, self._write)
+
+    def _is_missing(self, episode_id: str) -> bool:
+        folder = below(self.out, self.folder_of(episode_id))
+        owner = self._owners.setdefault(folder, episode_id)
         if owner != episode_id:
             # Folder names have no leading zeros.
             raise ValueError(
                 f"{folder} is the folder of episode {owner}; export one of the two with --where to another folder"
             )
-        found = _read_identity(folder, marked, identity_in, shared=merge is not None)
-        if found is not None and found != identities[episode_id] and not options.overwrite:
+        found = self._read_identity(folder)
+        if found is not None and found != self._identities[episode_id] and not self.options.overwrite:
             raise FileConflictError(f"{folder} holds something else than the store's episode")
-        return found != identities[episode_id]
+        return found != self._identities[episode_id]
 
-    def write(record: EpisodeRecord) -> bool:
-        name = folder_of(record.episode_id)
-        files = files_of(record, identities[record.episode_id])
-        for path in (out / name, *(out / name).parents):
+    def _read_identity(self, folder: Path) -> Identity | None:
+        """The identity of the episode in a folder; empty if the folder holds something else, None if it is free.
+
+        Raises FileConflictError if it can't be read.
+        """
+        try:
+            if not self.nested and not any(folder.iterdir()):
+                return None
+            return self.identity_in(json.loads((folder / self.marked).read_bytes())) or {}
+        except NotADirectoryError:
+            # A file has the name of the folder or of one above it. Writing reports it.
+            return None
+        except FileNotFoundError:
+            return None if self.nested or not folder.exists() else {}
+        except (ValueError, AttributeError):
+            return {}
+        except OSError as error:
+            raise FileConflictError(f"{error.filename} can't be read: {error.strerror or error}") from error
+
+    def _write(self, record: EpisodeRecord) -> bool:
+        name, overwrite = self.folder_of(record.episode_id), self.options.overwrite
+        files = self.files_of(record, self._identities[record.episode_id])
+        for path in (self.out / name, *(self.out / name).parents):
             if path.exists() and not path.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-        for file, content in files_beside(record).items():
-            below(out, file).parent.mkdir(parents=True, exist_ok=True)
-            put_file(out, file, content, overwrite=True)
-        put_folder(out, name, files, merge)
+        if self.nested:
+            for file, content in files.items():
+                has_content(below(self.out, name / file), content, overwrite)
+        for file, content in self.files_beside(record).items():
+            put_file(self.out, file, content, overwrite)
+        put_folder(self.out, name, files, self.merge if self.nested else None)
         return True
 
-    with output_lock(out):
-        rows = store.scan(["episode_id", *IDENTITY_COLUMNS], batch_size=8192)
-        identities = {row["episode_id"]: {"format_version": version, **row} for row in rows}
-        missing = []
-        for episode_id in chosen_ids(store, options):
-            label = episode_id if ID.fullmatch(episode_id) else repr(episode_id)
-            try:
-                if is_missing(episode_id):
-                    missing.append(episode_id)
-                    continue
-                report.skipped += 1
-            except FileConflictError as error:
-                report.differing.append(f"episode {label}: {error}")
-            except ValueError as error:
-                report.failed.append(f"episode {label}: {error}")
-            progress(1)
-        write_records(store, missing, write, out, report, progress)
-    return report
-
-
-def _read_identity(
-    folder: Path, marked: str, identity_in: Callable[[dict[str, Any]], Identity | None], shared: bool
-) -> Identity | None:
-    """The identity of the episode in a folder; empty if the folder holds something else, None if it is free.
-
-    shared: folders of other episodes may be in it. Raises ValueError if it can't be read.
-    """
-    try:
-        if not shared and not any(folder.iterdir()):
-            return None
-        return identity_in(json.loads((folder / marked).read_bytes())) or {}
-    except NotADirectoryError:
-        # A file has the name of the folder or of one above it. Writing reports it.
-        return None
-    except FileNotFoundError:
-        return None if shared or not folder.exists() else {}
-    except (ValueError, AttributeError):
-        return {}
-    except OSError as error:
-        raise ValueError(f"{error.filename} can't be read: {error.strerror or error}") from error
+    def merge(self, partial: Path, target: Path) -> None:
+        """Move a complete temporary folder to an existing one; see diorama.render.io.atomic_output.put_folder."""
+        raise NotImplementedError

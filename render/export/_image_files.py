@@ -12,19 +12,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from diorama.render.export.protocol import ExportOptions, ExportReport, write_records
-from diorama.render.io.atomic_output import below, compact_json, output_lock, put_file, remove_leftovers
+from diorama.render.export.protocol import Export
+from diorama.render.io.atomic_output import below, compact_json, put_file
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.atomic import atomic_path
 
 # The patterns of diorama.scene_specs.language.spec. A store may have another origin, and these names become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 UNSPLIT = "unsplit"
+# (path below `out`, PNG) of each image.
+Images = Sequence[tuple[str, bytes]]
 
 
 def split_of(split: str | None, without: str = UNSPLIT) -> str:
@@ -50,23 +50,22 @@ class StreamedJson:
     Items go to unnamed temporary files; `save` joins them. facts: the keys before the lists.
     """
 
-    def __init__(self, path: Path, lists: Iterable[str], stack: ExitStack) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    def __init__(self, folder: Path, lists: Iterable[str], stack: ExitStack) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self.facts: dict[str, Any] = {}
-        self._path = path
         self._lists: dict[str, IO[bytes]] = {}
         for name in lists:
             # SIM115: the stack closes the file.
-            self._lists[name] = stack.enter_context(tempfile.TemporaryFile(dir=path.parent))  # noqa: SIM115
+            self._lists[name] = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
 
     def add(self, name: str, item: Any, key: str | None = None) -> None:
         """Append an item to a list, on its own line; with a key, an entry of an object."""
         text = compact_json(item) if key is None else f"{compact_json(key)}: {compact_json(item)}"
         self._lists[name].write(((",\n" if self._lists[name].tell() else "") + text).encode())
 
-    def save(self) -> None:
-        """Write the file atomically. Raises OSError."""
-        with atomic_path(self._path) as temporary, temporary.open("wb") as out:
+    def save(self, path: Path) -> None:
+        """Write the file. Raises OSError."""
+        with path.open("wb") as out:
             for part in self.parts():
                 if isinstance(part, bytes):
                     out.write(part)
@@ -88,60 +87,60 @@ class StreamedJson:
         yield b"}\n"
 
 
-class ImageExport:
+class ImageExport(Export):
     """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts.
 
     is_new: whether `out` did not exist. counts: for formats that number their images, the numbers so far by split.
+    Memory: a chunk of episodes.
     """
 
-    def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions) -> None:
-        self.store, self.out, self.options = store, out, options
-        self.is_new = not out.exists()
-        self.report = ExportReport()
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.is_new = not self.out.exists()
         self.streams: dict[str, StreamedJson] = {}
         self.counts: Counter[str] = Counter()
         self._stack = ExitStack()
 
-    @classmethod
-    def export(
-        cls, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
-    ) -> ExportReport:
-        """Write images and lists; see diorama.render.export.protocol.Exporter. Memory: a chunk of episodes."""
-        return cls(store, out, options)._run(progress)
-
-    def write(self, record: EpisodeRecord) -> bool:
-        """Write an episode's images and add it to the lists; return whether any image is new. Raises ValueError."""
+    def write(self, record: EpisodeRecord) -> Images:
+        """Add an episode to the lists, and return its images. Raises ValueError."""
         raise NotImplementedError
+
+    def lists(self) -> Iterable[str]:
+        """The names of all lists so far."""
+        return self.streams
 
     def finish(self) -> None:
         """Complete the lists after the last episode."""
 
-    def _run(self, progress: Callable[[int], None]) -> ExportReport:
-        with output_lock(self.out), self._stack:
-            remove_leftovers(self.out)
-            write_records(self.store, chosen_ids(self.store, self.options), self.write, self.out, self.report, progress)
+    def run(self) -> None:
+        """Write images and lists."""
+        with self._stack:
+            self.write_records(chosen_ids(self.store, self.options), self._write)
             # If an image differs, the lists of an earlier export stay: new ones would lack that episode.
             if not self.report.differing:
                 self._save_lists()
-        return self.report
+
+    def _write(self, record: EpisodeRecord) -> bool:
+        images = self.write(record)
+        self.written.check(*self.lists())
+        return self.put_images(images)
+
+    def put_images(self, images: Images) -> bool:
+        """Write the images of an episode; return whether any is new."""
+        new = [put_file(self.out, path, png, self.options.overwrite) for path, png in images]
+        return any(new)
 
     def _save_lists(self) -> None:
         try:
             self.finish()
-            for stream in self.streams.values():
-                stream.save()
+            for name, stream in self.streams.items():
+                with self.written.replacing(name) as path:
+                    stream.save(path)
         except OSError as error:
             raise StoreError(f"writing the lists below {self.out} failed: {error}") from error
-
-    def put_images(self, paths: Sequence[str], record: EpisodeRecord) -> bool:
-        """Write all images of an episode to these paths below `out`; return whether any is new."""
-        overwrite = self.options.overwrite
-        # All are written, also after a new one.
-        new = [put_file(self.out, path, image.png, overwrite) for path, image in zip(paths, record.images, strict=True)]
-        return any(new)
 
     def stream(self, name: str, lists: Sequence[str], kind: Callable[..., StreamedJson] = StreamedJson) -> StreamedJson:
         """The JSON file `name` below `out`, opened on first use."""
         if name not in self.streams:
-            self.streams[name] = kind(below(self.out, name), lists, self._stack)
+            self.streams[name] = kind(below(self.out, name).parent, lists, self._stack)
         return self.streams[name]

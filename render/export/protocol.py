@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from diorama.render.io.atomic_output import FileConflictError
-from diorama.render.model.errors import ConflictError, DioramaError, SpecError, StoreError
+from diorama.render.io.atomic_output import FileConflictError, output_lock, remove_leftovers
+from diorama.render.io.written_files import WrittenFiles
+from diorama.render.model.errors import ConflictError, DioramaError, StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection, iter_valid_records, listed
@@ -59,7 +62,7 @@ class ExportReport:
         broken = self.damaged + self.failed
         texts = [listed("not exported", broken)] if broken else []
         if self.differing:
-            advice = "pass --overwrite to replace them, or another --out folder"
+            advice = "pass --overwrite to replace files that differ, or another --out folder"
             texts.append(f"{listed('not exported', self.differing)}\n{advice}")
         if not texts:
             return None
@@ -85,6 +88,40 @@ class Exporter(Protocol):
         ...
 
 
+class Export:
+    """One export of Diorama's own formats: what it reads, where it writes, and its report. A format overrides `run`."""
+
+    def __init__(
+        self, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
+    ) -> None:
+        self.store, self.out, self.options, self.progress = store, out, options, progress
+        self.report = ExportReport()
+
+    @classmethod
+    def export(
+        cls, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
+    ) -> ExportReport:
+        """Export; see Exporter."""
+        export = cls(store, out, options, progress)
+        with output_lock(out):
+            remove_leftovers(out)
+            export.run()
+        return export.report
+
+    def run(self) -> None:
+        """Write everything. Raises as Exporter."""
+        raise NotImplementedError
+
+    @cached_property
+    def written(self) -> WrittenFiles:
+        """The record of the files that a later export may replace."""
+        return WrittenFiles(self.out, self.store, self.options.overwrite)
+
+    def write_records(self, episode_ids: Sequence[str], write: Callable[[EpisodeRecord], bool]) -> None:
+        """See the function."""
+        write_records(self.store, episode_ids, write, self.out, self.report, self.progress)
+
+
 def write_records(
     store: EpisodeReader,
     episode_ids: Sequence[str],
@@ -100,22 +137,34 @@ def write_records(
 
     Raises:
         StoreError: if the disk fails.
+        UsageError: a file can't be written that has nothing to do with the episode.
     """
     for record in iter_valid_records(store, episode_ids, report.damaged, progress):
-        try:
+        with reported(record, out, report):
             new = write(record)
-        except FileConflictError as error:
-            report.differing.append(f"episode {record.episode_id}: {error}")
-        except (SpecError, ValueError) as error:
-            report.failed.append(f"episode {record.episode_id}: {error}")
-        except INCOMPLETE as error:
-            problem = incomplete(benchmark_of(record.scene.task), error)
-            report.failed.append(f"episode {record.episode_id}: {problem}")
-        except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-            report.failed.append(f"episode {record.episode_id}: {error.filename2 or error.filename} is in the way")
-        except OSError as error:
-            raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
-        else:
             report.exported += new
             report.skipped += not new
         progress(1)
+
+
+@contextmanager
+def reported(record: EpisodeRecord, out: Path, report: ExportReport) -> Iterator[None]:
+    """Put an error that is due to one episode into the report; see `write_records`."""
+    try:
+        yield
+    except FileConflictError as error:
+        report.differing.append(f"episode {record.episode_id}: {error}")
+    except UsageError:
+        raise
+    except (DioramaError, ValueError) as error:
+        report.failed.append(f"episode {record.episode_id}: {error}")
+    except INCOMPLETE as error:
+        problem = incomplete(benchmark_of(record.scene.task), error)
+        report.failed.append(f"episode {record.episode_id}: {problem}")
+    except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
+        report.differing.append(f"episode {record.episode_id}: {error.filename2 or error.filename} is in the way")
+    except OSError as error:
+        if error.errno is not None:
+            raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
+        # Pillow's errors about an image have no number.
+        report.failed.append(f"episode {record.episode_id}: {error}")

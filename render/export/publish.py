@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,15 @@ from diorama.render.export.about import COMMON_LICENSES, About
 from diorama.render.export.croissant import croissant, license_url
 from diorama.render.export.dataset_facts import OWN, UNKNOWN, Facts, gather
 from diorama.render.export.protocol import ExportOptions
-from diorama.render.io.atomic_output import indented_json, output_lock, put_file
-from diorama.render.model.errors import ConflictError, UsageError
+from diorama.render.io.atomic_output import indented_json, output_lock
+from diorama.render.io.written_files import WrittenFiles
+from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.tables import counted, markdown_table
 
 # The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"
-# How the card of `--format huggingface` without --about begins.
-BARE_CARD = "---\npretty_name: rendered by Diorama\n"
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
 _MEASURED = (
@@ -44,17 +43,6 @@ def is_published(out: Path) -> bool:
         return {"diorama", "identities"} <= {*json.loads((out / PUBLISHED).read_bytes())}
     except (OSError, ValueError, TypeError):
         return False
-
-
-def check_replaceable(out: Path, names: Iterable[str], overwrite: bool) -> None:
-    """Raise ConflictError if a file to write in `out` is neither of an earlier export nor to be replaced."""
-    if overwrite or is_published(out):
-        return
-    for path in (out / name for name in names):
-        if path.exists() and not (path.is_file() and path.read_bytes().startswith(BARE_CARD.encode())):
-            raise ConflictError(
-                f"{path} was not written by an export; pass --overwrite to replace it, or another --out folder"
-            )
 
 
 def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
@@ -159,7 +147,7 @@ def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOpti
     Args:
         name: of the format.
     """
-    check_replaceable(out, _FILES, options.overwrite)
+    WrittenFiles(out, store, options.overwrite).check(*_FILES)
     if name == "folder":
         there = {path.parent.relative_to(out).as_posix() for path in out.rglob("episode.json")}
         if others := sorted(there - {*chosen_ids(store, options)}):
@@ -190,16 +178,15 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
         image = io.BytesIO()
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
-        files = {
+        files: dict[str, str | bytes] = {
             PUBLISHED: indented_json(_provenance(store, facts, licenses)),
-            "README.md": card(about, facts, licenses, limits, biases, data_files, name == "huggingface").encode(),
+            "README.md": card(about, facts, licenses, limits, biases, data_files, name == "huggingface"),
             "croissant.json": indented_json(described),
-            "CITATION.cff": citation_cff(about).encode(),
-            "LICENSE": license_text(about, facts, licenses).encode(),
+            "CITATION.cff": citation_cff(about),
+            "LICENSE": license_text(about, facts, licenses),
             "samples.png": image.getvalue(),
         }
-        for file, content in files.items():
-            put_file(out, file, content, overwrite=True)
+        WrittenFiles(out, store, options.overwrite).put(files)
     return [f"license of {asset}: {text}" for asset, text in licenses.items() if text == UNKNOWN]
 
 

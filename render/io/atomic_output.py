@@ -46,17 +46,23 @@ def put_file(out: Path, name: str | Path, content: bytes, overwrite: bool) -> bo
         OSError: a file can't be read or written.
     """
     path = below(out, name)
-    try:
-        if path.stat().st_size == len(content) and path.read_bytes() == content:
-            return False
-    except FileNotFoundError:
-        pass
-    else:
-        if not overwrite:
-            raise FileConflictError(f"{path} exists with other contents")
+    if has_content(path, content, overwrite):
+        return False
     # A rerun writes again what a power failure takes.
     write_atomic(path, content, fsync=False)
     return True
+
+
+def has_content(path: Path, content: bytes, overwrite: bool) -> bool:
+    """Return whether a file has this content already; raises as `put_file`."""
+    try:
+        if path.stat().st_size == len(content) and path.read_bytes() == content:
+            return True
+    except FileNotFoundError:
+        return False
+    if not overwrite:
+        raise FileConflictError(f"{path} exists with other contents")
+    return False
 
 
 def put_folder(

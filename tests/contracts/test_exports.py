@@ -32,7 +32,7 @@ from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import EPISODES, members
 from tests.factories import make_job
-from tests.render.export.helpers import SPLITS, contents, run, unfinished
+from tests.render.export.helpers import SPLITS, contents, exported, run, unfinished
 from tests.render.store.rendered import rendered
 
 # These take episodes of a benchmark only; `eval` takes those of several.
@@ -130,7 +130,7 @@ def test_another_episode_in_its_place_is_refused_and_replaced_when_asked(
     assert unfinished(tmp_path / "out") == []
     assert run(store, name, tmp_path / "out", ExportOptions(overwrite=True)).error() is None
     run(store, name, tmp_path / "fresh")
-    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+    assert exported(tmp_path / "out") == exported(tmp_path / "fresh")
 
 
 @EACH
@@ -150,8 +150,8 @@ def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
     report = run(store, name, tmp_path / "out", ExportOptions(where=f"episode_id != '{chosen[1].episode_id}'", limit=2))
     assert report.exported == 2
     run(store_of(tmp_path / "other.lance", [chosen[0], chosen[2]]), name, tmp_path / "two")
-    named = {path: digest for path, digest in contents(tmp_path / "out").items() if path != "README.md"}
-    assert named == {path: digest for path, digest in contents(tmp_path / "two").items() if path != "README.md"}
+    named = {path: digest for path, digest in exported(tmp_path / "out").items() if path != "README.md"}
+    assert named == {path: digest for path, digest in exported(tmp_path / "two").items() if path != "README.md"}
 
 
 @EACH
@@ -184,27 +184,30 @@ def test_temporary_files_of_a_killed_export_are_removed(store: LanceStore, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("name", "blocked", "exported"), [("clevr", "images/train", 2), ("coco", "images/demo/a", 4)], indirect=["name"]
+    ("name", "blocked", "expected"), [("clevr", "images/train", 2), ("coco", "images/demo/a", 4)], indirect=["name"]
 )
 def test_a_file_in_the_place_of_an_image_folder_is_named_and_the_others_exported(
-    store: LanceStore, tmp_path: Path, name: str, blocked: str, exported: int
+    store: LanceStore, tmp_path: Path, name: str, blocked: str, expected: int
 ) -> None:
     path = tmp_path / "out" / blocked
     path.parent.mkdir(parents=True)
     path.write_text("mine")
     report = run(store, name, tmp_path / "out")
-    assert (report.exported, len(report.failed)) == (exported, 5 - exported)
-    assert all("in the way" in line for line in report.failed)
+    assert (report.exported, len(report.differing)) == (expected, 5 - expected)
+    assert all("in the way" in line for line in report.differing)
+    assert isinstance(report.error(), ConflictError)
     assert path.read_text() == "mine"
 
 
-@pytest.mark.parametrize(("name", "lists"), [("clevr", "scenes"), ("coco", "annotations")], indirect=["name"])
+@pytest.mark.parametrize("name", ["clevr", "coco"], indirect=True)
 def test_lists_that_cannot_be_written_are_an_error_of_the_export(
-    store: LanceStore, tmp_path: Path, name: str, lists: str
+    store: LanceStore, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run(store, name, tmp_path / "one")
-    (blocked, *_) = contents(tmp_path / "one" / lists)
-    (tmp_path / "out" / lists / blocked).mkdir(parents=True)
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    # Images are not waited for.
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match="writing the lists below"):
         run(store, name, tmp_path / "out")
     assert unfinished(tmp_path / "out") == []

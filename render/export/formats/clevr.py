@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, split_of
+from diorama.render.export._image_files import ImageExport, Images, split_of
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.rendered import FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
@@ -29,7 +29,7 @@ class _ClevrExport(ImageExport):
 
     _created = ""
 
-    def write(self, record: EpisodeRecord) -> bool:
+    def write(self, record: EpisodeRecord) -> Images:
         split = split_of(record.scene.split, without="new")
         scenes = [_scene(image) for image in record.images]
         stream = self.stream(f"scenes/CLEVR_{split}_scenes.json", ["scenes"])
@@ -38,13 +38,11 @@ class _ClevrExport(ImageExport):
         # Counted even if an image can't be written: the numbers of later scenes must not depend on that.
         self.counts[split] += len(scenes)
         names = [f"CLEVR_{split}_{number:06d}.png" for number in range(first, first + len(scenes))]
-        # Before the list, which must not contain a part of an episode.
-        new = self.put_images([f"images/{split}/{name}" for name in names], record)
         for number, (name, image, scene) in enumerate(zip(names, record.images, scenes, strict=True), start=first):
             head = {"image_index": number, "image_filename": name, "split": split}
             stream.add("scenes", {**head, "episode_id": record.episode_id, "image_name": image.name, **scene})
         self._created = max(self._created, record.provenance.created)
-        return new
+        return [(f"images/{split}/{name}", image.png) for name, image in zip(names, record.images, strict=True)]
 
     def finish(self) -> None:
         # The date of the newest image, so that the same store gives the same bytes.

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, image_path, split_of
+from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import ObjectAnnotation
@@ -50,13 +50,12 @@ class _CocoExport(ImageExport):
             shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
         return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
 
-    def write(self, record: EpisodeRecord) -> bool:
+    def write(self, record: EpisodeRecord) -> Images:
         split = split_of(record.scene.split)
         shapes = {kind_of(item.shape) for image in record.images for item in image.annotation.objects}
         if not shapes <= self._categories.keys():
             raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
         paths = [image_path(record.episode_id, image.name) for image in record.images]
-        new = self.put_images([f"images/{path}" for path in paths], record)
         stream = self.stream(f"annotations/instances_{split}.json", _LISTS)
         info = {"description": "rendered by Diorama", "version": str(FORMAT_VERSION), "split": split}
         stream.facts.update(info=info, licenses=[])
@@ -68,7 +67,7 @@ class _CocoExport(ImageExport):
                     self._annotations += 1
                     ids = {"id": self._annotations, "image_id": self._images}
                     stream.add("annotations", {**ids, **self._annotation(item)})
-        return new
+        return [(f"images/{path}", image.png) for path, image in zip(paths, record.images, strict=True)]
 
     def _annotation(self, item: ObjectAnnotation) -> dict[str, Any]:
         return {

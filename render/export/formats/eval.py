@@ -20,8 +20,8 @@ from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
-from diorama.render.export._image_files import ImageExport, StreamedJson, image_path
-from diorama.render.io.atomic_output import compact_json, put_file
+from diorama.render.export._image_files import ImageExport, Images, StreamedJson, image_path
+from diorama.render.io.atomic_output import compact_json
 from diorama.render.items.scores import items_maker, no_items
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.items import Item, item_id
@@ -60,14 +60,13 @@ class _EvalExport(ImageExport):
     def _make(self) -> Callable[[EpisodeRecord], Iterator[Item]]:
         return items_maker(self.options)
 
-    def write(self, record: EpisodeRecord) -> bool:
+    def write(self, record: EpisodeRecord) -> Images:
         items = list(self._make(record))
         if not items:
             self._without += 1
-            return False
+            return []
         benchmark = items[0].benchmark
         paths = {one.name: f"{benchmark}/images/{image_path(record.episode_id, one.name)}" for one in record.images}
-        new = self.put_images(list(paths.values()), record)
         lines = self.stream(f"{benchmark}/items.jsonl", ["items"], _Lines)
         for item in items:
             parts = [{"text": part.text, "image": paths.get(part.image, "")} for part in item.parts]
@@ -77,7 +76,12 @@ class _EvalExport(ImageExport):
                 "parts": parts, "options": item.options, "lettered": item.lettered, "answer": item.answer,
                 "label": item.label, "prompts": item.prompts, **({"pair": item.pair} if item.pair else {}),
             })  # fmt: skip
-        return new
+        return [(paths[image.name], image.png) for image in record.images]
+
+    def lists(self) -> list[str]:
+        """Items and tasks."""
+        tasks = (f"diorama_{name.partition('/')[0]}.yaml" for name in self.streams)
+        return [*self.streams, *_FILES, "diorama_tasks.py", *tasks]
 
     def finish(self) -> None:
         """Write the tasks.
@@ -93,18 +97,15 @@ class _EvalExport(ImageExport):
             raise self.report.error() or no_items(self.options)
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
+        files = {name: _text(*place) for name, place in _FILES.items()}
         # With those of earlier exports into this folder.
         earlier = {path.parent.name for path in self.out.glob("*/items.jsonl")}
         benchmarks = sorted(earlier | {name.partition("/")[0] for name in self.streams})
-        files = {name: _text(*place) for name, place in _FILES.items()}
         tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
         files["diorama_tasks.py"] = _text("diorama.render.export.harness", "diorama_tasks.py") + tasks
-        for name in benchmarks:
-            files[f"diorama_{name}.yaml"] = _text("diorama.render.export.harness", "lmms_task.yaml").replace(
-                "NAME", name
-            )
-        for name, text in files.items():
-            put_file(self.out, name, text.encode(), overwrite=True)
+        yaml = _text("diorama.render.export.harness", "lmms_task.yaml")
+        files |= {f"diorama_{name}.yaml": yaml.replace("NAME", name) for name in benchmarks}
+        self.written.put(files, shared=True)
 
 
 def _text(package: str, name: str) -> str:

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import Identity, export_folders
+from diorama.render.export._episode_folders import FolderExport, Identity
 from diorama.render.export._image_files import ID, IMAGE_NAME
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from diorama.render.export.protocol import IDENTITY_COLUMNS
@@ -30,59 +29,59 @@ FORMAT_VERSION = 1
 _EPISODE = "episode.json"
 
 
-def _folder(episode_id: str) -> Path:
-    if not ID.fullmatch(episode_id):
-        raise ValueError("this id can't be a folder name")
-    return Path(episode_id)
+class _FolderExport(FolderExport):
+    version, marked, nested = FORMAT_VERSION, _EPISODE, True
 
+    def folder_of(self, episode_id: str) -> Path:
+        if not ID.fullmatch(episode_id):
+            raise ValueError("this id can't be a folder name")
+        return Path(episode_id)
 
-def _identity_in(data: dict[str, Any]) -> Identity:
-    columns = {key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}
-    return {"episode_id": data.get("id"), **columns}
+    def identity_in(self, data: dict[str, Any]) -> Identity:
+        columns = {key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}
+        return {"episode_id": data.get("id"), **columns}
 
+    def merge(self, partial: Path, target: Path) -> None:
+        """Replace an episode, or put one beside the folders of ids below it."""
+        names = sorted((path.name for path in partial.iterdir()), key=lambda name: name == _EPISODE)
+        old: Any = None
+        with suppress(OSError, ValueError, AttributeError):
+            old = json.loads((target / _EPISODE).read_bytes()).get("files")
+        for name in old if isinstance(old, list) else ():
+            stem, _, suffix = str(name).rpartition(".")
+            if name not in names and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
+                (target / str(name)).unlink(missing_ok=True)
+        (target / _EPISODE).unlink(missing_ok=True)
+        for name in names:
+            (partial / name).replace(target / name)
+        partial.rmdir()
 
-def _merge(partial: Path, target: Path) -> None:
-    """Replace an episode, or put one beside the folders of ids below it."""
-    names = sorted((path.name for path in partial.iterdir()), key=lambda name: name == _EPISODE)
-    old: Any = None
-    with suppress(OSError, ValueError, AttributeError):
-        old = json.loads((target / _EPISODE).read_bytes()).get("files")
-    for name in old if isinstance(old, list) else ():
-        stem, _, suffix = str(name).rpartition(".")
-        if name not in names and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
-            (target / str(name)).unlink(missing_ok=True)
-    (target / _EPISODE).unlink(missing_ok=True)
-    for name in names:
-        (partial / name).replace(target / name)
-    partial.rmdir()
-
-
-def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
-    """Name -> content. Raises ValueError for image names that can't be file names."""
-    files: dict[str, bytes] = {}
-    for image in record.images:
-        if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
-            raise ValueError(f"the image name {image.name!r} can't be a file name")
-        if f"{image.name}.png" in files:
-            raise ValueError(f"two images have the name {image.name!r}")
-        files[f"{image.name}.png"] = image.png
-        files[f"{image.name}.json"] = indented_json(_truth_of(image))
-        if image.extra is not None:
-            files[f"{image.name}.npz"] = image.extra
-    names = [*files, "episode.json"]
-    files["episode.json"] = indented_json(
-        {
-            **{key: value for key, value in identity.items() if key != "episode_id"},
-            "id": record.episode_id,
-            "files": names,
-            "images": [image.name for image in record.images],
-            "task": record.scene.task,
-            "provenance": record.provenance.model_dump(mode="json"),
-            "job": record.job.model_dump(mode="json"),
-            "scene": record.scene.model_dump(mode="json"),
-        }
-    )
-    return files
+    def files_of(self, record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
+        """Name -> content. Raises ValueError for image names that can't be file names."""
+        files: dict[str, bytes] = {}
+        for image in record.images:
+            if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
+                raise ValueError(f"the image name {image.name!r} can't be a file name")
+            if f"{image.name}.png" in files:
+                raise ValueError(f"two images have the name {image.name!r}")
+            files[f"{image.name}.png"] = image.png
+            files[f"{image.name}.json"] = indented_json(_truth_of(image))
+            if image.extra is not None:
+                files[f"{image.name}.npz"] = image.extra
+        names = [*files, "episode.json"]
+        files["episode.json"] = indented_json(
+            {
+                **{key: value for key, value in identity.items() if key != "episode_id"},
+                "id": record.episode_id,
+                "files": names,
+                "images": [image.name for image in record.images],
+                "task": record.scene.task,
+                "provenance": record.provenance.model_dump(mode="json"),
+                "job": record.job.model_dump(mode="json"),
+                "scene": record.scene.model_dump(mode="json"),
+            }
+        )
+        return files
 
 
 def _truth_of(image: ImageRecord) -> dict[str, Any]:
@@ -112,7 +111,4 @@ def croissant(_out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
     return distribution, record_sets, {}
 
 
-export = partial(
-    export_folders, version=FORMAT_VERSION, marked=_EPISODE, folder_of=_folder, files_of=_files_of,
-    identity_in=_identity_in, merge=_merge,
-)  # fmt: skip
+export = _FolderExport.export

@@ -11,23 +11,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
+from diorama.render.export._shards import Shard, ShardExport, hub_split
 from diorama.render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
-from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.export.publish import BARE_CARD, SIZES, cell, check_replaceable, is_published
-from diorama.render.io.atomic_output import below
+from diorama.render.export.protocol import ExportOptions
+from diorama.render.export.publish import SIZES, cell, is_published
+from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import COMPLETE_VERSION, episode_schema
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.tables import markdown_table
 
 SHARDED = True
@@ -36,15 +36,17 @@ FORMAT_VERSION = 1
 _EPISODES = 500
 _GROUP = 50
 
-_CARD = f"""{BARE_CARD}size_categories:
-- {{size}}
+_CARD = """---
+pretty_name: rendered by Diorama
+size_categories:
+- {size}
 tags:
 - synthetic
 - image
 configs:
 - config_name: default
   data_files:
-{{data_files}}---
+{data_files}---
 
 # Rendered by Diorama
 
@@ -54,26 +56,7 @@ object of every picture with box, mask and pose, `scene` all numbers that it was
 """
 
 
-def _name_of(split: str, number: int, count: int) -> str:
-    return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
-
-
-def _write(path: Path, _shard: Shard, records: Iterator[EpisodeRecord]) -> int:
-    count = 0
-    with pq.ParquetWriter(path, episode_schema(COMPLETE_VERSION), compression="zstd", write_page_index=True) as writer:
-        while group := list(islice(records, _GROUP)):
-            writer.write_table(table_of(group, COMPLETE_VERSION), row_group_size=_GROUP)
-            count += len(group)
-    return count
-
-
-def _finish(store: EpisodeReader, out: Path, options: ExportOptions, files: dict[str, WrittenShard]) -> None:
-    # A dataset that was published keeps its card; --about updates it.
-    if not is_published(out):
-        write_atomic(below(out, "README.md"), _card(store, options, files), fsync=False)
-
-
-def _card(store: EpisodeReader, options: ExportOptions, files: dict[str, WrittenShard]) -> str:
+def _card(store: EpisodeReader, options: ExportOptions, files: Mapping[str, WrittenShard]) -> str:
     splits: dict[str, list[WrittenShard]] = {}
     for shard in files.values():
         splits.setdefault(hub_split(shard.split), []).append(shard)
@@ -136,8 +119,29 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
     )
 
 
-def export(store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]) -> ExportReport:
-    """See diorama.render.export.protocol.Exporter. Raises ConflictError for a README.md that no export wrote."""
-    check_replaceable(out, ["README.md"], options.overwrite)
-    format_ = ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish)
-    return export_shards(store, out, options, progress, format_)
+class _HuggingfaceExport(ShardExport):
+    version, episodes, side_file = FORMAT_VERSION, _EPISODES, "README.md"
+
+    def name_of(self, split: str, number: int, count: int) -> str:
+        return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
+
+    def encode(self, record: EpisodeRecord) -> pa.Table:
+        return table_of([record], COMPLETE_VERSION)
+
+    def write(self, path: Path, _shard: Shard, samples: Iterator[pa.Table]) -> int:
+        count, schema = 0, episode_schema(COMPLETE_VERSION)
+        with pq.ParquetWriter(path, schema, compression="zstd", write_page_index=True) as writer:
+            while group := list(islice(samples, _GROUP)):
+                writer.write_table(pa.concat_tables(group).combine_chunks(), row_group_size=_GROUP)
+                count += len(group)
+        return count
+
+    def keeps_side_file(self) -> bool:
+        """A dataset that was published keeps its card; --about updates it."""
+        return is_published(self.out)
+
+    def side_text(self, shards: Mapping[str, WrittenShard]) -> str:
+        return _card(self.store, self.options, shards)
+
+
+export = _HuggingfaceExport.export

@@ -18,12 +18,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import export_folders
+from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
@@ -171,7 +170,9 @@ def _constant(name: str, value: str, task: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": "SNObject", "value": task["models"].index(value), "category": category}
 
 
-export = partial(
-    export_folders, version=FORMAT_VERSION, marked="annotations.json", folder_of=_folder, files_of=files_of,
-    files_beside=task_files,
-)  # fmt: skip
+class _IwisdmExport(FolderExport):
+    version, marked = FORMAT_VERSION, "annotations.json"
+    folder_of, files_of, files_beside = staticmethod(_folder), staticmethod(files_of), staticmethod(task_files)
+
+
+export = _IwisdmExport.export

@@ -18,8 +18,7 @@ from typing import Any
 
 from PIL import Image
 
-from diorama.render.export._image_files import ImageExport, split_of
-from diorama.render.io.atomic_output import put_file
+from diorama.render.export._image_files import ImageExport, Images, split_of
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of
@@ -36,26 +35,32 @@ class _StimuliExport(ImageExport):
         # Split -> categories and models of its episodes, which the numbers of the table refer to.
         self._lists: dict[str, tuple[object, object]] = {}
 
-    def write(self, record: EpisodeRecord) -> bool:
+    def write(self, record: EpisodeRecord) -> Images:
         task, split = truth_of(record), split_of(record.scene.split)
-        new, lists = False, (task["categories"], task["models"])
-        if self._lists.setdefault(split, lists) != lists:
+        lists = (task["categories"], task["models"])
+        if self._lists.get(split, lists) != lists:
             raise ValueError("numbers its models otherwise than earlier episodes; export it alone (--where, --out)")
+        rows, images = {}, []
         for frame, image in zip(record.job.spec["frames"], record.images, strict=True):
             for item in () if frame.get("fixation") else frame.get("objects", ()):
                 row = _row(item, split, task)
                 # Equal views of equal objects are equal images, whatever the trial.
-                if row[0] not in self._rows[split]:
-                    png = _quadrant(image.png, item["place"])
-                    new |= put_file(self.out, f"{split}/{row[0]}/image.png", png, self.options.overwrite)
-                    self._rows[split][row[0]] = row
-        return new
+                if row[0] not in self._rows[split] and row[0] not in rows:
+                    rows[row[0]] = row
+                    images.append((f"{split}/{row[0]}/image.png", _quadrant(image.png, item["place"])))
+        self._rows[split].update(rows)
+        self._lists[split] = lists
+        return images
+
+    def lists(self) -> list[str]:
+        """The tables."""
+        return [f"{split}_meta.csv" for split in self._rows]
 
     def finish(self) -> None:
         for split, rows in self._rows.items():
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *(rows[ref] for ref in sorted(rows))])
-            put_file(self.out, f"{split}_meta.csv", text.getvalue().encode(), overwrite=True)
+            self.written.put({f"{split}_meta.csv": text.getvalue()})
 
 
 def _row(item: Mapping[str, Any], split: str, task: Mapping[str, Any]) -> tuple[int, int, int, int, str]:

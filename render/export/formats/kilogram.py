@@ -35,11 +35,12 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, image_path, split_of
+from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
 from diorama.render.io.atomic_output import put_file
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
@@ -96,11 +97,11 @@ class _KilogramExport(ImageExport):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._written: set[str] = set()
+        self._new: set[str] = set()
         self._lists = GameLists()
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
-    def write(self, record: EpisodeRecord) -> bool:
+    def write(self, record: EpisodeRecord) -> Images:
         task = record.scene.task or {}
         condition = task.get("name")
         if task.get("benchmark") != "kilogram" or not isinstance(condition, str) or condition not in (*CONDITIONS, AUG):
@@ -111,7 +112,7 @@ class _KilogramExport(ImageExport):
         training = flat and split == "train" and "answer" not in task
         folder = _images(split, condition, "answer" in task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
         shown: dict[str, Shown] = {}
-        paths = []
+        images = []
         for image in record.images:
             truth = truths[image.frame]
             name = _name(image.name, truth)
@@ -120,17 +121,22 @@ class _KilogramExport(ImageExport):
             elif training:
                 number = self._add_sentence(condition, truth)
                 name = name if name == truth["tangram"] else f"{truth['tangram']}_{number}"
-            path = f"{folder}/{name}.png"
-            if put_file(self.out, path, image.png, self.options.overwrite):
-                self._written.add(path)
-            paths.append(path)
+            images.append((f"{folder}/{name}.png", image.png))
             shown[image.frame] = (name, truth)
         if "answer" in task:
             self._lists.add(split, condition, task, shown)
         elif not training:
             self._add_images(split, condition, shown)
-        # A game also counts as exported if another game of this export has just written its images.
-        return not self._written.isdisjoint(paths)
+        return images
+
+    def put_images(self, images: Images) -> bool:
+        """A game also counts as exported if another game of this export has just written its images."""
+        self._new |= {path for path, png in images if put_file(self.out, path, png, self.options.overwrite)}
+        return any(path in self._new for path, _ in images)
+
+    def lists(self) -> Iterator[str]:
+        """All lists and tables."""
+        return chain(self._lists.columns, self._lists.stimuli, self._rows)
 
     def _add_sentence(self, condition: str, truth: Mapping[str, Any]) -> int:
         """Add a sentence to those for training, which conditions share, and return its number."""
@@ -162,8 +168,7 @@ class _KilogramExport(ImageExport):
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
             files[path] = text.getvalue()
-        for path, content in files.items():
-            put_file(self.out, path, content.encode(), overwrite=True)
+        self.written.put(files)
 
 
 def _images(split: str, condition: str, game: bool) -> str:

@@ -19,13 +19,12 @@ from array import array
 from collections.abc import Iterator
 from typing import IO, Any
 
-from diorama.render.export._image_files import ImageExport, StreamedJson, split_of
+from diorama.render.export._image_files import ImageExport, Images, StreamedJson, split_of
 from diorama.render.io.atomic_output import below, compact_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.malevic.published import annotation, encoded, question, tensors, vocabulary
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.malevic.verify import task_of
-from diorama.scene_specs.language.atomic import atomic_path, write_atomic
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +45,7 @@ class _MalevicExport(ImageExport):
         self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}
         self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
 
-    def write(self, record: EpisodeRecord) -> bool:
+    def write(self, record: EpisodeRecord) -> Images:
         task = task_of(record)
         split = split_of(record.scene.split).replace("-", "_")
         folder = f"{task['name']}_{task['variant']}_dataset"
@@ -55,7 +54,7 @@ class _MalevicExport(ImageExport):
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
         self.counts[f"{folder}/{split}"] += 1
         asked = question(task, index, split)
-        new = self.put_images([f"{folder}/{split}/{index}.png"], record)
+        (image,) = record.images
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
@@ -63,12 +62,18 @@ class _MalevicExport(ImageExport):
         _, numbers = self.asked.setdefault((folder, split), (task["name"], array("q")))
         numbers.extend(encoded(self.vocabularies[task["name"]], asked))
         entries.add("entries", entry, key=str(index))
-        return new
+        return [(f"{folder}/{split}/{index}.png", image.png)]
+
+    def lists(self) -> Iterator[str]:
+        """Questions, annotations, vocabularies and tensors."""
+        yield from self.streams
+        for folder, split in self.asked:
+            yield from (f"{folder}/vocab.json", f"{folder}/{split}_questions.h5")
 
     def finish(self) -> None:
         """Write vocabularies and, with h5py, tensors. Raises OSError."""
         for (folder, split), (name, rows) in self.asked.items():
-            write_atomic(below(self.out, f"{folder}/vocab.json"), compact_json(self.vocabularies[name]) + "\n")
+            self.written.put({f"{folder}/vocab.json": compact_json(self.vocabularies[name]) + "\n"}, shared=True)
             file = f"{folder}/{split}_questions.h5"
             try:
                 import h5py
@@ -77,7 +82,7 @@ class _MalevicExport(ImageExport):
                 below(self.out, file).unlink(missing_ok=True)
                 _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama-render[h5]')", split)
                 continue
-            with atomic_path(below(self.out, file)) as temporary, h5py.File(temporary, "w") as out:
+            with self.written.replacing(file) as temporary, h5py.File(temporary, "w") as out:
                 for key, numbers in tensors(rows).items():
                     out.create_dataset(key, data=numbers)
 

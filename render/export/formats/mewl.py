@@ -14,11 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import export_folders
+from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
@@ -166,4 +165,9 @@ def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
 
 
-export = partial(export_folders, version=FORMAT_VERSION, marked="info.json", folder_of=_folder, files_of=files_of)
+class _MewlExport(FolderExport):
+    version, marked = FORMAT_VERSION, "info.json"
+    folder_of, files_of = staticmethod(_folder), staticmethod(files_of)
+
+
+export = _MewlExport.export

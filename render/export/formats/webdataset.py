@@ -15,41 +15,20 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._shards import Shard, ShardFormat, WrittenShard, export_shards, hub_split
+from diorama.render.export._shards import Shard, ShardExport, hub_split
 from diorama.render.export.croissant import Node, field, file_object, file_set, record_set, source
-from diorama.render.export.protocol import ExportOptions
-from diorama.render.io.atomic_output import below
+from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.episode_store import EpisodeReader
-from diorama.scene_specs.language.atomic import write_atomic
 
 SHARDED = True
 FORMAT_VERSION = 1
 # About 400 MB with seven small images per episode.
 _EPISODES = 1000
-
-
-def _name_of(split: str, number: int, _count: int) -> str:
-    return f"{split}-{number:06d}.tar"
-
-
-def _write(path: Path, shard: Shard, records: Iterator[EpisodeRecord]) -> int:
-    count = 0
-    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
-        for count, record in enumerate(records, start=1):
-            key = f"{shard.first + count - 1:09d}"
-            _add(archive, f"{key}.json", json.dumps(_truth(record), ensure_ascii=False).encode())
-            for number, image in enumerate(record.images):
-                _add(archive, f"{key}.{number}.png", image.png)
-                if image.extra is not None:
-                    _add(archive, f"{key}.{number}.npz", image.extra)
-    return count
 
 
 def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -66,15 +45,6 @@ def _truth(record: EpisodeRecord) -> dict[str, Any]:
         facts |= {"utterance": utterance, **image.annotation.model_dump(mode="json")}
         images.append(facts)
     return {"id": record.episode_id, "split": record.scene.split, "task": record.scene.task, "images": images}
-
-
-def _finish(_store: EpisodeReader, out: Path, _options: ExportOptions, files: dict[str, WrittenShard]) -> None:
-    shards = [
-        {"url": name, "nsamples": shard.samples, "filesize": shard.size, "sha256": shard.sha256, "split": shard.split}
-        for name, shard in files.items()
-    ]
-    index = json.dumps({"wids_version": 1, "shardlist": shards}, indent=1) + "\n"
-    write_atomic(below(out, "shardindex.json"), index, fsync=False)
 
 
 def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
@@ -99,4 +69,35 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
     return [*shards, texts, pictures], record_sets, patterns
 
 
-export = partial(export_shards, format_=ShardFormat(FORMAT_VERSION, _EPISODES, _name_of, _write, _finish))
+class _WebdatasetExport(ShardExport):
+    version, episodes, side_file = FORMAT_VERSION, _EPISODES, "shardindex.json"
+
+    def name_of(self, split: str, number: int, _count: int) -> str:
+        return f"{split}-{number:06d}.tar"
+
+    def encode(self, record: EpisodeRecord) -> list[tuple[str, bytes]]:
+        """(suffix, content) of each member."""
+        members = [("json", json.dumps(_truth(record), ensure_ascii=False).encode())]
+        for number, image in enumerate(record.images):
+            members.append((f"{number}.png", image.png))
+            if image.extra is not None:
+                members.append((f"{number}.npz", image.extra))
+        return members
+
+    def write(self, path: Path, shard: Shard, samples: Iterator[list[tuple[str, bytes]]]) -> int:
+        count = 0
+        with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+            for count, members in enumerate(samples, start=1):
+                for suffix, content in members:
+                    _add(archive, f"{shard.first + count - 1:09d}.{suffix}", content)
+        return count
+
+    def side_text(self, shards: Mapping[str, WrittenShard]) -> str:
+        listed = [
+            {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
+            for name, one in shards.items()
+        ]
+        return json.dumps({"wids_version": 1, "shardlist": listed}, indent=1) + "\n"
+
+
+export = _WebdatasetExport.export

@@ -10,6 +10,7 @@ import numpy as np
 
 from diorama.render.export import exporter
 from diorama.render.export.protocol import ExportOptions, ExportReport
+from diorama.render.io.written_files import RECORD
 from diorama.render.store.lance.lance_store import LanceStore
 from tests.render.store.rendered import rendered
 
@@ -45,6 +46,11 @@ def contents(out: Path) -> dict[str, str]:
     """Relative path -> SHA-256 of every file."""
     files = sorted(path for path in out.rglob("*") if path.is_file())
     return {str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def exported(out: Path) -> dict[str, str]:
+    """The same without the record of what was written, which also knows the store and what was there before."""
+    return {path: digest for path, digest in contents(out).items() if path != RECORD}
 
 
 def unfinished(out: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from diorama.render.export._episode_folders import export_folders
+from diorama.render.export._episode_folders import FolderExport
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
@@ -31,17 +31,19 @@ def folder_of(episode_id: str) -> Path:
     return Path(split, str(int(number)))
 
 
-def files_of(record: EpisodeRecord, marks: Mapping[str, Any]) -> dict[str, bytes]:
+def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     pictures = {f"frames/{image.name}.png": image.png for image in record.images}
-    return {**pictures, "info.json": json.dumps({"diorama": dict(marks)}).encode()}
+    return {**pictures, "info.json": json.dumps({"diorama": dict(identity)}).encode()}
+
+
+class _Export(FolderExport):
+    version, marked = 1, "info.json"
+    folder_of, files_of = staticmethod(folder_of), staticmethod(files_of)
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
     done: list[int] = []
-    report = export_folders(
-        store, out, ExportOptions(**options), done.append, version=1, marked="info.json", folder_of=folder_of,
-        files_of=files_of,
-    )  # fmt: skip
+    report = _Export.export(store, out, ExportOptions(**options), done.append)
     assert sum(done) == store.count()
     return report
 
@@ -89,7 +91,7 @@ def test_a_file_in_a_folders_place_is_named_and_the_others_written(
     file.parent.mkdir(parents=True)
     file.write_text("mine")
     report = run(store, tmp_path / "out", overwrite=overwrite)
-    assert report.failed == [f"episode set/val/3: {file} is in the way"]
+    assert report.differing == [f"episode set/val/3: {file} is in the way"]
     assert report.exported == 2
     assert file.read_text() == "mine"
     assert unfinished(tmp_path / "out") == []
@@ -98,7 +100,7 @@ def test_a_file_in_a_folders_place_is_named_and_the_others_written(
 def test_a_folder_called_as_the_file_with_the_marks(store: LanceStore, tmp_path: Path) -> None:
     (tmp_path / "out/val/3/info.json").mkdir(parents=True)
     report = run(store, tmp_path / "out")
-    assert report.failed == [f"episode set/val/3: {tmp_path / 'out/val/3/info.json'} can't be read: Is a directory"]
+    assert report.differing == [f"episode set/val/3: {tmp_path / 'out/val/3/info.json'} can't be read: Is a directory"]
     assert report.exported == 2
 
 

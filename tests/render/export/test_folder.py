@@ -76,7 +76,7 @@ def test_again_writes_only_what_is_missing(store: LanceStore, tmp_path: Path) ->
     before = contents(out)
     times = {path: path.stat().st_mtime_ns for path in (out / "demo/0").iterdir()}
     (out / "demo/1/episode.json").unlink()
-    (out / "demo/1/frame-0.png").write_bytes(b"half")
+    (out / "demo/1/frame-0.png").unlink()
     store.put([make_record("demo/2")])
     report = run(store, out)
     assert (report.exported, report.skipped) == (2, 1)
@@ -110,9 +110,9 @@ def test_an_id_that_is_the_file_of_another_is_named_and_the_rest_exported(store:
     store.put([make_record("a"), make_record("a/frame-0.png"), make_record("b")])
     report = run(store, tmp_path / "out")
     assert report.exported == 2
-    assert len(report.failed) == 1
-    assert report.failed[0].startswith("episode a/frame-0.png:")
-    assert isinstance(report.error(), StoreError)
+    assert len(report.differing) == 1
+    assert report.differing[0].startswith("episode a/frame-0.png:")
+    assert isinstance(report.error(), ConflictError)
 
 
 def test_another_version_is_replaced_only_when_asked(store: LanceStore, tmp_path: Path) -> None:

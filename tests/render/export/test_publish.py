@@ -160,14 +160,14 @@ def test_files_of_the_user_stay(tmp_path: Path, about: Path) -> None:
     (out / "README.md").write_text("mine")
     # That of an export says what it is made of.
     (out / "provenance.json").write_text('{"seeds": []}')
-    assert "README.md was not written by an export; pass --overwrite" in call(*export, code=2)
+    assert "README.md was not written by Diorama for this store" in call(*export, code=2)
     assert not (out / "data").exists() and (out / "README.md").read_text() == "mine"
-    assert "provenance.json was not written by an export" in call(*export, "--about", about, code=2)
+    assert "provenance.json was not written by Diorama" in call(*export, "--about", about, code=2)
     (out / "provenance.json").unlink()
-    assert "README.md was not written by an export" in call(*export, "--about", about, code=2)
+    assert "README.md was not written by Diorama" in call(*export, "--about", about, code=2)
     call(*export, "--overwrite")
     (out / "LICENSE").write_text("mine")
-    assert "LICENSE was not written by an export" in call(*export, "--about", about, code=2)
+    assert "LICENSE was not written by Diorama" in call(*export, "--about", about, code=2)
     (out / "LICENSE").unlink()
     call(*export, "--about", about)
     card = (out / "README.md").read_bytes()
