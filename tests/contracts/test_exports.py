@@ -9,72 +9,26 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 
 import lance
 import pytest
 from PIL import Image
 
-import diorama
-from diorama.render.episode.make_record import make_record
-from diorama.render.export import reads_files, takes_shard_size
+from diorama.render.export import takes_shard_size
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
-from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.spec import EpisodeSpec
-from tests.contracts.members import EPISODES, members
-from tests.factories import make_job
-from tests.render.export.helpers import SPLITS, contents, exported, run, unfinished
+from tests.contracts.formats import EACH, PLAIN, records, store_of
+from tests.render.export.helpers import contents, exported, run, unfinished
 from tests.render.store.rendered import rendered
 
-# These take episodes of a benchmark only; `eval` takes those of several.
-OF_BENCHMARKS = {name: name for name in ("acme", "iwisdm", "kilogram", "malevic", "mewl")}
-OF_BENCHMARKS |= {"eval": "malevic", "iwisdm-stimuli": "iwisdm"}
-FORMATS = [name for name in members("exports") if name in OF_BENCHMARKS or not reads_files(name)]
-# Formats for any episode have tests of faults that need the names of their files.
-PLAIN = [name for name in FORMATS if name not in OF_BENCHMARKS]
 ROOT = Path(__file__).parents[2]
-EACH = pytest.mark.parametrize("name", FORMATS, indirect=True)
-
-
-@lru_cache(maxsize=16)
-def records(name: str) -> list[EpisodeRecord]:
-    """Five episodes that a format takes, in the order of their ids."""
-    if name not in OF_BENCHMARKS:
-        return [rendered(key, seed=number, split=split) for number, (key, split) in enumerate(SPLITS.items())]
-    benchmark = OF_BENCHMARKS[name]
-    given = {**EPISODES[benchmark], **({} if benchmark == "kilogram" else {"count": 5})}
-    specs = islice(diorama.generate(benchmark, **given), 5)
-    made = (
-        make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), make_job(spec), settings_for("draft", 64, 48))
-        for spec in specs
-    )
-    return sorted(made, key=lambda record: record.episode_id)
-
-
-def store_of(folder: Path, chosen: Sequence[EpisodeRecord]) -> LanceStore:
-    """A store of some episodes, put in another order than that of their ids."""
-    store = LanceStore.create(str(folder), fsync=False)
-    store.put(chosen[::-1])
-    return store
-
-
-@pytest.fixture
-def name(request: pytest.FixtureRequest) -> str:
-    return getattr(request, "param", "folder")
-
-
-@pytest.fixture
-def store(tmp_path: Path, name: str) -> LanceStore:
-    return store_of(tmp_path / "s.lance", records(name))
 
 
 def another(record: EpisodeRecord, others: Sequence[EpisodeRecord]) -> EpisodeRecord:
