@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.command(cls=DioramaCommand)
 @opt.store
 @click.option("--out", type=opt.NEW_PATH, required=True, metavar="DIR", help="Folder of the gallery.")
+@opt.flag("--overwrite", "Replace the gallery of another store, and pages that were changed.")
 @opt.workers
 @opt.flag("--serve", "Serve the gallery to browsers on this machine until Ctrl-C.")
 @opt.number("--port", "Port of --serve on 127.0.0.1; 0 chooses a free port.", 0, 65535, default=0)
@@ -30,17 +31,18 @@ if TYPE_CHECKING:
 @opt.at
 @opt.as_json
 def main(
-    url: str, out: Path, workers: int | None, serve: bool, port: int, at: str | None, as_json: bool, **filters: Any
-) -> None:
+    url: str, out: Path, overwrite: bool, workers: int | None, serve: bool, port: int, at: str | None, as_json: bool,
+    **filters: Any,
+) -> None:  # fmt: skip
     """Build an HTML gallery of a store.
 
     Open DIR/index.html in a browser to search and inspect every episode of STORE [default: $DIORAMA_STORE or
     ./diorama.lance], with boxes, masks and all annotations. The pages work without a server and without a network. A
     second run adds new episodes and removes deleted ones.
 
-    Exit codes: 0: done; 2: invalid options, or DIR has files that are not of a gallery; 4: the store can't be read, DIR
-    can't be written, or episodes in the store are damaged (they are listed at the end of the output and in the
-    gallery).
+    Exit codes: 0: done; 2: invalid options, or DIR has files that are not of a gallery of STORE; 4: the store can't be
+    read, DIR can't be written, or episodes in the store are damaged or need a stage or plug-in that is missing (they
+    are listed at the end of the output and in the gallery).
 
     Examples:
       render-gallery scenes.lance --out gallery
@@ -53,7 +55,7 @@ def main(
 
     store = opt.open_reader(url, at)
     limit = filters.pop("limit")
-    options = GalleryOptions(condition(**filters), limit, at, workers)
+    options = GalleryOptions(condition(**filters), limit, at, workers, overwrite)
     count = store.count(options.where)
     with progress_bar(count if limit is None else min(count, limit), "episodes") as progress:
         report = build(store, out, options, progress)

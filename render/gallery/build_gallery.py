@@ -19,14 +19,18 @@ from diorama.render.gallery.episode_pages import write_episodes
 from diorama.render.gallery.gallery_files import (
     FORMAT_VERSION,
     MARKER,
+    PAGE,
     ROWS,
     check_target,
     key_of,
+    page_files,
+    read_marker,
     read_rows,
     stale_folders,
     write_index,
 )
 from diorama.render.io.atomic_output import indented_json, output_lock, put_file, remove_folder
+from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import DioramaError, StoreError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, is_remote
 from diorama.render.store.selection import first_ids, listed
@@ -45,12 +49,14 @@ class GalleryOptions:
         limit: maximum number of episodes, the first by id, contrasts completely or not at all.
         at: version or tag as the user wrote it, for the commands on the pages.
         workers: processes; None for one per core.
+        overwrite: whether to replace pages that this store's gallery did not write, or that were changed.
     """
 
     where: str | None = None
     limit: int | None = None
     at: str | None = None
     workers: int | None = None
+    overwrite: bool = False
 
 
 @dataclass
@@ -102,7 +108,7 @@ def build(
         progress: receives the number of episodes done since the last call.
 
     Raises:
-        UsageError: if `out` holds something else.
+        UsageError: if `out` holds something else, or pages of another store or that were changed.
         StoreError: if the store can't be read or `out` can't be written.
     """
     start = time.monotonic()
@@ -124,7 +130,10 @@ def _build(
     wanted = _wanted(store, options)
     facts = _facts(store, options)
     location = _location_hash(store.url)
-    if _previous_location(out) not in (None, location):
+    previous = _previous_location(out)
+    written = WrittenFiles(out, store, options.overwrite, trusted=previous == location)
+    written.check(PAGE, *page_files())
+    if previous not in (None, location):
         log.warning("%s was the gallery of another store; it becomes the gallery of %s", out, store.url)
     if not (out / MARKER).exists():
         _write_marker(out, {**facts, "location_hash": location, "whole": False})
@@ -144,13 +153,15 @@ def _build(
     listed = [damaged.get(episode) or rows[key] for episode, key in wanted.items()]
     report.episodes = len(listed)
     report.failed = sum('"checks":[]' not in row for row in listed)
-    write_index(out, listed, facts)
+    write_index(written, listed, facts)
     _write_marker(out, {**facts, "location_hash": location, "whole": True, "episodes": len(listed)})
     kept = {key: rows[key] for key in wanted.values() if key in rows}
     _write_rows(out, kept)
     for path in stale_folders(out, kept):
-        report.removed += not path.name.startswith(".")
-        remove_folder(out, path)
+        if path.name.startswith("."):
+            remove_folder(out, path)
+        else:
+            report.removed += remove_folder(out, path, r"page\.js|thumbnail\.webp|\d+\.png")
 
 
 def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
@@ -162,12 +173,11 @@ def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
 
 def _previous_location(out: Path) -> str | None:
     """The hashed location of the store whose gallery is in a folder."""
-    try:
-        marker = json.loads((out / MARKER).read_bytes())
-        # Galleries of older versions have the store's path instead.
-        return str(marker["location_hash"]) if "location_hash" in marker else _location_hash(str(marker["store"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    marker = read_marker(out)
+    if "location_hash" in marker:
+        return str(marker["location_hash"])
+    # Galleries of older versions have the store's path instead.
+    return _location_hash(str(marker["store"])) if "store" in marker else None
 
 
 def _location_hash(url: str) -> str:

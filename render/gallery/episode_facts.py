@@ -49,6 +49,7 @@ _CHECKS = (
     (": object ", "boxes and masks"),
     ("SHA-256", "stored bytes"),
     ("be read", "stored bytes"),
+    ("be shown", "stage or plug-in"),
     ("column ", "search columns"),
     ("images: ", "frames"),
     ("annotated objects", "frames"),

@@ -15,12 +15,14 @@ from PIL import Image
 from diorama.render.gallery.episode_facts import damaged_search_row, page_data, search_row
 from diorama.render.gallery.gallery_files import folder_of, key_of, script_call
 from diorama.render.io.atomic_output import put_folder
-from diorama.render.model.errors import StoreError
+from diorama.render.model.errors import DioramaError, StoreError
+from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.episode_store import KEY, DamagedError, EpisodeReader, ids_filter
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.row_checks import invalid_answer, problems_in, problems_of
 from diorama.render.store.rows import finite_json, record_of
+from diorama.scene_specs.language.errors import INCOMPLETE
 from diorama.scene_specs.language.pictures import DAMAGED, open_png
 
 # Twice the size of a card in the gallery, for screens with a device pixel ratio of 2.
@@ -135,14 +137,30 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
         # An older attempt at an episode that is stored twice.
         return
     try:
-        record = record_of(row)
+        files, found = _pages(row, key, record_of(row))
     except DamagedError:
         rows[episode] = finite_json(damaged_search_row(episode, row, problems_of(row)))
-        return
+    except (DioramaError, *INCOMPLETE) as error:
+        # Such as a stage or a plug-in that is no longer there.
+        problem = f"can't be shown: {type(error).__name__}: {error}"
+        rows[episode] = finite_json(damaged_search_row(episode, row, [problem]))
+    else:
+        put_folder(out, folder_of(key), files, _move_files)
+        rows[episode] = finite_json(found)
+
+
+def _pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """The files of an episode, and its search row."""
     problems = [*problems_in(row, record), *invalid_answer(record.scene.task)]
     names = [f"{number}.png" for number in range(len(record.images))]
     files = {name: image.png for name, image in zip(names, record.images, strict=True)}
     page = script_call("Gallery.data.episode", key, page_data(record, names, problems))
     thumb = thumbnail([image.png for image in record.images])
-    put_folder(out, folder_of(key), {**files, "thumbnail.webp": thumb, "page.js": page.encode()})
-    rows[episode] = finite_json(search_row(key, record, problems))
+    return {**files, "thumbnail.webp": thumb, "page.js": page.encode()}, search_row(key, record, problems)
+
+
+def _move_files(partial: Path, target: Path) -> None:
+    """Complete a folder, in which the user may have files."""
+    for path in partial.iterdir():
+        path.replace(target / path.name)
+    partial.rmdir()

@@ -28,13 +28,15 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from diorama.render import __version__
-from diorama.render.io.atomic_output import below, put_file, remove_folder
+from diorama.render.io.atomic_output import below, remove_folder
+from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import UsageError
 from diorama.render.store.rows import finite_json
 from diorama.scene_specs.language.vocabulary import COLORS
 
 FORMAT_VERSION = 1
 MARKER = "gallery.json"
+PAGE = "index.html"
 EPISODES = "episodes"
 ROWS = "data/rows.jsonl"
 # 4,096 folders: 10 episodes in each for a store of 40,000, 250 for a million.
@@ -60,12 +62,21 @@ def check_target(out: Path) -> None:
         names = sorted(path.name for path in out.iterdir()) if out.exists() else []
     except OSError as error:
         raise UsageError(f"--out {out}: can't be a gallery's folder: {error.strerror or error}") from error
-    if names and MARKER not in names:
+    if names and "gallery" not in read_marker(out):
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         raise UsageError(f"--out {out}: holds something else than a gallery ({shown}); pass another folder")
     for folder in (EPISODES, "data", "static"):
         for path in below(out, folder).glob("*"):
             below(out, path.relative_to(out))
+
+
+def read_marker(out: Path) -> dict[str, Any]:
+    """What a folder says about its gallery; {} if it is none."""
+    try:
+        marker = json.loads((out / MARKER).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return marker if isinstance(marker, dict) else {}
 
 
 def read_rows(out: Path) -> dict[str, str]:
@@ -135,7 +146,13 @@ def _numbering() -> defaultdict[str, int]:
     return numbers
 
 
-def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
+def page_files() -> dict[str, bytes]:
+    """Name -> content of the scripts and styles."""
+    found = (item for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg")))
+    return {f"static/{item.name}": item.read_bytes() for item in found}
+
+
+def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any]) -> None:
     """Write the page of a gallery and its index, then delete the previous index.
 
     Args:
@@ -147,23 +164,20 @@ def write_index(out: Path, rows: Sequence[str], facts: dict[str, Any]) -> None:
     for name in sorted(files):
         digest.update(f"{name}\0{files[name]}\0".encode())
     folder = f"data/{digest.hexdigest()[:12]}"
-    for name, text in files.items():
-        put_file(out, f"{folder}/{name}", text.encode(), overwrite=True)
-    static = {item.name: item.read_bytes() for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg"))}
-    for name, content in static.items():
-        put_file(out, f"static/{name}", content, overwrite=True)
+    static = page_files()
     listed = [f"{folder}/{name}" for name in files if not name.startswith("text-")]
-    put_file(out, "index.html", _page(static, listed, facts).encode(), overwrite=True)
-    for old in own_folders(out, "data", "[0-9a-f]{12}"):
+    page = {PAGE: _page(static, listed, facts)}
+    written.put({**{f"{folder}/{name}": text for name, text in files.items()}, **static, **page})
+    for old in own_folders(written.out, "data", "[0-9a-f]{12}"):
         if str(old) != folder:
-            remove_folder(out, old)
+            remove_folder(written.out, old, r"(index|text)-\d+\.js|gallery\.js")
 
 
 def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((_SITE / "index.html.j2").read_text("utf-8"))
     # A browser that has cached the scripts of an older gallery must load the new ones.
-    marks = {name: hashlib.sha256(content).hexdigest()[:8] for name, content in static.items()}
+    marks = {Path(name).name: hashlib.sha256(content).hexdigest()[:8] for name, content in static.items()}
     return template.render(title=facts["title"], static=marks, data=data, version=__version__)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -95,8 +96,11 @@ def put_folder(
     partial.rename(target)
 
 
-def remove_folder(out: Path, name: Path) -> None:
-    """Delete a folder below `out`.
+def remove_folder(out: Path, name: Path, own: str = "") -> bool:
+    """Delete a folder below `out`; return False if files of others keep it there.
+
+    Args:
+        own: regular expression of the names of the files to delete; "" for everything.
 
     Raises:
         UsageError: for a link.
@@ -106,8 +110,22 @@ def remove_folder(out: Path, name: Path) -> None:
     # The folder that the user named may be a link; none below it.
     handle = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | (0 if parent == out else os.O_NOFOLLOW))
     try:
-        # Relative to the open folder, and rmtree itself refuses a link: nothing can be put in place of either.
-        shutil.rmtree(name.name, dir_fd=handle)
+        # Relative to the open folder, and links are refused: nothing can be put in place of either.
+        if not own:
+            shutil.rmtree(name.name, dir_fd=handle)
+            return True
+        inner = os.open(name.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+        try:
+            with os.scandir(inner) as found:
+                names = {file.name for file in found}
+            others = {file for file in names if not re.fullmatch(own, file)}
+            for file in names - others:
+                os.unlink(file, dir_fd=inner)
+        finally:
+            os.close(inner)
+        if not others:
+            os.rmdir(name.name, dir_fd=handle)
+        return not others
     finally:
         os.close(handle)
 

@@ -78,12 +78,12 @@ class WrittenFiles:
 
         Args:
             overwrite: whether files of others may be replaced.
-            trusted: whether everything in a folder without a record was written by this command.
+            trusted: whether the folder is known to be of this store. Without a record, all its files are then trusted.
 
         Raises:
             ConflictError: the file is not a record.
         """
-        self.out, self._reader, self._overwrite = out, store, overwrite
+        self.out, self._reader, self._overwrite, self._trusted = out, store, overwrite, trusted
         self._checked: set[str] = set()
         record = _Record()
         path = below(out, RECORD)
@@ -176,7 +176,7 @@ class WrittenFiles:
 
     def _is_same(self, episodes: Mapping[str, str]) -> bool:
         """Whether the store is the one that had these episodes, wherever it is now."""
-        if not episodes or episodes == self._known_by:
+        if self._trusted or not episodes or episodes == self._known_by:
             return True
         rows = self._reader.scan([KEY, "text_sha256"], ids_filter([*episodes]))
         return any(episodes[row[KEY]] == row["text_sha256"] for row in rows)

@@ -13,13 +13,15 @@ import pytest
 from diorama.render.gallery import episode_pages
 from diorama.render.gallery.build_gallery import GalleryOptions, GalleryReport, build
 from diorama.render.gallery.gallery_files import folder_of, read_rows
-from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.io.written_files import RECORD
+from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.store.lance.lance_store import LanceStore
 from tests import factories
 from tests.render.gallery.stores import HOSTILE, hostile, odd_store
 from tests.render.store.rendered import rendered
 
 ONE = GalleryOptions(workers=1)
+ASKED = GalleryOptions(workers=1, overwrite=True)
 
 
 @pytest.fixture
@@ -186,7 +188,7 @@ def test_a_folder_inside_a_store_is_refused(store: LanceStore, monkeypatch: pyte
     assert not Path("g").exists()
 
 
-def test_another_store_takes_a_gallery_over_and_says_so(
+def test_another_store_takes_a_gallery_over_when_asked_and_says_so(
     store: LanceStore, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build(store, tmp_path / "g", ONE)
@@ -195,9 +197,70 @@ def test_another_store_takes_a_gallery_over_and_says_so(
     assert not caplog.records
     other = LanceStore.create(str(tmp_path / "other.lance"), fsync=False)
     other.put([rendered("demo/7")])
-    build(other, tmp_path / "g", ONE)
+    before = files(tmp_path / "g")
+    with pytest.raises(ConflictError, match=r"index\.html was not written by Diorama for this store"):
+        build(other, tmp_path / "g", ONE)
+    assert files(tmp_path / "g") == before
+    build(other, tmp_path / "g", ASKED)
     assert "was the gallery of" in caplog.text
     assert listed(tmp_path / "g") == ["demo/7"]
+
+
+@pytest.mark.parametrize("name", ["index.html", "static/main.js", "data/*/gallery.js"])
+def test_a_page_that_the_user_changed_is_replaced_only_when_asked(store: LanceStore, tmp_path: Path, name: str) -> None:
+    build(store, tmp_path / "g", ONE)
+    (page,) = (tmp_path / "g").glob(name)
+    before = page.read_bytes()
+    page.write_bytes(before + b"mine")
+    with pytest.raises(ConflictError, match=f"{page.name} was not written by Diorama for this store"):
+        build(store, tmp_path / "g", ONE)
+    assert page.read_bytes() == before + b"mine"
+    build(store, tmp_path / "g", ASKED)
+    assert page.read_bytes() == before
+
+
+def test_files_of_the_user_in_folders_of_episodes_stay(store: LanceStore, tmp_path: Path) -> None:
+    build(store, tmp_path / "g", ONE)
+    notes = [path / "notes.txt" for path in (*(tmp_path / "g").glob("episodes/*/*"), *(tmp_path / "g").glob("data/*/"))]
+    for path in notes:
+        path.write_text("mine")
+    (broken, *_) = (tmp_path / "g").glob("episodes/*/*/page.js")
+    broken.write_bytes(b"")
+    store.delete(["demo/2"])
+    report = build(store, tmp_path / "g", ONE)
+    # The folder stays for the notes.
+    assert (report.episodes, report.removed) == (2, 0)
+    assert all(path.read_text() == "mine" for path in notes)
+    assert {path.name for path in notes[-1].parent.iterdir()} == {"notes.txt"}
+
+
+def test_a_gallery_of_an_older_version_is_known_by_its_marker(store: LanceStore, tmp_path: Path) -> None:
+    build(store, tmp_path / "g", ONE)
+    (tmp_path / "g" / RECORD).unlink()
+    (tmp_path / "g/static/main.js").write_text("older")
+    build(store, tmp_path / "g", ONE)
+    assert (tmp_path / "g/static/main.js").read_text() != "older"
+
+
+def test_a_file_called_as_the_marker_makes_no_gallery(store: LanceStore, tmp_path: Path) -> None:
+    (tmp_path / "g").mkdir()
+    (tmp_path / "g/gallery.json").write_text('{"pictures": []}')
+    (tmp_path / "g/index.html").write_text("mine")
+    with pytest.raises(UsageError, match="holds something else than a gallery"):
+        build(store, tmp_path / "g", ASKED)
+    assert (tmp_path / "g/index.html").read_text() == "mine"
+
+
+def test_an_episode_whose_stage_is_gone_is_listed_with_the_reason(store: LanceStore, tmp_path: Path) -> None:
+    record = rendered("demo/3", seed=6)
+    store.put([record.model_copy(update={"scene": record.scene.model_copy(update={"stage": "moonbase"})})])
+    report = build(store, tmp_path / "g", ONE)
+    assert (report.episodes, report.built, report.failed) == (4, 3, 1)
+    assert report.damaged[0].startswith("episode demo/3: can't be shown: StageError: unknown stage 'moonbase'")
+    assert isinstance(report.error(), StoreError)
+    assert listed(tmp_path / "g")[-1] == "demo/3"
+    # Tried again: the stage may be there now.
+    assert (build(store, tmp_path / "g", ONE).kept, report.failed) == (3, 1)
 
 
 def test_damage_is_named_listed_and_no_obstacle(tmp_path: Path) -> None:
