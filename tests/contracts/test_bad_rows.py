@@ -14,7 +14,7 @@ import pytest
 from diorama.render.gallery.build_gallery import GalleryOptions, build
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.columns import TEXT_COLUMNS
+from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import text_digest
 from tests.contracts.formats import FORMATS, all_records, store_of
@@ -56,17 +56,15 @@ def _broken_text(row: dict[str, Any]) -> dict[str, Any]:
     return {"scene": changed["scene"], "text_sha256": text_digest(changed)}
 
 
-def _infinite_job(row: dict[str, Any]) -> dict[str, Any]:
-    job = json.loads(row["job"])
-    job["spec"]["seed"] = float("nan")
-    changed = {**row, "job": json.dumps(job)}
-    return {"job": changed["job"], "text_sha256": text_digest(changed)}
+def _infinite_spec(row: dict[str, Any]) -> dict[str, Any]:
+    changed = {**row, "spec": json.dumps({**json.loads(row["spec"]), "seed": float("nan")})}
+    return {"spec": changed["spec"], "text_sha256": text_digest(changed)}
 
 
 UNREADABLE = {"images that don't match": _broken_digest, "a text that is not JSON": _broken_text}
 # Of these, formats that write the column again find that they can't.
 DAMAGED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    **UNREADABLE, "a number that JSON has not": _infinite_job
+    **UNREADABLE, "a number that JSON has not": _infinite_spec
 }  # fmt: skip
 KINDS = [*INVALID, *DAMAGED]
 
@@ -78,8 +76,8 @@ def bad_store(folder: Path, name: str, kind: str) -> tuple[LanceStore, str]:
         return store_of(folder, [INVALID[kind](bad), *good]), bad.episode_id
     store = store_of(folder, [bad, *good])
     where = f"episode_id = '{bad.episode_id}'"
-    (row,) = store.scan(TEXT_COLUMNS, where)
-    values = {column: f"'{value}'" for column, value in DAMAGED[kind](row).items()}
+    (row,) = store.scan(RECORD_COLUMNS, where)
+    values = {column: "'" + value.replace("'", "''") + "'" for column, value in DAMAGED[kind](row).items()}
     lance.dataset(store.url).update(values, where=where)
     store.refresh()
     return store, bad.episode_id
