@@ -29,9 +29,10 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
 from diorama.render.geometry.solid import solid
 from diorama.render.io.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
-from diorama.render.model.errors import StoreError, UsageError
+from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
+from diorama.scene_specs.language.appending import GrowingFile, open_growing
 from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.rendered import RLE
 from diorama.scene_specs.language.scene import SceneCamera
@@ -59,19 +60,14 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
     digest = _digest(file)
     name = file.stem.removesuffix("_scenes") + "_masks"
     with output_lock(out):
-        journal = below(out, f".{name}.jsonl")
-        done = _done(journal, digest)
-        lines: list[str] = []
+        path = below(out, f".{name}.jsonl")
         try:
-            for number, (scene, at) in enumerate(islice(published_scenes(file), options.limit)):
-                if number >= done:
-                    lines.append(compact_json(_masks_of(scene, SourceFile(str(file), at=at))))
-                    if len(lines) >= _FLUSH:
-                        _append(journal, digest, lines)
-                    progress(1)
-            _append(journal, digest, lines)
-            _write_result(journal, below(out, f"{name}.json"), file, digest, options, report)
-            journal.unlink()
+            with open_growing(path) as journal:
+                lines = _lines(journal, file, digest, options.limit, progress)
+                while part := "".join(islice(lines, _FLUSH)):
+                    journal.append(part)
+                _write_result(journal, below(out, f"{name}.json"), file, digest, options, report)
+            path.unlink()
         except FileConflictError as error:
             report.differing.append(str(error))
         except OSError as error:
@@ -86,38 +82,30 @@ def _digest(file: Path) -> str:
         raise UsageError(f"{file}: can't be read: {error.strerror or error}; name a CLEVR scene file") from error
 
 
-def _done(journal: Path, digest: str) -> int:
-    """The number of scenes in the journal of a stopped export of the same file. Removes an incomplete last line."""
-    try:
-        data = journal.read_bytes()
-    except FileNotFoundError:
-        return 0
-    complete = data[: data.rfind(b"\n") + 1]
-    lines = complete.splitlines()
-    if not lines or lines[0] != _head(digest).encode():
-        journal.unlink()
-        return 0
-    journal.write_bytes(complete)
-    return len(lines) - 1
-
-
-def _head(digest: str) -> str:
-    return compact_json({"format_version": FORMAT_VERSION, "source_sha256": digest})
-
-
-def _append(journal: Path, digest: str, lines: list[str]) -> None:
-    with journal.open("a", encoding="utf-8") as stream:
-        if stream.tell() == 0:
-            stream.write(_head(digest) + "\n")
-        stream.writelines(f"{line}\n" for line in lines)
-    lines.clear()
+def _lines(
+    journal: GrowingFile, file: Path, digest: str, limit: int | None, progress: Callable[[int], None]
+) -> Iterator[str]:
+    """Yield the lines that the journal of a stopped export lacks. Raises ConflictError for a file of somebody else."""
+    head = compact_json({"format_version": FORMAT_VERSION, "source_sha256": digest})
+    first, *scenes = [line for _, line in journal.records(b"{")] or [b""]
+    if first != head.encode():
+        if first and not first.startswith(b'{"format_version":'):
+            raise ConflictError(
+                f"{journal.path} was not written by Diorama; move it away, or pass another --out folder"
+            )
+        journal.truncate(0)
+        scenes = []
+        yield f"{head}\n"
+    for scene, at in islice(published_scenes(file), len(scenes), limit):
+        yield f"{compact_json(_masks_of(scene, SourceFile(str(file), at=at)))}\n"
+        progress(1)
 
 
 def _write_result(
-    journal: Path, target: Path, file: Path, digest: str, options: ExportOptions, report: ExportReport
+    journal: GrowingFile, target: Path, file: Path, digest: str, options: ExportOptions, report: ExportReport
 ) -> None:
     scenes = []
-    for line in journal.read_text("utf-8").split("\n")[1:-1][: options.limit]:
+    for line in journal.contents().decode().split("\n")[1:-1][: options.limit]:
         problem = json.loads(line).get("problem")
         if problem is None:
             scenes.append(line)

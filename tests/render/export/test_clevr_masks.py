@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def test_stopped_in_the_middle_it_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
         stream.write('{"cut off')
     done.clear()
     export(file, tmp_path / "out", ExportOptions(), done.append)
-    assert sum(done) == 3
+    assert sum(done) == 2
     whole = (tmp_path / "whole/CLEVR_val_masks.json").read_bytes()
     assert (tmp_path / "out/CLEVR_val_masks.json").read_bytes() == whole
 
@@ -161,3 +162,16 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "not a CLEVR scene file" in result.output
     assert CliRunner().invoke(main, ["--format", "clevr-masks", "--out", str(tmp_path / "o")]).exit_code == 2
+
+
+@pytest.mark.parametrize("name", [".CLEVR_val_masks.jsonl", "CLEVR_val_masks.json"])
+@pytest.mark.parametrize("text", ["mine", "mine\n", '{"mine": 1}\n'])
+def test_a_file_of_the_user_stays(tmp_path: Path, name: str, text: str) -> None:
+    rng = np.random.default_rng(8)
+    file = clevr_file(tmp_path / "CLEVR_val_scenes.json", [scene(rng, jittered(rng), 3, SIZE)])
+    mine = tmp_path / "out" / name
+    mine.parent.mkdir()
+    mine.write_text(text)
+    with pytest.raises(UsageError, match=re.escape(str(mine))):
+        raise run(file, tmp_path / "out").error() or AssertionError
+    assert mine.read_text() == text
