@@ -49,8 +49,8 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.option("--out", type=opt.NEW_PATH, metavar="DIR", help="Output folder; required.")
 @opt.flag(
     "--overwrite",
-    "Replace exported episodes, shards and other files that differ; remove shards of an earlier export with other "
-    "episodes.",
+    "Replace exported episodes, shards and other files that differ, or that no export of STORE wrote; remove shards of "
+    "an earlier export with other episodes.",
 )
 @opt.number(
     "--shard-size",
@@ -88,8 +88,9 @@ def main(
     The format `clevr-masks` computes boxes and masks for CLEVR's own published images. For this format, name a
     published CLEVR_<split>_scenes.json in place of STORE.
 
-    Exit codes: 0: all exported; 2: invalid options, or DIR has episodes that differ from the stored ones; 4: the store
-    can't be read, or some episodes in it are damaged (the output ends with a list of them; the others are exported).
+    Exit codes: 0: all exported; 2: invalid options, or DIR has files that no export of STORE wrote, that were changed
+    since, or that differ from the stored episodes; 4: the store can't be read, or some episodes in it are damaged or
+    need a stage or plug-in that is missing (the output ends with a list of them; the others are exported).
 
     Examples:
       render-export scenes.lance --out data

@@ -27,7 +27,7 @@ class ExportOptions(Selection):
     """Which episodes, and how they are written.
 
     Attributes:
-        overwrite: replace files that differ from the store.
+        overwrite: replace files that differ from the store, or that no export of the store wrote.
         shard_size: episodes per file, for formats with many episodes in a file; None for the format's default.
     """
 

@@ -111,6 +111,17 @@ def test_trials_may_have_moved_and_their_contents_may_not_change() -> None:
         assert len(differing_export("iwisdm", old, {**new, f"low/trials/trial1/{name}": changed})) == 1
 
 
+def test_the_record_of_what_was_written_may_be_new_and_shards_are_compared() -> None:
+    record = {"version": 1, "files": {"a.tar": {"sha256": "1"}}}
+    old, new, other = (
+        {".diorama-export.json": (json.dumps(one, indent=1) + "\n").encode()}
+        for one in (record, {**record, "lists": {"a": {}}}, {"version": 1, "files": {}, "lists": {}})
+    )
+    assert differing_export("webdataset", old, new) == []
+    assert differing_export("webdataset", old, other) == [".diorama-export.json"]
+    assert differing_export("coco", {}, {".diorama-export.json": b'{"lists": {}}'}) == []
+
+
 def test_parquet_of_the_same_library_is_compared_by_its_bytes() -> None:
     old, new = ({"a.parquet": parquet([1, 2], one), ".diorama-export.json": one.encode()} for one in ("zstd", "snappy"))
     assert differing_exports(old, new) == [".diorama-export.json", "a.parquet"]
