@@ -104,7 +104,7 @@ class Meter(Progress):
         if self.done % max(1, self.total // 20) == 0:
             self.memory.append(resident() >> 20)
 
-    def tick(self, workers: int = 0, state: str = "running", in_flight: Sequence[tuple[float, float]] = ()) -> None:
+    def tick(self, *_: object, **__: object) -> None:
         """Show nothing."""
 
 

@@ -100,7 +100,7 @@ def make_record(
             images.append(_encoded(frame, view, passes, annotation))
             watch.lap("encode")
     info = renderer.info
-    facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels")}
+    facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels", "uuid")}
     return EpisodeRecord(
         episode_id=scene.id,
         job=key,

@@ -7,9 +7,11 @@ import time
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
+from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.model.errors import GpuError, GpuMemoryError, ImplausibleError
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.pool import Pool
+from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Card, Task
 from diorama.render.run.worker_plan import MOST_PER_GPU, WorkerPlan
 from diorama.scene_specs.language.tables import counted
@@ -128,6 +130,8 @@ class CardFaults:
         self._failed_at: dict[Card, float] = {}
         self._too_large: defaultdict[Card, set[str]] = defaultdict(set)
         self.rendered: set[Card] = set()
+        # Node and device -> when the driver's kernels for it were there, or not within the time for compiling them.
+        self._compiled: dict[tuple[str, str], float] = {}
         self.reserved: dict[Card, deque[Task]] = {}
         # Per GPU, since memory ran out; 0 if it never did.
         self._workers = 0
@@ -137,6 +141,23 @@ class CardFaults:
         if slot.card is not None:
             self._failed.pop(slot.card, None)
             self.rendered.add(slot.card)
+            self._compiled.setdefault(_model(slot), time.monotonic())
+
+    def kernel_seconds(self, slot: Slot) -> float:
+        """Return how much longer than others a worker's episode may take, because kernels are compiled for its GPU.
+
+        GPUs of one model on one node share the kernels. Several may compile them at the same time: once the first has
+        rendered, the usual time begins for the others.
+        """
+        if slot.card is None:
+            return 0.0
+        compiled, started = self._compiled.get(_model(slot)), slot.in_flight[0].started
+        return KERNEL_SECONDS if compiled is None else max(0.0, compiled - started)
+
+    def hung(self, slot: Slot) -> None:
+        """Note that an episode took too long: the next one on a GPU of this model gets no time for kernels."""
+        if slot.card is not None:
+            self._compiled.setdefault(_model(slot), time.monotonic())
 
     def failed(self, slot: Slot, task: Task, too_large: bool = False) -> int:
         """Note that an episode failed on a worker's GPU; return how many did in a row if the GPU is to leave, else 0.
@@ -210,3 +231,8 @@ class CardFaults:
             if slots:
                 self._pool.resize(card, self._workers)
         return orphans
+
+
+def _model(slot: Slot) -> tuple[str, str]:
+    """Return what GPUs that share compiled kernels have in common."""
+    return slot.plan.node, slot.info.device if slot.info else ""

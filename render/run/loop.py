@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import ray
 from ray.exceptions import RayError
 
-from diorama.render.episode.time_limit import KERNEL_SECONDS, timeout_of
 from diorama.render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
 from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
+from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_workers, limit_of
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.pool import Pool
 from diorama.render.run.recheck import is_sampled, judge, may_take
+from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
+from diorama.render.run.waiting import Waiting
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.episode_store import EpisodeStore
@@ -29,11 +31,8 @@ from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 
-# A second episode in a worker's queue hides the transfer time. That pays off for short episodes; a long one would only
-# wait behind another at the end of the run.
-_SHORT_SECONDS = 0.5
 _TICK_SECONDS = 1.0
-_STOP_NOW_SECONDS = 5.0
+_STOP_NOW_SECONDS = 3.0
 # For the transfer of a finished answer from its node.
 _FETCH_SECONDS = 60.0
 _LONGEST_MESSAGE = 4000
@@ -62,18 +61,15 @@ class RenderLoop:
     worker: type[Worker] = Worker
 
     def __post_init__(self) -> None:
-        # The next task, read one ahead, and those of lost workers.
-        self._waiting: deque[Task | Failure] = deque()
+        self._waiting = Waiting(self.tasks)
         self._pool = Pool(self.options, self.events, self.worker)
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
         self._committer = Committer(self.store, self.options, self._store_trouble)
-        self._depth = 1
+        self._depth, self._images = 1, 0
         self._tuner: Tuner | None = None
-        self._images = 0
         self.measured = Work()
-        self._ticked = 0.0
-        self._deadline = Deadline(None)
+        self._ticked, self._deadline = 0.0, Deadline(None)
 
     def go(self, plans: list[WorkerPlan], interrupts: Interrupts) -> Summary:
         """Render everything and return the summary.
@@ -97,7 +93,8 @@ class RenderLoop:
             self._tuner = tuner_for(self.options, plans)
             while self._step(interrupts):
                 pass
-            self._committed(self._committer.finish(max(0.0, self._deadline.left(_STOP_NOW_SECONDS))))
+            left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
+            self._committed(self._committer.finish(max(0.0, left)))
             if self._committer.unsaved:
                 log.warning("%s not committed in time", counted(self._committer.unsaved, "episode"))
         except (StoreError, ConflictError):
@@ -108,8 +105,9 @@ class RenderLoop:
             self._commit_rendered()
             raise
         finally:
-            self._pool.close()
-            self._committer.close()
+            with interrupts.undisturbed():
+                self._pool.close()
+                self._committer.close()
             self._close_summary(time.monotonic() - start)
         return self.summary
 
@@ -124,7 +122,7 @@ class RenderLoop:
         busy = any(slot.in_flight for slot in self._pool.slots)
         if not busy and (self.summary.stopped or not self._more()):
             return False
-        if self.summary.stopped and self._deadline.over(commit):
+        if self.summary.stopped and (self._deadline.over(commit) or interrupts.over):
             log.warning("no time is left for what is in flight: it will be rendered again")
             return False
         self._collect()
@@ -148,42 +146,31 @@ class RenderLoop:
         if self.summary.stopped or self._committer.full:
             return
         self._waiting.extend(self._cards.release())
+        now = time.monotonic()
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
-                if slot.open and len(slot.in_flight) < depth:
-                    task = self._next(slot)
-                    if task is not None:
-                        self._send(slot, task)
+                fits = slot.open and len(slot.in_flight) < depth and slot.seconds_on(now) <= QUEUE_SECONDS
+                if fits and (task := self._next(slot)):
+                    self._send(slot, task)
 
     def _next(self, slot: Slot) -> Task | None:
         """Return the next task for a worker, None if there is none or the run stops; count failures in between."""
         if slot.card in self._cards.reserved:
             return self._cards.take_alone(slot)
         for choosy in (True, False):
-            passed = 0
-            while not self.summary.stopped and (passed < len(self._waiting) or self._read()):
-                found = self._waiting[passed]
-                if isinstance(found, Task) and not (
-                    self._cards.may_take(slot, found, choosy) and may_take(self._pool.slots, slot, found)
-                ):
-                    passed += 1
-                    continue
-                del self._waiting[passed]
+
+            def fits(task: Task, choosy: bool = choosy) -> bool:
+                return self._cards.may_take(slot, task, choosy) and may_take(self._pool.slots, slot, task)
+
+            while not self.summary.stopped and (found := self._waiting.take(fits)):
                 if isinstance(found, Task):
                     return found
                 self._failed(found, 0.0)
         return None
 
-    def _read(self) -> bool:
-        """Read one more task; return whether there was one."""
-        task = next(self.tasks, None)
-        if task is not None:
-            self._waiting.append(task)
-        return task is not None
-
     def _more(self) -> bool:
         """Return whether another task waits."""
-        return bool(self._waiting) or any(self._cards.reserved.values()) or self._read()
+        return bool(self._waiting) or any(self._cards.reserved.values()) or self._waiting.read()
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -221,7 +208,7 @@ class RenderLoop:
             task = slot.in_flight.popleft()
             now = time.monotonic()
             seconds = now - task.started
-            self._depth = 2 if seconds < _SHORT_SECONDS else 1
+            self._depth = 2 if seconds < SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
             self._take(slot, task, done, memory, seconds)
@@ -231,7 +218,7 @@ class RenderLoop:
         if isinstance(done, Failure):
             if done.kind == DeviceError.__name__:
                 raise DeviceError(done.message)
-            self._failed(done, task.work.cost)
+            self._failed(done, task.work.cost, slot)
             return
         self._cards.succeeded(slot)
         if task.first is None and self.options.recheck and is_sampled(done.episode_id, self.options.recheck):
@@ -241,7 +228,7 @@ class RenderLoop:
         if task.first is not None:
             done = judge(task.first, done)
             if isinstance(done, Failure):
-                self._failed(done, task.work.cost)
+                self._failed(done, task.work.cost, slot)
                 return
             self.summary.rechecked += 1
         self._committer.add(done)
@@ -254,14 +241,22 @@ class RenderLoop:
         self._deadline.finished(seconds)
         self.progress.advance(done.images, task.work.cost, seconds)
         facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": memory}
-        self.events.write("episode-done", episode=done.episode_id, worker=slot.number, **facts)
+        self.events.write("episode-done", episode=done.episode_id, **slot.facts, **facts)
 
-    def _failed(self, failure: Failure, cost: float | None) -> None:
-        """Count a failure. cost: of its episode, None if the progress bar has counted that as rendered before."""
+    def _failed(self, failure: Failure, cost: float | None, slot: Slot | None = None) -> None:
+        """Count a failure.
+
+        Args:
+            failure: of an episode.
+            cost: of the episode, None if the progress bar has counted that as rendered before.
+            slot: of its worker, None if it had none.
+        """
         failure = replace(failure, message=failure.message[:_LONGEST_MESSAGE])
         # The summary lists failures for everybody.
         log.debug("failed: %s", failure.message)
-        self.events.write("episode-failed", episode=failure.episode_id, kind=failure.kind, message=failure.message)
+        facts = slot.facts if slot else {}
+        facts |= {"kind": failure.kind, "message": failure.message}
+        self.events.write("episode-failed", episode=failure.episode_id, **facts)
         self.summary.failed.append(failure)
         if cost is not None:
             self.progress.advance(cost=cost)
@@ -279,15 +274,18 @@ class RenderLoop:
                 continue
             if slot.broken:
                 self._remove_card(slot, slot.broken)
-            elif slot.in_flight and now - slot.in_flight[0].started > (limit := self._limit(slot)):
+            elif slot.in_flight and slot.seconds_on(now) > (limit := self._limit(slot)):
+                self._cards.hung(slot)
                 self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
+            elif len(slot.in_flight) > 1 and slot.seconds_on(now) > QUEUE_SECONDS:
+                task = slot.in_flight.pop()
+                # Where it has begun meanwhile, it is rendered twice, and this answer is not read.
+                ray.cancel(task.ref)
+                self._put_back(slot, task)
 
     def _limit(self, slot: Slot) -> float:
         """Return how many seconds a worker may take for its current episode."""
-        task = slot.in_flight[0]
-        settings = task.settings
-        limit = timeout_of(self.options.timeout, task.samples, settings.width, settings.height, task.work.images)
-        return limit + (0.0 if slot.card is None or slot.card in self._cards.rendered else KERNEL_SECONDS)
+        return limit_of(slot, self.options.timeout, self._cards.kernel_seconds(slot))
 
     def _lost(self, slot: Slot, kind: str, reason: str) -> None:
         """Replace a worker that died, hangs, or whose GPU failed; blame its episode, unless its node is lost."""
@@ -300,17 +298,17 @@ class RenderLoop:
         if kind == "gpu_memory" and not culprit.alone:
             self._try_alone(slot, culprit, reason)
             return
-        tail, node_lost = "", False
+        tail, node_lost, where = "", False, slot.where
         failed = self._cards.failed(slot, culprit, kind == "gpu_memory") if kind != "unreachable" else 0
         if failed:
             self._remove_card(slot, f"{failed} episodes in a row failed on it; the last: {reason}")
         else:
-            tail, node_lost = self._pool.lose(slot, kind, reason)
+            tail, node_lost = self._pool.lose(slot, kind, reason, culprit.episode.id)
         # Ray notices only after some seconds that a node is lost; until then its workers are unreachable.
         innocent = node_lost or (kind == "unreachable" and culprit.unreachable_count < _MOST_UNREACHABLE)
         culprit.unreachable_count += innocent
         if innocent:
-            log.warning("episode %s: %s; retrying it on another worker", culprit.episode.id, reason)
+            log.warning("episode %s on %s: %s; retrying it on another worker", culprit.episode.id, where, reason)
             self._put_back(slot, culprit)
             return
         # Of a failed render, the reason has the output.
@@ -319,9 +317,10 @@ class RenderLoop:
             tries, error = f"given up after {culprit.tries} tries", "WorkerLost"
             if kind == "gpu_memory":
                 tries, error = "alone on its GPU", GpuMemoryError.__name__
-            self._failed(Failure(name, error, f"episode {name}: {tries}: {reason}{output}"), culprit.work.cost)
+            message = f"episode {name}: {tries} ({where}): {reason}{output}"
+            self._failed(Failure(name, error, message), culprit.work.cost, slot)
             return
-        log.warning("episode %s: %s%s; retrying it on another worker", name, reason, output)
+        log.warning("episode %s on %s: %s%s; retrying it on another worker", name, where, reason, output)
         self.summary.retried += 1
         self._put_back(slot, culprit, tried=True)
 
@@ -335,12 +334,12 @@ class RenderLoop:
         """Let an episode that ran out of GPU memory wait for its GPU alone, and run fewer workers from now on."""
         task.tries -= 1
         limit = self._cards.reserve(slot, task)
-        self._pool.lose(slot, "gpu_memory", reason)
+        self._pool.lose(slot, "gpu_memory", reason, task.episode.id)
         if self._tuner is not None:
             self._tuner.chosen = limit
         log.warning(
-            "episode %s: %s; retrying it alone on its GPU, and then continuing with %s per GPU",
-            task.episode.id, reason.partition(". ")[0], counted(limit, "worker"),
+            "episode %s on %s: %s; retrying it alone on its GPU, and then continuing with %s per GPU",
+            task.episode.id, slot.where, reason.partition(". ")[0], counted(limit, "worker"),
         )  # fmt: skip
         self.summary.retried += 1
         self.summary.workers_per_gpu, self.summary.gpu_memory_short = limit, True
@@ -380,9 +379,10 @@ class RenderLoop:
     def _tick(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers."""
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
-        begun = [slot.in_flight[0] for slot in self._pool.slots if slot.in_flight]
-        in_flight = [(task.work.cost, now - task.started) for task in begun]
-        self.progress.tick(self._pool.alive, state, in_flight)
+        in_flight = [(slot.in_flight[0].work.cost, slot.seconds_on(now)) for slot in self._pool.slots if slot.in_flight]
+        self.progress.tick(
+            self._pool.alive, state, in_flight, late_workers(self._pool.slots, self.options.timeout, now)
+        )
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, self._images)
             if chosen is not None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import socket
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import ray
@@ -17,6 +16,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from diorama.render.model.errors import AssetError, DeviceError, RenderError, UsageError, first_line
 from diorama.render.run.options import RunOptions
+from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog
 from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
 from diorama.render.run.worker_plan import WorkerPlan
@@ -41,50 +41,6 @@ _ERRORS = {error.__name__: error for error in (DeviceError, UsageError, AssetErr
 
 class RayLostError(RenderError):
     """The run's Ray has no node left to render on."""
-
-
-@dataclass
-class Slot:
-    """One worker and its replacements.
-
-    Attributes:
-        ready: Ray's reference of its start, until it is up.
-        info: its report, once it is up.
-        in_flight: its episodes, the one it works on first.
-        since: when the start began, seconds of the monotonic clock.
-        warm: it has rendered.
-        draining: it is replaced once it has nothing to do.
-        leaving: it is removed once it has nothing to do.
-        broken: why its GPU has to leave the run, because no worker starts on it any longer.
-    """
-
-    number: int
-    plan: WorkerPlan
-    actor: Any = None
-    ready: Any = None
-    info: Ready | None = None
-    in_flight: deque[Task] = field(default_factory=deque)
-    since: float = 0.0
-    start_failures: int = 0
-    warm: bool = False
-    draining: bool = False
-    leaving: bool = False
-    broken: str = ""
-
-    @property
-    def card(self) -> Card | None:
-        """Its GPU, None for a CPU."""
-        return None if self.plan.card is None else (self.plan.node, self.plan.card)
-
-    @property
-    def open(self) -> bool:
-        """Whether it may receive episodes."""
-        return self.info is not None and not self.draining and not self.leaving
-
-    @property
-    def where(self) -> str:
-        """Name the worker and its host, for messages."""
-        return f"worker {self.number}" + (f" on {self.info.host}" if self.info else "")
 
 
 class Pool:
@@ -142,7 +98,7 @@ class Pool:
     def _launch(self, slot: Slot) -> None:
         slot.actor = start_actor(self._worker, self._options, slot.plan, self._groups.get(slot.plan.node))
         slot.ready = slot.actor.start.remote()
-        slot.info, slot.warm, slot.draining = None, False, False
+        slot.known, slot.info, slot.warm, slot.draining = slot.info or slot.known, None, False, False
         slot.since = time.monotonic()
 
     @property
@@ -197,19 +153,17 @@ class Pool:
         if answer.device not in self.devices:
             self.devices.append(answer.device)
         if slot.card is not None:
-            host = f" on {answer.host}" if slot.plan.node else ""
-            self.names[slot.card] = f"GPU {answer.visible or slot.plan.card}{host} ({answer.device})"
+            told = ", ".join(filter(None, (answer.device, answer.uuid, answer.host)))
+            self.names[slot.card] = f"GPU {slot.facts['gpu']} ({told})"
         if answer.kernels not in ("", self._kernels):
             self._kernels = answer.kernels
             log.warning("%s", answer.kernels)
         log.debug("%s is up: %s, process %d, cores %s", slot.where, answer.device, answer.pid, answer.cores)
-        self._events.write(
-            "worker-up", worker=slot.number, host=answer.host, pid=answer.pid, device=answer.device, cores=answer.cores
-        )
+        self._events.write("worker-up", **slot.facts, pid=answer.pid, device=answer.device, cores=answer.cores)
 
     def _start_failed(self, slot: Slot, why: str) -> None:
         slot.start_failures += 1
-        self._events.write("worker-down", worker=slot.number, reason=f"did not start: {why}")
+        self._events.write("worker-down", **slot.facts, reason=f"did not start: {why}")
         if slot.plan.node and node_lost(slot.plan.node):
             self._drop(slot)
         elif slot.start_failures >= _START_TRIES and slot.card in self.names:
@@ -267,7 +221,7 @@ class Pool:
         idle = [slot for slot in self.slots if slot.info is not None and not slot.in_flight]
         for slot in (slot for slot in idle if slot.leaving or slot.draining):
             reason = "no longer needed" if slot.leaving else f"grew to {self.peaks[slot.number] >> 20} MiB"
-            self._events.write("worker-down", worker=slot.number, reason=reason)
+            self._events.write("worker-down", **slot.facts, reason=reason)
             self._end([slot])
             if slot.leaving:
                 self.slots.remove(slot)
@@ -299,11 +253,14 @@ class Pool:
             self._ending.remove(one)
         return True
 
-    def lose(self, slot: Slot, kind: str, reason: str) -> tuple[str, bool]:
+    def lose(self, slot: Slot, kind: str, reason: str, episode: str) -> tuple[str, bool]:
         """Replace a worker that died or hung.
 
         Args:
+            slot: of the worker.
             kind: as in Summary.replaced_why.
+            reason: for the user.
+            episode: id of its episode.
 
         Returns:
             The end of its output, and whether its node is lost.
@@ -314,7 +271,7 @@ class Pool:
         # Read before the kill: the process of a hanging worker deletes the file as it ends.
         tail = self._ask(slot.plan.node, slot.info.host, stderr_tail, slot.info.output_file) or "" if slot.info else ""
         self._kill(slot)
-        self._events.write("worker-down", worker=slot.number, reason=reason, last_words=tail)
+        self._events.write("worker-down", **slot.facts, episode=episode, reason=reason, last_words=tail)
         # What is too large for a GPU says nothing about the others, and each episode has only two such losses.
         self._losses += kind != "gpu_memory"
         bound = max(_LOSSES, _LOSSES_A_WORKER * len(self.slots))

@@ -8,7 +8,7 @@ from itertools import chain
 
 from diorama.render.annotations.compare import compare_records
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.run.pool import Slot
+from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Done, Failure, Task
 from diorama.render.store.rows import decode, record_of
 from diorama.scene_specs.language.rendered import ImageRecord

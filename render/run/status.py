@@ -37,6 +37,7 @@ _LINE_SECONDS = 30.0
 # On another host only the age of the file shows whether its writer is alive.
 _STALE_SECONDS = 30.0
 _MOST_BYTES = 1 << 16
+_MOST_LATE = 64
 # A status beside a downloaded store is a stranger's: numbers that arithmetic on floats can take, no NaN.
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 _Amount = Annotated[float, Field(ge=0, le=2**53)]
@@ -56,6 +57,7 @@ class Status:
         left: estimated seconds that are left, None if unknown.
         workers: number of workers that are up.
         lost_gpus: number of GPUs that left the run.
+        late: what to say about each worker that takes long for its episode.
         state: running, paused (the store accepts nothing), stopping, ended.
         host: name of the machine of the run.
         pid: of the writing process.
@@ -73,6 +75,7 @@ class Status:
     left: _Amount | None = None
     workers: _Count = 0
     lost_gpus: _Count = 0
+    late: tuple[str, ...] = ()
     state: str = "running"
     host: str = ""
     pid: _Count = 0
@@ -96,7 +99,7 @@ class Status:
         return bool(self.born) and _born(self.pid) == self.born
 
     def line(self) -> str:
-        """Return the status in one line of text."""
+        """Return the status in one line of text, and one more for each late worker."""
         left = self.total - self.done - self.failed
         text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
         text += f", {self.failed} failed" if self.failed else ""
@@ -108,7 +111,8 @@ class Status:
         text += f", {self.rate:.2f} images/s, {counted(self.workers, 'worker')}"
         if self.left is not None and left > 0:
             text += f", about {span(self.left)} to go"
-        return printable(text + (f" ({self.state})" if self.state != "running" else ""))
+        text += f" ({self.state})" if self.state != "running" else ""
+        return "\n".join(map(printable, (text, *self.late)))
 
     def write(self) -> None:
         """Replace the status file of the store; if that fails, only the log tells."""
@@ -181,18 +185,27 @@ class Progress:
         if self._bar is not None:
             self._bar.update()
 
-    def tick(self, workers: int = 0, state: str = "running", in_flight: Sequence[tuple[float, float]] = ()) -> None:
+    def tick(
+        self,
+        workers: int = 0,
+        state: str = "running",
+        in_flight: Sequence[tuple[float, float]] = (),
+        late: Sequence[str] = (),
+    ) -> None:
         """Show how far the run is; call it once per second.
 
         Args:
             workers: number of workers that are up.
             state: see Status.
             in_flight: cost and seconds so far of each unfinished episode.
+            late: what to say about each worker that takes long for its episode.
         """
         now, status = time.monotonic(), self.status
         due = now - self._written > _EVERY_SECONDS or state != status.state
-        status.workers, status.state = workers, state
-        status.left = self._estimator.left(now - self._start, in_flight)
+        status.workers, status.state, status.late = workers, state, tuple(late[:_MOST_LATE])
+        # Nobody knows when a worker ends that hangs.
+        stalled = bool(late) and len(late) == len(in_flight)
+        status.left = None if stalled else self._estimator.left(now - self._start, in_flight)
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(self._facts()))
         elif self.on_progress is None and now - self._shown > _LINE_SECONDS:
@@ -203,9 +216,11 @@ class Progress:
     def _facts(self) -> list[str]:
         elapsed, status, failed = time.monotonic() - self._start, self.status, len(self.summary.failed)
         facts = [f"{self._images / elapsed:.2f} images/s"] if self._images and elapsed > 0 else []
-        facts += [f"about {span(status.left)} left"] if status.left is not None else []
+        facts += [f"about {span(status.left)} left"] if status.left is not None and status.left >= 1 else []
         facts += [counted(status.workers, "worker")] if status.workers else []
         facts += [f"{failed} failed"] if failed else []
+        facts += status.late[:1]
+        facts += [f"and {counted(len(status.late) - 1, 'more late worker')}"] if len(status.late) > 1 else []
         return facts + ([status.state] if status.state not in ("running", "ended") else [])
 
     def _log(self) -> None:
@@ -227,7 +242,8 @@ class Progress:
 
     def close(self) -> None:
         """Write the last status, and leave the bar as it is on the terminal, or write the last line."""
-        self.status.workers, self.status.state, self.status.left = 0, "ended", None
+        status = self.status
+        status.workers, status.state, status.left, status.late = 0, "ended", None, ()
         self._write()
         if self._bar is not None:
             self._bar.close()

@@ -10,10 +10,11 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import FrameType
+from typing import Any
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +23,8 @@ _LEAST_SECONDS = 10.0
 _COMMITS = 3.0
 _RECENT = 64
 _SQUEUE_SECONDS = 10.0
+# After SIGTERM: for what is in flight, and until the run has noticed the signal. It has to be over after 10 s.
+_FINISH_SECONDS, _NOTICE_SECONDS = 3.0, 4.5
 
 
 def parse_time(text: str) -> float:
@@ -101,18 +104,25 @@ class Deadline:
 class Interrupts:
     """Signals that stop a run: after one, it finishes and commits what is in flight; after two, it stops immediately.
 
-    While entered, the first signal sets `stopping`; another SIGINT or SIGTERM raises KeyboardInterrupt. Only the main
-    thread receives signals; in others, nothing happens.
+    While entered, the first signal sets `stopping`; another SIGINT or SIGTERM raises KeyboardInterrupt. Whoever sends
+    SIGTERM kills soon: what is in flight has seconds, and where the run does not notice the signal, because it waits
+    for Ray or for a disk, it is interrupted. Only the main thread receives signals; in others, nothing happens.
 
     Attributes:
         deadline: of the run.
         stopping: the reason, as in Summary.stopped: `time` for SIGUSR1, and for SIGTERM if the run has a deadline,
             because Slurm sends it at the end of a job; else `interrupt`. "" without a signal.
+        terminated: whether the first signal was SIGTERM.
     """
 
     def __init__(self, deadline: Deadline | None = None) -> None:
         self.deadline = deadline or Deadline(None)
         self.stopping = ""
+        self.terminated = False
+        self._give_up = math.inf
+        self._calm = False
+        # The handler of SIGALRM and its timer, as they were before SIGTERM.
+        self._alarm: tuple[Any, tuple[float, float]] | None = None
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupts:
@@ -123,7 +133,30 @@ class Interrupts:
                 self._before[number] = signal.signal(number, self._handle)
         return self
 
+    @property
+    def over(self) -> bool:
+        """Whether what is in flight after SIGTERM is given up."""
+        return time.monotonic() > self._give_up
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """Let work that ends soon by itself end, although SIGTERM came: a second signal still interrupts it."""
+        self._calm = True
+        self._disarm()
+        try:
+            yield
+        finally:
+            self._calm = False
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            handler, timer = self._alarm
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.signal(signal.SIGALRM, handler)
+            self._alarm = None
+
     def __exit__(self, *_: object) -> None:
+        self._disarm()
         for number, before in self._before.items():
             signal.signal(number, before)  # type: ignore[arg-type]  # what signal() itself returned
 
@@ -133,6 +166,12 @@ class Interrupts:
             if number in (signal.SIGUSR1, signal.SIGHUP):
                 return
             raise KeyboardInterrupt
+        if number == signal.SIGTERM:
+            self.terminated, self._give_up = True, time.monotonic() + _FINISH_SECONDS
+            if not self._calm:
+                handler = signal.signal(signal.SIGALRM, self._handle)
+                self._alarm = handler, signal.setitimer(signal.ITIMER_REAL, _NOTICE_SECONDS)
         ends = number == signal.SIGUSR1 or (number == signal.SIGTERM and self.deadline.end is not None)
         self.stopping = "time" if ends else "interrupt"
-        log.warning("stopping: finishing what is in flight; press Ctrl-C again to stop now")
+        limit = f", for at most {_FINISH_SECONDS:.0f} s" if self.terminated else ""
+        log.warning("stopping: finishing what is in flight%s; press Ctrl-C again to stop now", limit)

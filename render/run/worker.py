@@ -154,6 +154,7 @@ class Ready:
         output_file: file on its node for its renderer's output.
         visible: its CUDA_VISIBLE_DEVICES.
         kernels: what to know about the renderer's kernels before the first image, or "".
+        uuid: of its NVIDIA GPU, or "".
     """
 
     device: str
@@ -165,6 +166,7 @@ class Ready:
     output_file: str
     visible: str = ""
     kernels: str = ""
+    uuid: str = ""
 
 
 def pack(task: Task) -> bytes:
@@ -231,7 +233,7 @@ class Worker:
         self._renderer = CachingRenderer(made)
         info, host = self._renderer.info, socket.gethostname()
         facts = (host, os.getpid(), cores, resident(), self._limit, output_file, _visible())
-        return Ready(info.get("device", ""), *facts, info.get("kernels", ""))
+        return Ready(info.get("device", ""), *facts, info.get("kernels", ""), info.get("uuid", ""))
 
     def render(self, task: bytes) -> tuple[Done | Failure, int]:
         """Render one episode, packed by `pack`; return the result, and the bytes in memory now."""

@@ -44,6 +44,14 @@ API Result cuDeviceGetName(char *name, int length, int device) {
   return OK;
 }
 
+/* nvidia-smi prints the same: zeros, and the number of the card. */
+API Result cuDeviceGetUuid(unsigned char uuid[16], int device) {
+  if (device < 0 || device >= machine()->devices) return INVALID_DEVICE;
+  memset(uuid, 0, 16);
+  uuid[15] = (unsigned char)machine()->card[device];
+  return OK;
+}
+
 API Result cuDeviceGetAttribute(int *value, int attribute, int device) {
   if (device < 0 || device >= machine()->devices) return INVALID_DEVICE;
   switch (attribute) {

@@ -94,6 +94,7 @@ class CyclesRenderer:
         self._wanted = device
         self._device = self._take_over()
         self._kernels = devices.uncompiled_kernels(self._device.kind)
+        self._uuid = devices.gpu_uuid(self._device.kind)
         self._threads = threads
         self._folder = scratch_folder()
 
@@ -103,13 +104,14 @@ class CyclesRenderer:
 
     @property
     def info(self) -> dict[str, str]:
-        """Name, version, device, instruction set, and what to know about the kernels before the first image."""
+        """Name, version, device, instruction set, what to know about the kernels before the first image, and GPU."""
         return {
             "name": "cycles",
             "bpy": bpy.app.version_string,
             "device": f"{self._device.kind} {self._device.name}",
             "cpu": devices.instruction_set(),
             "kernels": self._kernels,
+            "uuid": self._uuid,
         }
 
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:

@@ -11,6 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import bpy
 
@@ -86,16 +87,35 @@ def uncompiled_kernels(kind: str) -> str:
     )
 
 
-def _capabilities() -> list[tuple[int, int]]:
-    """Return the compute capability of each visible NVIDIA GPU, as (major, minor); empty without a driver."""
+def _driver() -> Any:
+    """The CUDA driver, started; None without one."""
     for name in ("libcuda.so", "libcuda.so.1"):
         with suppress(OSError):
             driver = ctypes.CDLL(name)
-            break
-    else:
-        return []
+            return None if driver.cuInit(0) else driver
+    return None
+
+
+def gpu_uuid(kind: str) -> str:
+    """Return the UUID of the visible NVIDIA GPU that renders, as nvidia-smi prints it; "" if it is not known.
+
+    Numbers don't identify a GPU: those of CUDA and of nvidia-smi may be in different orders.
+    """
+    driver, device, found = _driver() if kind in _NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    if driver is None or driver.cuDeviceGet(ctypes.byref(device), 0):
+        return ""
+    try:
+        failed = driver.cuDeviceGetUuid(ctypes.byref(found), device)
+    except AttributeError:
+        return ""
+    return "" if failed else f"GPU-{UUID(bytes=bytes(found))}"
+
+
+def _capabilities() -> list[tuple[int, int]]:
+    """Return the compute capability of each visible NVIDIA GPU, as (major, minor); empty without a driver."""
+    driver = _driver()
     count, device, value = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+    if driver is None or driver.cuDeviceGetCount(ctypes.byref(count)):
         return []
     found = []
     for index in range(count.value):

@@ -6,8 +6,10 @@ import json
 import os
 import socket
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock, Mock
@@ -18,10 +20,12 @@ from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.model.errors import DeviceError
 from diorama.render.run import cards, pool
 from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
+from diorama.render.run.late import QUEUE_SECONDS
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.pool import Pool
+from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog, read_status
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Done, Failure, Ready, Task
@@ -146,7 +150,8 @@ class Answers:
 
     def up(self, slot: Slot) -> None:
         """Let a worker be up."""
-        slot.info, slot.actor = Mock(limit=None, output_file="/none", host=socket.gethostname()), Mock()
+        facts: Any = (socket.gethostname(), 1 << 30, (), 0, None, "/none", str(slot.plan.card))
+        slot.info, slot.actor = Ready("CUDA Fast", *facts), Mock()
 
     def send(self, slot: Slot, name: str, kind: str) -> Task:
         """Give a worker an episode, which ends in an error of this kind; "" for none."""
@@ -220,15 +225,74 @@ def test_a_cpu_renderer_that_lacks_gpu_memory_is_tried_again(monkeypatch: pytest
     assert run.waiting == ["a"] and run.pool.replaced == {"gpu": 1}
 
 
-def test_only_the_first_image_of_a_card_may_wait_for_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = Answers(monkeypatch, 2, 2)
+def begin(run: Answers, slot: Slot, ago: float, device: str = "CUDA Fast") -> None:
+    """Let a worker have begun an episode of one small image this many seconds ago."""
+    first = run.send(slot, f"e{slot.number}", "")
+    first.settings, first.started = Mock(width=32, height=24), time.monotonic() - ago
+    first.__dict__.update(samples=1, work=Mock(images=1.0, cost=1.0))
+    assert slot.info is not None
+    slot.info = replace(slot.info, device=device)
+
+
+def test_only_the_first_image_of_a_model_may_wait_for_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 3, 2)
     for slot in run.pool.slots:
-        first = run.send(slot, f"e{slot.number}", "")
-        first.settings = Mock(width=32, height=24)
-        first.__dict__.update(samples=1, work=Mock(images=1.0))
+        begin(run, slot, 0.0, f"CUDA {'Fast' if slot.plan.card != 2 else 'Slow'}")
     run.loop._cards.succeeded(run.pool.slots[0])
     limits = {(slot.plan.card, run.loop._limit(slot) > KERNEL_SECONDS) for slot in run.pool.slots}
-    assert limits == {(0, False), (1, True)}
+    assert limits == {(0, False), (1, False), (2, True)}
+
+
+def test_cards_that_compile_together_have_the_usual_time_after_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 1)
+    for slot in run.pool.slots:
+        begin(run, slot, 900.0)
+    run.loop._cards.succeeded(run.pool.slots[0])
+    assert 1020 < run.loop._limit(run.pool.slots[1]) < 1200
+    run.loop._replace_hung()
+    assert all(slot.in_flight for slot in run.pool.slots), "the second card is about to render, too"
+
+
+def test_a_timeout_holds_for_the_first_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 1)
+    run.loop.options = RunOptions(timeout=10.0)
+    for slot in run.pool.slots:
+        begin(run, slot, 0.0)
+        assert run.loop._limit(slot) == 10.0
+
+
+def test_a_card_that_hangs_on_its_first_image_has_the_time_for_kernels_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 1)
+    begin(run, run.pool.slots[0], 2 * KERNEL_SECONDS)
+    run.loop._replace_hung()
+    assert run.waiting == ["e0"]
+    run.up(run.pool.slots[0])
+    begin(run, run.pool.slots[0], 0.0)
+    assert run.loop._limit(run.pool.slots[0]) < KERNEL_SECONDS
+
+
+def test_no_episode_waits_behind_a_late_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 1)
+    late, idle = run.pool.slots
+    begin(run, late, QUEUE_SECONDS + 1)
+    second = run.send(late, "second", "")
+    run.loop._depth, run.loop._committer.full = 2, False  # type: ignore[misc]
+    monkeypatch.setattr("diorama.render.run.loop.pack", Mock())
+    run.loop._replace_hung()
+    assert run.waiting == ["second"] and second.tries == 0
+    run.ray.cancel.assert_called_once_with("ref-second")
+    run.loop._fill()
+    assert [task.episode.id for task in idle.in_flight] == ["second"] and len(late.in_flight) == 1
+
+
+def test_a_late_worker_is_named_with_its_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Answers(monkeypatch, 2, 1)
+    for slot, ago in zip(run.pool.slots, (30, 185), strict=True):
+        begin(run, slot, ago)
+        slot.info = Ready("CUDA Fast", "node7", 1, (), 0, None, "", str(slot.number), uuid="GPU-abc")
+    run.loop._tick(time.monotonic())
+    told = "worker 1 (GPU 1, GPU-abc, node7) has been on episode e1 for 3 min 5 s"
+    assert run.loop.progress.tick.call_args.args[3] == [told]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("others", [0, 1])
@@ -259,13 +323,13 @@ def test_a_card_is_empty_once_the_processes_of_its_killed_workers_are_gone(monke
     with subprocess.Popen(["sleep", "600"]) as process:
         slot.info = Ready("", socket.gethostname(), process.pid, (), 0, None, "")
         for _ in range(2):
-            pool.lose(slot, "gpu_memory", "too large")
+            pool.lose(slot, "gpu_memory", "too large", "a")
         assert not pool.emptied(("", 0)) and pool.emptied(("", 1))
         process.kill()
     assert pool.emptied(("", 0)) and not pool._ending
     slot.info = Ready("", socket.gethostname(), os.getpid(), (), 0, None, "")
     monkeypatch.setattr("diorama.render.run.pool._END_SECONDS", 0.0)
-    pool.lose(slot, "gpu_memory", "too large")
+    pool.lose(slot, "gpu_memory", "too large", "a")
     assert pool.emptied(("", 0)), "a process that does not end keeps no GPU for ever"
 
 

@@ -18,7 +18,8 @@ from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.run.cards import Tuner, tune
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Pool, Slot
+from diorama.render.run.pool import Pool
+from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog
 from diorama.render.run.worker import Ready
 from diorama.render.run.worker_plan import Node, plan_workers

@@ -108,6 +108,21 @@ def test_the_status_file_has_the_same_estimate(clock: Clock, tmp_path: Path) -> 
     assert found is not None and found.left is None
 
 
+def test_a_run_that_stalls_does_not_end_soon(clock: Clock, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = str(tmp_path / "a.lance")
+    progress = Progress(Summary(todo=2, store=store), 2.0)
+    progress.advance(1, 1.0, 1.0)
+    late = ["worker 1 (GPU 1, GPU-abc, node7) has been on episode e1 for 3 min 0 s"]
+    for seconds in (31, 62, 180):
+        clock.now += seconds
+        progress.tick(2, "running", [(1.0, float(seconds))], late if seconds == 180 else [])
+    assert len(caplog.records) == 3 and " 0 s left" not in caplog.text
+    assert caplog.records[-1].getMessage().endswith(f"2 workers, {late[0]}")
+    found = read_status(store)
+    assert found is not None and found.left is None
+    assert found.line().splitlines()[1] == late[0]
+
+
 def test_quiet_and_the_next_command(farm: Farm) -> None:
     specs = farm.write("a")
     options = [specs, "--renderer", "fake", "--size", "32x24", "--out", farm.store]

@@ -104,6 +104,41 @@ def test_a_signal_says_why_it_stops(hangup: None, number: signal.Signals, end: f
             os.kill(os.getpid(), signal.SIGTERM)
 
 
+def test_a_run_that_does_not_notice_sigterm_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("diorama.render.run.stopping._NOTICE_SECONDS", 0.2)
+    before = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            time.sleep(30)
+        assert interrupts.terminated and not interrupts.over
+    assert before == (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0] > 0)
+    with Interrupts() as interrupts, interrupts.undisturbed():
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.5)
+    monkeypatch.setattr("diorama.render.run.stopping._FINISH_SECONDS", 0.0)
+    with Interrupts() as interrupts:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert not interrupts.over, "Ctrl-C waits for what is in flight"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["start", "worker-up"])
+def test_sigterm_ends_a_run_that_hangs_within_ten_seconds(farm: Farm, when: str) -> None:
+    specs, log = farm.write("hang-1", "hang-2"), farm.folder / "log.jsonl"
+    line = [sys.executable, "-c", "from diorama.render.cli.batch import main; main()", specs, "--out", farm.store]
+    options = ["--renderer", "tests.render.run.renderers:CrashesAlways", "--size", "32x24", "--workers", "1"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [*line, *options, "--json-log", str(log)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 200
+        while not log.exists() or f'"{when}"' not in log.read_text():
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(10) == 130
+
+
 def test_what_nohup_ignores_stays_ignored(hangup: None) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with Interrupts() as interrupts:

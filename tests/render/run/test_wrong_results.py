@@ -17,8 +17,8 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.cli.store import main as store_command
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Slot
 from diorama.render.run.recheck import difference, is_sampled, may_take
+from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Card, Task
 from diorama.render.run.worker_plan import Node, plan_workers
 from diorama.scene_specs.language.spec import EpisodeSpec

@@ -1,0 +1,75 @@
+"""One worker of a run and its replacements, as the run sees it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from diorama.render.run.worker import Card, Ready, Task
+from diorama.render.run.worker_plan import WorkerPlan
+
+
+@dataclass
+class Slot:
+    """One worker and its replacements.
+
+    Attributes:
+        ready: Ray's reference of its start, until it is up.
+        info: its report, once it is up.
+        in_flight: its episodes, the one it works on first.
+        since: when the start began, seconds of the monotonic clock.
+        warm: it has rendered.
+        draining: it is replaced once it has nothing to do.
+        leaving: it is removed once it has nothing to do.
+        broken: why its GPU has to leave the run, because no worker starts on it any longer.
+        known: the last report of a worker here, which names the GPU and the host also while none is up.
+    """
+
+    number: int
+    plan: WorkerPlan
+    actor: Any = None
+    ready: Any = None
+    info: Ready | None = None
+    in_flight: deque[Task] = field(default_factory=deque)
+    since: float = 0.0
+    start_failures: int = 0
+    warm: bool = False
+    draining: bool = False
+    leaving: bool = False
+    broken: str = ""
+    known: Ready | None = None
+
+    @property
+    def card(self) -> Card | None:
+        """Its GPU, None for a CPU."""
+        return None if self.plan.card is None else (self.plan.node, self.plan.card)
+
+    @property
+    def open(self) -> bool:
+        """Whether it may receive episodes."""
+        return self.info is not None and not self.draining and not self.leaving
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Number of the worker, host, index and UUID of its GPU as far as they are known, for events."""
+        known = self.info or self.known
+        gpu = None if self.card is None else (known and known.visible) or str(self.plan.card)
+        return {
+            "worker": self.number,
+            "host": known.host if known else "",
+            "gpu": gpu,
+            "uuid": known.uuid if known else "",
+        }
+
+    @property
+    def where(self) -> str:
+        """Name the worker, its GPU and its host, for messages."""
+        facts = self.facts
+        parts = [f"GPU {facts['gpu']}" if self.card else "", facts["uuid"], facts["host"]]
+        names = ", ".join(filter(None, parts))
+        return f"worker {self.number}" + (f" ({names})" if names else "")
+
+    def seconds_on(self, now: float) -> float:
+        """Return for how many seconds it has been on its current episode, 0 without one."""
+        return now - self.in_flight[0].started if self.in_flight else 0.0
