@@ -20,6 +20,7 @@ import click
 from diorama.render import __version__
 from diorama.render.model.errors import DioramaError, SpecError, UsageError
 from diorama.scene_specs.language.foreign import printable, without_passwords
+from diorama.scene_specs.language.registry import plugin_error
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.writing import NO_SPACE, unwritable
 
@@ -165,12 +166,21 @@ class DioramaCommand(click.Command):
             elif _is_about_path(error):
                 # Of a file that nothing else expected to be so, such as a folder that this user may not list.
                 report(UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}"))
+            elif found := plugin_error(error):
+                report(found)
             else:
                 raise
             ctx.exit(UsageError.exit_code)
         except KeyboardInterrupt:
             log.error("interrupted")
             ctx.exit(INTERRUPTED)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except (Exception, SystemExit) as error:
+            if (found := plugin_error(error)) is None:
+                raise
+            report(found)
+            ctx.exit(found.exit_code)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups."""

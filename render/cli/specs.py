@@ -128,7 +128,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
       render-specs check specs.jsonl
       render-specs check --prove --store scenes.lance
     """
-    from diorama.render.episode.verification import MissingAssets, Verification, verify_files, verify_store
+    from diorama.render.episode.verification import AssetCheck, Verification, verify_files, verify_store
     from diorama.scene_specs.reading.source import SpecSource
 
     if bool(files) == (store is not None) or (store is not None and not prove):
@@ -136,7 +136,7 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
     if store is not None:
         result = verify_store(store)
     else:
-        with SpecSource(files, more=MissingAssets(asset_roots)) as source:
+        with SpecSource(files, more=AssetCheck(asset_roots)) as source:
             result = Verification(*source.check())
             if prove and not result.diagnostics:
                 result = verify_files(source)

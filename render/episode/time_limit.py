@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from diorama.render.model.errors import DioramaError, RenderError
+from diorama.scene_specs.language.registry import plugin_error
 
 _Result = TypeVar("_Result")
 # The system's timer takes no more than the seconds that fit into a C long.
@@ -131,6 +132,7 @@ def _send_result(
         sender.send(error)
     except Exception as error:
         # It may not survive pickling, and only here is the traceback known.
-        sender.send(RenderError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
+        unexpected = RenderError(f"{type(error).__name__}: {error}\n{traceback.format_exc()}")
+        sender.send(plugin_error(error) or unexpected)
     # The parent ends this process once it has the result: Blender may hang when it exits.
     signal.pause()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from operator import methodcaller
@@ -11,6 +12,7 @@ from typing import Any
 
 from diorama.render.geometry.asset_roots import find_asset
 from diorama.render.geometry.shapenet import library
+from diorama.render.geometry.solid import shape_problem
 from diorama.render.model.errors import AssetError, Diagnostic, SpecError
 from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.checks.object_checks import random_shapes
@@ -19,8 +21,10 @@ from diorama.scene_specs.language.benchmark import Verifier, verifier_of
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.model_names import parse_mesh, parse_model
+from diorama.scene_specs.language.registry import PluginError, plugins
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.stage import StageError, load_stage
 from diorama.scene_specs.reading.source import Item
 
 
@@ -83,15 +87,22 @@ def verify_store(url: str) -> Verification:
     return result
 
 
-class MissingAssets:
-    """Finds models and .blend files that a spec names and that are not there; for `SpecSource`."""
+class AssetCheck:
+    """Finds models and .blend files that a spec names and that are not there, and faulty shapes of packages.
+
+    For `SpecSource`.
+    """
 
     def __init__(self, asset_roots: Sequence[Path]) -> None:
         self._roots = asset_roots
         self._problem = cache(self._find_problem)
 
     def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
-        """Yield a diagnostic for each location that names a missing asset. Raises UsageError for wrong settings."""
+        """Yield a diagnostic for each location that names a missing or faulty asset.
+
+        Raises:
+            UsageError: the settings of the model library are wrong.
+        """
         for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
             if problem := self._problem(name):
                 # Messages about files below asset roots say what to do.
@@ -103,16 +114,24 @@ class MissingAssets:
         try:
             if name.startswith("shapenet:"):
                 library().find(name)
+            elif name in plugins("shapes"):
+                problem = shape_problem(name)
+                return f"{plugins('shapes')[name].label}: {problem}" if problem else ""
             else:
                 mesh = parse_mesh(name)
                 find_asset(mesh.path if mesh else name, self._roots)
-        except AssetError as error:
+        except (AssetError, PluginError) as error:
             return str(error)
         return ""
 
 
 def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
-    """Yield the location and name of every model and .blend file in a spec whose name has the right form."""
+    """Yield the location and name of every model, .blend file and shape of a package in a spec.
+
+    Names of another form are left out; a stage that is unknown is reported by the other checks.
+    """
+    with suppress(StageError):
+        yield from ((("stage",), name) for name in load_stage(spec.stage).defaults.shapes if _is_foreign(name))
     for number, frame in enumerate(spec.frames):
         at = ("frames", number)
         made: list[tuple[strict_json.Path, Any]] = [((*at, "objects", k), one) for k, one in enumerate(frame.objects)]
@@ -122,8 +141,13 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
         if frame.random_objects is not None:
             shapes += [((*at, "random_objects", *path), shape) for path, shape in random_shapes(frame.random_objects)]
         for path, shape in shapes:
-            if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape)):
+            if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape) or _is_foreign(shape)):
                 yield path, shape
         for path, item in made:
             if (blend := str(getattr(item.material, "blend", ""))).endswith(".blend"):
                 yield (*path, "material", "blend"), blend
+
+
+def _is_foreign(shape: str) -> bool:
+    """Whether a package other than Diorama provides a shape."""
+    return shape in plugins("shapes") and not plugins("shapes")[shape].own

@@ -36,6 +36,7 @@ from diorama.render.run.machine import guard, memory_here, resident, share_of_me
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
+from diorama.scene_specs.language.registry import plugin_error
 from diorama.scene_specs.language.scene import Settings
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,7 @@ class Failure:
     @classmethod
     def of(cls, error: Exception, episode_id: str = "") -> Failure:
         """Describe an error; one that is not Diorama's own with its traceback. Call it where it is caught."""
+        error = plugin_error(error) or error
         message = str(error)
         if not isinstance(error, DioramaError):
             where = f"episode {episode_id}: " if episode_id else ""

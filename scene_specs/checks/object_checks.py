@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, product
 from typing import Any
 
@@ -171,6 +172,22 @@ def _material_word(word: str, path: Path) -> Iterator[PathDiagnostic]:
     for diagnostic in unknown(word, tuple(plugins("materials")), path):
         blend = word == "blend" or word.endswith(".blend")
         yield diagnostic._replace(hint='write {"blend": "<file>", "group": "<node group>"}') if blend else diagnostic
+    yield from import_diagnostics(word, path)
+
+
+@lru_cache(maxsize=256)
+def _import_problem(name: str) -> str:
+    try:
+        load_material(name)
+    except PluginError as error:
+        return str(error)
+    return ""
+
+
+def import_diagnostics(material: str, path: Path) -> Iterator[PathDiagnostic]:
+    """Report a known material that can't be imported."""
+    if material in plugins("materials") and (problem := _import_problem(material)):
+        yield PathDiagnostic(path, problem)
 
 
 def _material_diagnostics(material: MaterialSpec, at: Path) -> Iterator[PathDiagnostic]:
@@ -201,8 +218,8 @@ def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iter
         except ValidationError as error:
             for found in form_diagnostics(error, load_material(name).Parameters, given):
                 yield found._replace(path=(*at, *found.path))
-        except PluginError as error:
-            yield PathDiagnostic((*at, "name"), str(error))
+        except PluginError:
+            pass  # see import_diagnostics
 
 
 def asset_diagnostics(path: str, suffixes: tuple[str, ...], at: Path) -> Iterator[PathDiagnostic]:
@@ -225,7 +242,8 @@ def random_diagnostics(
     for key, words in known.items():
         for index, word in enumerate(lists[key] or ()):
             path = (*at, key, index)
-            yield from shape_word(word, path) if key == "shapes" else unknown(word, words, path)
+            checked = {"shapes": shape_word, "materials": _material_word}.get(key)
+            yield from checked(word, path) if checked else unknown(word, words, path)
     for index, (shape, color) in enumerate(more.combinations or ()):
         yield from shape_word(shape, (*at, "combinations", index, 0))
         yield from unknown(color, known["colors"], (*at, "combinations", index, 1))

@@ -15,6 +15,7 @@ from diorama.scene_specs.checks.object_checks import (
     beside,
     color_word,
     duplicates,
+    import_diagnostics,
     material_given,
     object_diagnostics,
     outline_diagnostics,
@@ -277,6 +278,7 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
                 yield from shape_word(item.shape, (*here, "shape"))
             words = (*plugins("materials"), "blend", *(MODEL_MATERIALS if is_model(item.shape) else ()))
             yield from unknown(item.material.name, words, (*here, "material", "name"))
+            yield from import_diagnostics(item.material.name, (*here, "material", "name"))
             yield from parameter_diagnostics(item.material.name, item.material.parameters, (*here, "material"))
             if item.material.blend is not None:
                 yield from asset_diagnostics(item.material.blend, (".blend",), (*here, "material", "blend"))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, metadata, util
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from diorama.scene_specs.language.errors import DioramaError
@@ -27,6 +28,8 @@ from diorama.scene_specs.language.outlines import FLAT_SHAPES
 
 # Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
 _SUFFIXES = {"stages": ".json", "shapes": ".npz"}
+# Noun -> what the object has to have.
+_PARTS = {"materials": ("Parameters", "TRANSMISSIVE", "build"), "passes": ("PASS",)}
 # The nouns that anything can be registered for, except benchmarks and their players.
 NOUNS = ("benchmarks", "exports", "materials", "passes", "renderers", "shapes", "stages")
 # The distribution, whose name on indexes is not the name that is imported.
@@ -92,12 +95,19 @@ class Plugin:
             found: Any = import_module(self.module)
             for part in filter(None, self.attribute.split(".")):
                 found = getattr(found, part)
-            return Path(found()) if self.noun in _SUFFIXES else found
-        except Exception as error:  # importing runs other people's code
+            found = Path(found()) if self.noun in _SUFFIXES else found
+        except (Exception, SystemExit) as error:  # importing runs other people's code
             where = f"{self.module}:{self.attribute}".rstrip(":")
-            owner = f" of {self.owner}" if self.owner else ""
-            problem = f"{singular(self.noun)} {self.name!r}{owner}: can't import {where}"
-            raise PluginError(f"{problem}: {type(error).__name__}: {error}") from error
+            raise PluginError(f"{self.label}: can't import {where}: {_one_line(error)}") from error
+        if missing := [key for key in _PARTS.get(self.noun, ()) if not hasattr(found, key)]:
+            problem = f"has no {', '.join(missing)}; docs/extending.md says what a {singular(self.noun)} provides"
+            raise PluginError(f"{self.label}: {problem}")
+        return found
+
+    @property
+    def label(self) -> str:
+        """What messages call it, such as "material 'velvet' of acme-diorama"."""
+        return f"{singular(self.noun)} {self.name!r}" + (f" of {self.owner}" if self.owner else "")
 
 
 @lru_cache(maxsize=16)
@@ -167,6 +177,28 @@ def load_object(noun: str, name: str) -> Any:
     return find_plugin(noun, name).load()
 
 
+def plugin_error(error: BaseException) -> PluginError | None:
+    """Return an error as one of the plug-in whose code was running; None for Diorama's own errors, and if none was."""
+    places = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
+    places = [place for place in reversed(places) if not place[0].startswith("diorama.")]
+    if not places or isinstance(error, DioramaError):
+        return None
+    groups = [group for group in metadata.entry_points().groups if group.startswith("diorama.")]
+    foreign = [one for group in groups for one in _listed(group.removeprefix("diorama.")) if not one.own]
+    for module, frame, line in places:
+        if of_module := [one for one in foreign if f"{module}.".startswith(f"{one.module}.")]:
+            # Of several objects of a module, the one that the function belongs to.
+            found = max(of_module, key=lambda one: frame.f_code.co_qualname.startswith(one.attribute or "."))
+            blamed = PluginError(f"{found.label} failed: {_one_line(error)} ({module}, line {line})")
+            blamed.__cause__ = error
+            return blamed
+    return None
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
+
+
 def singular(noun: str) -> str:
     """Return the word for one plug-in of a kind, such as "pass" for "passes"."""
     return noun.removesuffix("es" if noun == "passes" else "s")
@@ -194,8 +226,8 @@ def _files(package: str) -> list[Path]:
             folders = [Path(place) for place in spec.submodule_search_locations or ()]
     except ModuleNotFoundError:
         return []
-    except Exception as error:  # importing runs other people's code
-        raise PluginError(f"plug-ins in {package}: can't be found: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # importing runs other people's code
+        raise PluginError(f"plug-ins in {package}: can't be found: {_one_line(error)}") from error
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 

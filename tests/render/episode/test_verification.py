@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from diorama.render.episode.verification import MissingAssets, verify_files, verify_store
+from diorama.render.episode.verification import AssetCheck, verify_files, verify_store
 from diorama.render.model.errors import SpecError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
@@ -45,7 +45,7 @@ def test_missing_files_are_diagnostics_at_their_names(tmp_path: Path) -> None:
     spec["frames"][0]["objects"] = [
         {"material": {"blend": f"{name}.blend", "group": "M"}} for name in ("there", "gone")
     ]
-    with SpecSource(write(tmp_path, spec), more=MissingAssets([tmp_path])) as source:
+    with SpecSource(write(tmp_path, spec), more=AssetCheck([tmp_path])) as source:
         diagnostics, _ = source.check()
     (diagnostic,) = diagnostics
     assert diagnostic.path == "frames[0].objects[1].material.blend" and "gone.blend" in diagnostic.problem
