@@ -125,7 +125,12 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
 
 
 def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, height: int) -> list[Layer]:
-    """Each object of a frame alone in an image, by the software id buffer. Raises StageError, AssetError."""
+    """Each object of a frame alone in an image, by the software id buffer.
+
+    Raises:
+        StageError: the stage is unknown, or its file is wrong.
+        AssetError: a model, mesh, material or file of assets is missing or damaged.
+    """
     camera, ground = Camera.of(view.camera, width, height), load_stage(scene.stage).ground
     return [object_layer(item, camera, ground) for item in frame.objects]
 

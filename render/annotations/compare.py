@@ -23,8 +23,14 @@ _MOST_LINES = 20
 class ImageComparison:
     """One image of both records. Errors are differences of display values, 0 to 255.
 
-    identical: whether all pixels are equal. same_bytes: whether the PNG files are, too. changed_pixels: how many pixels
-    differ. largest, mean: absolute difference. psnr: dB, inf if equal. truth: differences of the annotations.
+    Attributes:
+        identical: whether all pixels are equal.
+        same_bytes: whether the PNG files are, too.
+        changed_pixels: how many pixels differ.
+        largest: absolute difference.
+        mean: absolute difference.
+        psnr: dB, inf if equal.
+        truth: differences of the annotations.
     """
 
     name: str
@@ -57,7 +63,9 @@ class ImageComparison:
 class Comparison:
     """All images of both records, and the changes of their provenance.
 
-    missing: new images, and images whose size changed. gone: images that only the old record has.
+    Attributes:
+        missing: new images, and images whose size changed.
+        gone: images that only the old record has.
     """
 
     images: tuple[ImageComparison, ...]

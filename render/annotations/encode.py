@@ -35,7 +35,9 @@ def encode_png(color: NDArray[np.uint8]) -> bytes:
 def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
     """The requested passes that are arrays as `.npz` bytes, None if none is. render/passes has their shapes and types.
 
-    Raises RenderError for a pass that the renderer did not return, PluginError.
+    Raises:
+        RenderError: for a pass that the renderer did not return.
+        PluginError: a plug-in is unknown or can't be loaded.
     """
     names = array_passes(requested)
     if not names:

@@ -199,7 +199,11 @@ class Placer:
 def placer_of(
     spec: PointerSpec, stage: Stage, ground: Ground2, rules: Rules, counter: VisibilityCounter, keys: Keys
 ) -> Placer:
-    """Return the placer of a frame's pointer. ground: its area."""
+    """Return the placer of a frame's pointer.
+
+    Args:
+        ground: its area.
+    """
     assert stage.pointer is not None
     item, target, tries = pointer_item(spec, stage.pointer), rules.names.index(spec.target), stage.placement.tries
     return Placer(item, target, ground, rules, counter, tries, stage.pointer.height, keys.generator("pointer"))

@@ -36,9 +36,14 @@ def ask(
 ) -> int:  # fmt: skip
     """Append a line {"id", "reply", "model", "prompts", ...} to `out` for each item that has none; return how many.
 
-    The replies that came before an error stay in the file. Raises UsageError if there are no items, or if the file has
-    replies by another model, to other prompts or with other settings; also ChatError, BudgetError, SpecError and
-    StoreError.
+    The replies that came before an error stay in the file.
+
+    Raises:
+        UsageError: there are no items, or the file has replies by another model, or with other prompts or settings.
+        ChatError: the model gave no usable reply.
+        BudgetError: a limit is reached.
+        SpecError: an item's spec is wrong.
+        StoreError: the store can't be read.
     """
     items = iter_items(store, options, progress)
     if (first := next(items, None)) is None:

@@ -47,7 +47,10 @@ def image_path(episode_id: str, image: str) -> str:
 class StreamedJson:
     """A JSON file `{"info": ..., "<list>": [...], ...}` with lists that do not fit in memory.
 
-    Items go to unnamed temporary files; `save` joins them. facts: the keys before the lists.
+    Items go to unnamed temporary files; `save` joins them.
+
+    Attributes:
+        facts: the keys before the lists.
     """
 
     def __init__(self, folder: Path, lists: Iterable[str], stack: ExitStack) -> None:
@@ -90,8 +93,11 @@ class StreamedJson:
 class ImageExport(Export):
     """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts.
 
-    is_new: whether `out` did not exist. counts: for formats that number their images, the numbers so far by split.
     Memory: a chunk of episodes.
+
+    Attributes:
+        is_new: whether `out` did not exist.
+        counts: for formats that number their images, the numbers so far by split.
     """
 
     def __init__(self, *given: Any) -> None:

@@ -64,8 +64,11 @@ def all_roots(asset_roots: Sequence[Path] = ()) -> list[Path]:
 def find_asset(name: str, asset_roots: Sequence[Path] | None = None) -> tuple[Path, Path]:
     """Root and path of the file `name` in the first root that has it: `asset_roots`, then the built-in assets.
 
-    asset_roots: default those of `searching`. An absolute path is accepted inside a root. Raises AssetError for a
-    missing file, and for one outside of all roots, also by `..` or a symlink.
+    Args:
+        asset_roots: default those of `searching`. An absolute path is accepted inside a root.
+
+    Raises:
+        AssetError: for a missing file, and for one outside of all roots, also by `..` or a symlink.
     """
     roots = all_roots(_current.get() if asset_roots is None else asset_roots)
     listed = ", ".join(str(root) for root in roots)

@@ -41,7 +41,12 @@ def rotation_matrix(rotation_deg: Vec) -> Matrix:
 
 
 def transform(points: NDArray[np.float64], rotation_deg: Vec, scale: float, location: Vec) -> NDArray[np.float64]:
-    """(N, 3) points of a mesh in world coordinates. location, scale: Blender units."""
+    """(N, 3) points of a mesh in world coordinates.
+
+    Args:
+        location: Blender units.
+        scale: Blender units.
+    """
     m = rotation_matrix(rotation_deg)
     x, y, z = points[:, 0] * scale, points[:, 1] * scale, points[:, 2] * scale
     return np.stack([x * r[0] + y * r[1] + z * r[2] + t for r, t in zip(m, location, strict=True)], axis=1)

@@ -19,15 +19,19 @@ _FIELDS = ("depth", "normal", "coverage")
 class Passes:
     """Row 0 is the top of the image. H, W: the size in the Scene's settings.
 
-    color: (H, W, 3) uint8, display values (Standard view transform: the sRGB curve of linear color, clipped).
-    ids: (H, W) uint16, instance id of the surface at the pixel's center, 0 for ground or background. Glass is solid.
-    depth: (H, W) float32, distance along the camera axis in Blender units at the pixel's center, inf for background.
-    normal: (H, W, 3) float32, world space, unit length, 0 for background; the normalized mean over the pixel's samples.
-        On flat stages 0 if the frame does not request it.
-    extra: name -> array of every other requested pass; `get` knows them all. render/passes has one file per pass.
-    coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not requested.
-    seconds: step -> seconds, of this render.
-    device: that rendered, as Cycles names it.
+    Attributes:
+        color: (H, W, 3) uint8, display values (Standard view transform: the sRGB curve of linear color, clipped).
+        ids: (H, W) uint16, instance id of the surface at the pixel's center, 0 for ground or background. Glass is
+            solid.
+        depth: (H, W) float32, distance along the camera axis in Blender units at the pixel's center, inf for
+            background.
+        normal: (H, W, 3) float32, world space, unit length, 0 for background; the normalized mean over the pixel's
+            samples. On flat stages 0 if the frame does not request it.
+        extra: name -> array of every other requested pass; `get` knows them all. render/passes has one file per pass.
+        coverage: (N, H, W) float32, share of the pixel that object index 1..N covers (Cryptomatte); None if not
+            requested.
+        seconds: step -> seconds, of this render.
+        device: that rendered, as Cycles names it.
     """
 
     color: NDArray[np.uint8]
@@ -43,7 +47,11 @@ class Passes:
     def of(
         cls, color: NDArray[np.uint8], ids: NDArray[np.uint16], arrays: Mapping[str, NDArray[np.float32]], **facts: Any
     ) -> Passes:
-        """Passes from arrays by name; unrendered normals are 0. facts: seconds, device."""
+        """Passes from arrays by name; unrendered normals are 0.
+
+        Args:
+            facts: seconds, device.
+        """
         normal = arrays.get("normal", np.broadcast_to(np.float32(0), (*ids.shape, 3)))
         extra = {name: array for name, array in arrays.items() if name not in _FIELDS}
         return cls(color, ids, arrays["depth"], normal, arrays.get("coverage"), extra=extra, **facts)

@@ -30,8 +30,13 @@ def episode_settings(
 ) -> Settings:
     """Return the settings that an episode is rendered with.
 
-    profile: None for DEFAULT_PROFILE, or for a Scene's own sampling. size: (width, height) in pixels, None for the
-    stage's size, or for a Scene's own. Raises UsageError for an unknown profile, StageError.
+    Args:
+        profile: None for DEFAULT_PROFILE, or for a Scene's own sampling.
+        size: (width, height) in pixels, None for the stage's size, or for a Scene's own.
+
+    Raises:
+        UsageError: for an unknown profile.
+        StageError: the stage is unknown, or its file is wrong.
     """
     if isinstance(episode, Scene):
         own = episode.settings

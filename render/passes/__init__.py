@@ -33,7 +33,12 @@ class CyclesImage(Protocol):
 
 
 class SoftwareView(NamedTuple):
-    """A view without Blender. order: (H, W), k for frame.objects[k - 1], 0 for none. depth: (H, W), inf for none."""
+    """A view without Blender.
+
+    Attributes:
+        order: (H, W), k for frame.objects[k - 1], 0 for none.
+        depth: (H, W), inf for none.
+    """
 
     frame: SceneFrame
     camera: Camera
@@ -43,10 +48,14 @@ class SoftwareView(NamedTuple):
 
 @dataclass(frozen=True)
 class PassRow:
-    """One pass. shape: with H, W of the image and N objects. dtype: as stored; renderers return float32.
+    """One pass.
 
-    switch: attribute of Blender's view layer that makes Cycles render the pass. read: the array from a render of
-    Cycles. fake: the array from the software rasterizer. A row without them has no array: `annotate` adds it.
+    Attributes:
+        shape: with H, W of the image and N objects.
+        dtype: as stored; renderers return float32.
+        switch: attribute of Blender's view layer that makes Cycles render the pass.
+        read: the array from a render of Cycles.
+        fake: the array from the software rasterizer. A row without them has no array: `annotate` adds it.
     """
 
     shape: tuple[str | int, ...]

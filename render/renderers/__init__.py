@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 def make_renderer(name: str, device: str = "auto", threads: int = 0, asset_roots: Sequence[Path] = ()) -> Renderer:
     """Return a new renderer: a registered one, such as "cycles", or "package.module:Class".
 
-    device: auto, gpu, or a kind such as cpu or cuda; threads: CPU threads, 0 for all; asset_roots: folders of .blend
-    materials.
-    Raises PluginError for an unknown name or one that can't be imported, DeviceError.
+    Args:
+        device: auto, gpu, or a kind such as cpu or cuda.
+        threads: CPU threads, 0 for all.
+        asset_roots: folders of .blend materials.
+
+    Raises:
+        PluginError: for an unknown name or one that can't be imported.
+        DeviceError: the device is not available.
     """
     found = find_plugin("renderers", name).load()
     if hasattr(found, "create_renderer"):

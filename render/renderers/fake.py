@@ -27,12 +27,21 @@ _GRAY = 128
 
 
 class FakeRenderer:
-    """Paints the silhouette of each object in its own flat color over gray. Implements
-    `diorama.render.model.passes.Renderer`.
+    """Paints the silhouette of each object in its own flat color over gray.
 
-    seconds: minimum time per image. device: the device that it reports. grow: bytes that it leaks per image. fail_on,
-    crash_on, hang_on: ids of episodes that raise RenderError, end the process by SIGSEGV, or never return. To use them
-    with `--renderer package.module:Class`, pass them in a subclass. Raises UsageError for an id instead of ids.
+    Implements `diorama.render.model.passes.Renderer`. To use its options with `--renderer package.module:Class`, pass
+    them in a subclass.
+
+    Args:
+        seconds: minimum time per image.
+        device: the device that it reports.
+        grow: bytes that it leaks per image.
+        fail_on: ids of episodes that raise RenderError.
+        crash_on: ids of episodes that end the process by SIGSEGV.
+        hang_on: ids of episodes that never return.
+
+    Raises:
+        UsageError: for an id instead of ids.
     """
 
     def __init__(

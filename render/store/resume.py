@@ -42,7 +42,12 @@ class Decision:
 
 
 class Planner:
-    """Decides episode by episode. store: None if it does not exist yet. mix_series: see RunOptions."""
+    """Decides episode by episode.
+
+    Args:
+        store: None if it does not exist yet.
+        mix_series: see RunOptions.
+    """
 
     def __init__(self, store: EpisodeStore | None, policy: Policy = "error", mix_series: bool = False) -> None:
         self._store = store

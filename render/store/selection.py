@@ -69,7 +69,11 @@ def iter_valid_records(
 
 
 class StoreEpisodes:
-    """The episodes of a store, as commands of benchmarks read them. damaged: a line for each damaged one found."""
+    """The episodes of a store, as commands of benchmarks read them.
+
+    Attributes:
+        damaged: a line for each damaged one found.
+    """
 
     def __init__(self, url: str) -> None:
         self._url, self._store = url, open_store(url)

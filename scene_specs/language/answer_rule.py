@@ -31,7 +31,8 @@ def normalized(text: str) -> str:
 def answer_of(reply: str, options: Sequence[str], lettered: bool = False) -> str:
     """Return the option that a reply gives, "" if it is invalid.
 
-    lettered: the options are listed as `A. first`, `B. second`, ...
+    Args:
+        lettered: the options are listed as `A. first`, `B. second`, ...
     """
     found = normalized(_ANSWER.split(reply)[-1])
     texts = {normalized(option): option for option in reversed(options)}

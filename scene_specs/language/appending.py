@@ -16,7 +16,11 @@ from diorama.scene_specs.language.writing import report_write_errors
 
 
 class GrowingFile:
-    """A file under an exclusive lock. where: the option and path, for messages."""
+    """A file under an exclusive lock.
+
+    Args:
+        where: the option and path, for messages.
+    """
 
     def __init__(self, path: Path, file: IO[bytes], where: str) -> None:
         self.path, self._file, self._where = path, file, where
@@ -33,7 +37,11 @@ class GrowingFile:
     def records(self, start: bytes) -> Iterator[tuple[int, bytes]]:
         """Yield number and contents of each line, for the caller to check; then remove a last record that was cut.
 
-        start: what each record begins with. Raises UsageError for an incomplete last line that begins otherwise.
+        Args:
+            start: what each record begins with.
+
+        Raises:
+            UsageError: for an incomplete last line that begins otherwise.
         """
         data = self.contents()
         *lines, rest = data.split(b"\n")

@@ -21,8 +21,13 @@ def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; rename it to `path` if the block ends without an error.
 
     Missing parent folders are created. The file gets the permissions of the user's umask. A pipe or a device, such as
-    /dev/null, receives the contents after the block: a rename would remove it. fsync: wait until the disk has the
-    contents; leave it out for files that a rerun makes again. Raises OSError.
+    /dev/null, receives the contents after the block: a rename would remove it.
+
+    Args:
+        fsync: wait until the disk has the contents; leave it out for files that a rerun makes again.
+
+    Raises:
+        OSError: a file can't be read or written.
     """
     if path.exists() and not path.is_file() and not path.is_dir():
         with tempfile.TemporaryDirectory() as spool:

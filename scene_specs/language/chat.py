@@ -74,7 +74,11 @@ class OpenedModel(Protocol):
     settings: Mapping[str, Any]
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
-        """Return the reply; see `diorama.render.chat.Asker`. key: distinguishes equal conversations."""
+        """Return the reply; see `diorama.render.chat.Asker`.
+
+        Args:
+            key: distinguishes equal conversations.
+        """
 
 
 class ModelOpener(Protocol):

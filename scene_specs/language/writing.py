@@ -25,9 +25,12 @@ def is_stream(out: Path | None) -> bool:
 def atomic_writer(out: Path | None, option: str = "--out") -> Iterator[IO[str]]:
     """Open `out` for UTF-8 text: a file gets its name only if the block ends without an error.
 
-    option: that names the file, for messages. None and `-` are stdout. Pipes and devices are written to directly: a
-    rename would replace them. If `out` is a symbolic link, its target is written. Raises UsageError if the file can't
-    be written; errors of the block pass.
+    Args:
+        option: that names the file, for messages. None and `-` are stdout. Pipes and devices are written to directly: a
+            rename would replace them. If `out` is a symbolic link, its target is written.
+
+    Raises:
+        UsageError: if the file can't be written; errors of the block pass.
     """
     if out is None or str(out) == "-":
         yield sys.stdout

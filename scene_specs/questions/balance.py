@@ -24,7 +24,11 @@ class Balance:
         self.counts: dict[str, Counter[Answer]] = defaultdict(Counter)
 
     def admits(self, family: str, answer: Answer, chances: int) -> bool:
-        """Whether an answer has less than its share. chances: number of answers to expect."""
+        """Whether an answer has less than its share.
+
+        Args:
+            chances: number of answers to expect.
+        """
         counts = self.counts.get(family, Counter())
         return counts[answer] < FREE + EXCESS * counts.total() / chances
 
@@ -54,7 +58,11 @@ class Guesser:
         self._number = -1
 
     def add(self, family: str, text: str, answer: Answer, again: bool = False) -> None:
-        """Learn from a question, or guess its answer. again: the last question, about another scene of a contrast."""
+        """Learn from a question, or guess its answer.
+
+        Args:
+            again: the last question, about another scene of a contrast.
+        """
         words = {*tokens_of(text)}
         self._number += not again
         if self._number % 2 and self._answers[family]:

@@ -76,7 +76,10 @@ def _capital(text: str) -> str:
 def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
     """A scene as in CLEVR's scene files, with any words; above, below and on are further relationships.
 
-    number: see clevr_numbers. Pointers are left out.
+    Pointers are left out.
+
+    Args:
+        number: see clevr_numbers.
     """
     split = view.split or "new"
     return {

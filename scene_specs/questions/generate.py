@@ -48,10 +48,12 @@ class DisagreementError(DioramaError, ValueError):
 
 
 class Question(NamedTuple):
-    """A question about an image. identity: distinguishes the questions of an image, from 0.
+    """A question about an image.
 
-    group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
-    flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
+    Attributes:
+        identity: distinguishes the questions of an image, from 0.
+        group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
+        flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
     """
 
     view: ImageView
@@ -80,9 +82,11 @@ class Question(NamedTuple):
 
 @dataclass
 class Tally:
-    """What became of the tries. missing: family -> images in which a question was wanted and none was found.
+    """What became of the tries.
 
-    flips: (change, family, whether answers flip) -> questions about contrasts.
+    Attributes:
+        missing: family -> images in which a question was wanted and none was found.
+        flips: (change, family, whether answers flip) -> questions about contrasts.
     """
 
     kept: Counter[str] = field(default_factory=Counter)
@@ -109,8 +113,13 @@ class Tally:
 class Questioner:
     """Makes questions about one image after the other.
 
-    families: names, () for all. per_image: most questions of an image. min_pixels: see Judge.
-    Raises UsageError for an unknown family.
+    Args:
+        families: names, () for all.
+        per_image: most questions of an image.
+        min_pixels: see Judge.
+
+    Raises:
+        UsageError: for an unknown family.
     """
 
     def __init__(
@@ -136,10 +145,15 @@ class Questioner:
         self.balance, self._forms, self.tally = Balance(), Balance(), Tally()
 
     def ask(self, view: ImageView, *others: ImageView) -> Iterator[Question]:
-        """Questions about an image, no two alike. Raises DisagreementError.
+        """Questions about an image, no two alike.
 
-        others: the same image in the other Scenes of a contrast, in order. Each question is then about all of them. Of
-        each change and family, equally many questions have answers that flip between all neighbors and that stay.
+        Args:
+            others: the same image in the other Scenes of a contrast, in order. Each question is then about all of them.
+                Of each change and family, equally many questions have answers that flip between all neighbors and that
+                stay.
+
+        Raises:
+            DisagreementError: two independent answers differ.
         """
         if others and all(one.objects == view.objects for one in others):
             return
@@ -225,7 +239,9 @@ class _Image(NamedTuple):
     def answers(self, program: Node, flips: bool, admits: Callable[[ImageView, Answer], bool]) -> list[Answer] | None:
         """The answers of a program that may be asked of all images.
 
-        flips: whether those of neighbors must differ. admits: whether an answer is wanted.
+        Args:
+            flips: whether those of neighbors must differ.
+            admits: whether an answer is wanted.
         """
         found: list[Answer] = []
         for judge, view in zip(self.judges, self.views, strict=True):
@@ -292,9 +308,13 @@ def _is_clevr(view: ImageView) -> bool:
 
 
 def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
-    """A question as in CLEVR's question file. number: of its image in the split. index: of the question.
+    """A question as in CLEVR's question file.
 
     Its family index is the place in CLEVR_FAMILIES; all other families share the next number.
+
+    Args:
+        number: of its image in the split.
+        index: of the question.
     """
     split = question.view.split or "new"
     image = f"CLEVR_{split}_{number:06d}"

@@ -145,9 +145,15 @@ class Grammar:
     # From programs to words.
 
     def text_of(self, node: Node, family: str, lexicon: Lexicon, choose: Choose) -> str:
-        """A question, or with a phrase for `family` its words, in the singular. choose: picks one of several wordings.
+        """A question, or with a phrase for `family` its words, in the singular.
 
-        What is named twice has the same words both times. Raises ValueError if no pattern has this program.
+        What is named twice has the same words both times.
+
+        Args:
+            choose: picks one of several wordings.
+
+        Raises:
+            ValueError: if no pattern has this program.
         """
         patterns = self.families.get(family) or self.phrases[family]
         return written(self._realize(patterns, node, "one", lexicon, cache(choose)))
@@ -384,7 +390,9 @@ def default_grammar() -> Grammar:
 def read_grammar(path: Path) -> Grammar:
     """The packaged grammar with the families, phrases and words of a file added, which replace those of the same name.
 
-    Raises SpecError for what is not JSON, UsageError for other data.
+    Raises:
+        SpecError: for what is not JSON.
+        UsageError: for other data.
     """
     data, added = json.loads(DATA.read_text("utf-8")), parse_json(read_text(path), str(path))
     try:

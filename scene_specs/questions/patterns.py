@@ -46,14 +46,22 @@ class GrammarForm(BaseModel):
 
 
 class Slot(NamedTuple):
-    """A slot of a wording. form: one, many, a, or "" for the number of the phrase."""
+    """A slot of a wording.
+
+    Attributes:
+        form: one, many, a, or "" for the number of the phrase.
+    """
 
     name: str
     form: str
 
 
 class Tree(NamedTuple):
-    """A program with slots. op: of the operation, or of a slot; with `phrase`, name of a phrase that the slot holds."""
+    """A program with slots.
+
+    Attributes:
+        op: of the operation, or of a slot; with `phrase`, name of a phrase that the slot holds.
+    """
 
     op: str
     slot: str
@@ -82,7 +90,14 @@ class Tree(NamedTuple):
         return found
 
     def output(self, phrases: Mapping[str, Sequence[Pattern]], within: tuple[str, ...] = ()) -> str:
-        """The type of its result. within: phrases that it is a part of. Raises ValueError for inputs of other types."""
+        """The type of its result.
+
+        Args:
+            within: phrases that it is a part of.
+
+        Raises:
+            ValueError: for inputs of other types.
+        """
         if self.phrase:
             # Samplers that have gone deep enough use the first pattern of each phrase.
             if self.op in within or not phrases.get(self.op):
@@ -98,7 +113,11 @@ class Tree(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern:
-    """A program with slots, and its wordings as sequences of words and Slots. slots: name -> kind."""
+    """A program with slots, and its wordings as sequences of words and Slots.
+
+    Attributes:
+        slots: name -> kind.
+    """
 
     program: Tree
     words: tuple[tuple[str | Slot, ...], ...]

@@ -38,7 +38,13 @@ class PresuppositionError(Exception):
 
 
 class Operation(NamedTuple):
-    """inputs, output: types. values: allowed ones; () if it takes none, None for any text, a range for numbers."""
+    """A step of a program.
+
+    Attributes:
+        inputs: types.
+        output: type.
+        values: allowed ones; () if it takes none, None for any text, a range for numbers.
+    """
 
     inputs: tuple[str, ...]
     output: str
@@ -80,7 +86,11 @@ CLEVR_OPERATIONS: tuple[str, ...] = (
 
 
 class Node(NamedTuple):
-    """A step with its inputs. value: None if the operation takes none."""
+    """A step with its inputs.
+
+    Attributes:
+        value: None if the operation takes none.
+    """
 
     op: str
     value: str | int | None

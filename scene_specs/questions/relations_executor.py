@@ -24,7 +24,9 @@ _SIDES = {"leftmost": "right", "rightmost": "left", "frontmost": "behind", "rear
 class RelationsExecutor:
     """Executes programs on one image. Results are kept for each program.
 
-    present: bits of the objects that exist. value_bits: attributes other than those of the image, see ImageView.
+    Args:
+        present: bits of the objects that exist.
+        value_bits: attributes other than those of the image, see ImageView.
     """
 
     def __init__(

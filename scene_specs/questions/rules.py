@@ -35,7 +35,8 @@ _MIXER = 0x9E3779B97F4A7C15
 class Judge:
     """Decides on the programs of one image.
 
-    min_pixels: objects seen by fewer pixels count as doubtful: no answer may depend on whether they are there.
+    Args:
+        min_pixels: objects seen by fewer pixels count as doubtful: no answer may depend on whether they are there.
     """
 
     def __init__(self, view: ImageView, min_pixels: int = MIN_PIXELS) -> None:
@@ -53,7 +54,11 @@ class Judge:
         ]
 
     def answer(self, program: Node, admits: Callable[[Answer], bool] = lambda _: True) -> Answer | None:
-        """The answer of a program that may be asked; None if it may not. admits: whether an answer is wanted."""
+        """The answer of a program that may be asked; None if it may not.
+
+        Args:
+            admits: whether an answer is wanted.
+        """
         if self.crowded:
             return None
         answer: Answer | PresuppositionError = self.executor.outcome(program)

@@ -62,10 +62,15 @@ class ObjectView:
 
 @dataclass(frozen=True)
 class ImageView:
-    """An image without its pointer. relations: relation -> for each object, bits of the objects so related to it.
+    """An image without its pointer.
 
-    extrinsics: world to camera, rows x right, y down, z forward. directions: see FrameAnnotation. threshold: Blender
-    units by which a relation must hold. pointer: whether there is one. contrast: what the Scene is a member of.
+    Attributes:
+        relations: relation -> for each object, bits of the objects so related to it.
+        extrinsics: world to camera, rows x right, y down, z forward.
+        directions: see FrameAnnotation.
+        threshold: Blender units by which a relation must hold.
+        pointer: whether there is one.
+        contrast: what the Scene is a member of.
     """
 
     episode: str
@@ -110,7 +115,11 @@ def bits_of(bits: int) -> Iterator[int]:
 def view_of(
     scene: Scene, image: str, annotation: FrameAnnotation, extents: Mapping[str, Extent], threshold: float
 ) -> ImageView:
-    """The view of an image from its FrameAnnotation. extents: name -> extent of an object (see ObjectView)."""
+    """The view of an image from its FrameAnnotation.
+
+    Args:
+        extents: name -> extent of an object (see ObjectView).
+    """
     pointer = annotation.pointer
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
     objects = tuple(_object(item, extents.get(item.name, UNKNOWN)) for item in kept)

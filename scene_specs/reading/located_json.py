@@ -177,7 +177,11 @@ class _Reader:
         return values, at + 1
 
     def key(self, at: int, path: Path, known: Collection[str]) -> tuple[str, int]:
-        """Read a key and its colon; return the key and the index of its value. known: keys of the object so far."""
+        """Read a key and its colon; return the key and the index of its value.
+
+        Args:
+            known: keys of the object so far.
+        """
         if not self.text.startswith('"', at):
             found = _NOT_JSON.match(self.text, at)
             advice = _ADVICE.get(found.group() if found else "", 'keys stand in double quotes: "key": value')

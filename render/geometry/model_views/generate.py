@@ -53,7 +53,13 @@ def view_spec(model: str, options: Options) -> EpisodeSpec:
 
 
 def generate(options: Options) -> Series:
-    """Episodes by the options of `render-specs views`. Raises AssetError, SpecError, UsageError."""
+    """Episodes by the options of `render-specs views`.
+
+    Raises:
+        AssetError: a model, mesh, material or file of assets is missing or damaged.
+        SpecError: the spec or the file is wrong; has every diagnostic.
+        UsageError: an argument, option or name is wrong.
+    """
     names = _readable(_find_models(options)[: options.limit], options.skip_broken)
     specs = [view_spec(name, options) for name in names]
     for spec in specs:

@@ -37,7 +37,13 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Library:
-    """root: absolute path. up, front: axes of the models, such as "+y"; .glb files always have glTF's up."""
+    """A folder of models, by category.
+
+    Attributes:
+        root: absolute path.
+        up: axis of the models, such as "+y"; .glb files always have glTF's.
+        front: likewise.
+    """
 
     root: Path
     up: str = "+y"
@@ -104,7 +110,12 @@ class Library:
 
 @dataclass(frozen=True)
 class MeshFolder(Library):
-    """An asset root with one model file in it. file: its absolute path. root: where the files it names may lie."""
+    """An asset root with one model file in it.
+
+    Attributes:
+        file: its absolute path.
+        root: where the files it names may lie.
+    """
 
     file: Path = Path()
 
@@ -118,7 +129,12 @@ class MeshFolder(Library):
 
 
 def source_of(shape: str) -> Library:
-    """The library of a model named in a spec. Raises UsageError, AssetError for a missing folder or file."""
+    """The library of a model named in a spec.
+
+    Raises:
+        UsageError: an argument, option or name is wrong.
+        AssetError: for a missing folder or file.
+    """
     mesh = parse_mesh(shape)
     if mesh is None:
         return library()
@@ -200,7 +216,12 @@ def choose_library(setting: tuple[str, str, str] | None) -> None:
 
 
 def library() -> Library:
-    """The library in use. Raises UsageError for wrong settings, AssetError for a missing folder."""
+    """The library in use.
+
+    Raises:
+        UsageError: for wrong settings.
+        AssetError: for a missing folder.
+    """
     return _checked(*(library_setting() or (str(package_assets() / "shapenet_mini"), "+y", "-z")))
 
 

@@ -39,14 +39,22 @@ _READABLE = (".png", ".jpg", ".jpeg")
 
 
 def canonical(shape: str) -> str:
-    """Name in a Scene, such as `shapenet:<folder>/<id>`, of a model in a spec. Raises AssetError, UsageError."""
+    """Name in a Scene, such as `shapenet:<folder>/<id>`, of a model in a spec.
+
+    Raises:
+        AssetError: a model, mesh, material or file of assets is missing or damaged.
+        UsageError: an argument, option or name is wrong.
+    """
     return source_of(shape).find(shape)[0]
 
 
 def load_model(shape: str, source: Library | None = None) -> Model:
-    """The model that a spec names. source: default the library in use, or the asset root.
+    """The model that a spec names.
 
     Read again only when its files have changed. Raises AssetError naming the file that is missing or broken.
+
+    Args:
+        source: default the library in use, or the asset root.
     """
     source = source or source_of(shape)
     key, model = (shape, source), _held.get((shape, source))

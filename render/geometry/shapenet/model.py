@@ -37,9 +37,13 @@ StoreTexture = Callable[[Any, int], str]
 
 @dataclass(frozen=True)
 class ModelMaterial:
-    """color: linear RGB, 0-1. texture: path of an sRGB image (.png or .jpg) used in place of the color, or None.
+    """A material of a model.
 
-    roughness, metallic, specular: inputs of Blender's Principled BSDF, 0-1. alpha: 1 is opaque.
+    Attributes:
+        color: linear RGB, 0-1.
+        roughness: input of Blender's Principled BSDF, 0-1; so are metallic and specular.
+        alpha: 1 is opaque.
+        texture: path of an sRGB image (.png or .jpg) used in place of the color, or None.
     """
 
     name: str
@@ -53,7 +57,11 @@ class ModelMaterial:
 
 @dataclass(frozen=True)
 class FileState:
-    """Size in bytes and modification time of a file when it was read. size: -1 for a missing file."""
+    """Size in bytes and modification time of a file when it was read.
+
+    Attributes:
+        size: -1 for a missing file.
+    """
 
     path: str
     size: int
@@ -72,13 +80,22 @@ class FileState:
 class Model:
     """A model with Z up, its front towards -Y, the center of its bounding box at the origin, and a longest side of 2.
 
-    name: `shapenet:<category>/<id>` or `model:<file>`. sha256: hexadecimal digest of all its files.
-    vertices: (V, 3). triangles: (T, 3), counter-clockwise seen from outside where the outside is known.
-    uv: (T, 3, 2) float32, one coordinate pair per corner. slots: (T,) index into `materials`.
-    lower, upper: corners of the bounding box. hull: (N, 2) convex outline on the ground, counter-clockwise.
-    radius: of the sphere about the origin that contains the model. ground_radius: of the disc that contains `hull`.
-    unit: half the longest side in the file's own units. color: mean over the surface, linear RGB.
-    notes: repairs, replacements and the license of a single file, one sentence each. files: all that it was read from.
+    Attributes:
+        name: `shapenet:<category>/<id>` or `model:<file>`.
+        sha256: hexadecimal digest of all its files.
+        vertices: (V, 3).
+        triangles: (T, 3), counter-clockwise seen from outside where the outside is known.
+        uv: (T, 3, 2) float32, one coordinate pair per corner.
+        slots: (T,) index into `materials`.
+        lower: corners of the bounding box.
+        upper: corners of the bounding box.
+        hull: (N, 2) convex outline on the ground, counter-clockwise.
+        radius: of the sphere about the origin that contains the model.
+        ground_radius: of the disc that contains `hull`.
+        unit: half the longest side in the file's own units.
+        color: mean over the surface, linear RGB.
+        notes: repairs, replacements and the license of a single file, one sentence each.
+        files: all that it was read from.
     """
 
     name: str
@@ -116,7 +133,14 @@ class _Faces:
 # Faces with corners that are not numbers are left out and noted, so warnings about their arithmetic tell nothing new.
 @np.errstate(all="ignore")
 def make_model(name: str, sources: Sources, library: Library, store: StoreTexture) -> Model:
-    """Read and prepare a model. store: stores its textures. Raises AssetError naming the file."""
+    """Read and prepare a model.
+
+    Args:
+        store: stores its textures.
+
+    Raises:
+        AssetError: with the name of the file.
+    """
     parts = read_parts(sources)
     if isinstance(library, MeshFolder):
         note_license(sources)

@@ -40,7 +40,9 @@ _TEXTURE_FOLDERS = ("", "images", "textures", "../images", "../textures", "..")
 class Part:
     """Triangles of one material. vertices (V, 3) in the file's units, triangles (T, 3), uv (V, 2) or None.
 
-    look: the material's fields as read by trimesh. image: its texture, a PIL image or None.
+    Attributes:
+        look: the material's fields as read by trimesh.
+        image: its texture, a PIL image or None.
     """
 
     vertices: NDArray[np.float64]
@@ -55,10 +57,13 @@ class Part:
 class Sources:
     """The files below the root of a library that a model is read from, its notes and its missing files.
 
-    main: the model's own file. libraries: names of its material files. pixels: of the textures decoded so far.
-    unhashed: paths that count for the cache but not for the image. version: of the code, where not the usual one.
-    shine_maps: names of glTF materials whose roughness and metallic are in a texture.
-    Implements trimesh's resolver interface.
+    Attributes:
+        main: the model's own file.
+        libraries: names of its material files.
+        pixels: of the textures decoded so far.
+        unhashed: paths that count for the cache but not for the image.
+        version: of the code, where not the usual one.
+        shine_maps: names of glTF materials whose roughness and metallic are in a texture.
     """
 
     root: Path
@@ -73,7 +78,12 @@ class Sources:
     shine_maps: frozenset[str] = frozenset()
 
     def read(self, path: Path) -> bytes:
-        """The bytes of a file below the root. Raises OSError, AssetError."""
+        """The bytes of a file below the root.
+
+        Raises:
+            OSError: a file can't be read or written.
+            AssetError: a model, mesh, material or file of assets is missing or damaged.
+        """
         real = path.resolve()
         if not real.is_relative_to(self.root):
             raise AssetError(f"{path} lies outside the model library {self.root}")

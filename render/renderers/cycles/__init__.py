@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 def create_renderer(device: str, threads: int, asset_roots: Sequence[Path]) -> CyclesRenderer:
-    """Return a new renderer. Raises DeviceError, UsageError without Blender."""
+    """Return a new renderer.
+
+    Raises:
+        DeviceError: the device is not available.
+        UsageError: without Blender.
+    """
     require_module("bpy")
     from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 

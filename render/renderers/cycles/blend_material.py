@@ -26,9 +26,13 @@ _ALLOWED = (bpy.types.ShaderNodeTree, bpy.types.Image, bpy.types.Text, bpy.types
 
 
 def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
-    """The Blender material. roots: resolved folders that its images may lie in.
+    """The Blender material.
 
-    Raises AssetError for a missing file or group, a group without shader output, or one that reads other files.
+    Args:
+        roots: resolved folders that its images may lie in.
+
+    Raises:
+        AssetError: for a missing file or group, a group without shader output, or one that reads other files.
     """
     assert material.group is not None
     if not path.is_file():

@@ -38,7 +38,11 @@ KEPT_IN = "DIORAMA_RENDER_LOG"
 
 
 class Captured:
-    """text: the output, available after the block has ended."""
+    """The captured output.
+
+    Attributes:
+        text: available after the block has ended.
+    """
 
     text: str = ""
 
@@ -80,10 +84,14 @@ def naming(where: str) -> Iterator[None]:
 
 
 def render_error(kind: str, reports: list[str]) -> RenderError:
-    """Return the error of a failed render. kind: of the device. reports: by Cycles.
+    """Return the error of a failed render.
 
     Every error that names the GPU's driver counts as a GpuError, also one after which CUDA could go on: starting a new
     process costs seconds, while rendering on after an error that was misjudged costs every later episode.
+
+    Args:
+        kind: of the device.
+        reports: by Cycles.
     """
     found = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])
     if kind != "CPU" and any(_MEMORY.search(line) and not _HOST_MEMORY.search(line) for line in reports):

@@ -81,9 +81,13 @@ def _blender() -> _Blender:
 class CyclesRenderer:
     """Renders views of Scenes; see diorama.render.model.passes.Renderer.
 
-    device: auto, gpu, or a kind such as cpu or cuda. threads: CPU threads, 0 for all. asset_roots: folders of .blend
-    materials.
-    Raises DeviceError for a missing device.
+    Args:
+        device: auto, gpu, or a kind such as cpu or cuda.
+        threads: CPU threads, 0 for all.
+        asset_roots: folders of .blend materials.
+
+    Raises:
+        DeviceError: for a missing device.
     """
 
     def __init__(self, device: str = "cpu", threads: int = 0, asset_roots: Sequence[Path] = ()) -> None:
@@ -115,7 +119,12 @@ class CyclesRenderer:
         }
 
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
-        """Build Blender's scene of one view. Raises AssetError, StageError."""
+        """Build Blender's scene of one view.
+
+        Raises:
+            AssetError: a model, mesh, material or file of assets is missing or damaged.
+            StageError: the stage is unknown, or its file is wrong.
+        """
         stage = load_stage(scene.stage)
         if self._blender.owner is not self:
             self._take_over()
@@ -177,7 +186,12 @@ class CyclesRenderer:
             bpy.data.materials.remove(built.pop(key))
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
-        """Render one view. Raises RenderError with the messages of Cycles, AssetError."""
+        """Render one view.
+
+        Raises:
+            RenderError: has the messages of Cycles.
+            AssetError: a model, mesh, material or file of assets is missing or damaged.
+        """
         start = time.perf_counter()
         with searching(self._asset_roots):
             self.build(scene, frame, view)

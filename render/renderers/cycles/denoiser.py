@@ -83,10 +83,16 @@ def _check(device: int) -> None:
 
 
 def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool = False) -> Floats:
-    """Return the linear color, (H, W, 3), without its noise. layers: of `merged`. ids: (H, W).
+    """Return the linear color, (H, W, 3), without its noise.
 
-    mirrored: also denoise the three mirror images, and return the mean: the network errs differently in each.
-    Raises RenderError, DeviceError.
+    Args:
+        layers: of `merged`.
+        ids: (H, W).
+        mirrored: also denoise the three mirror images, and return the mean: the network errs differently in each.
+
+    Raises:
+        RenderError: rendering failed.
+        DeviceError: the device is not available.
     """
     turns = [np.s_[::y, ::x] for y in (1, -1) for x in (1, -1)] if mirrored else [np.s_[:, :]]
     turned = [_filtered({name: layer[at] for name, layer in layers.items()}, quality, threads)[at] for at in turns]

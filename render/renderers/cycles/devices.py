@@ -25,7 +25,12 @@ _KINDS = {"auto": (*_NVIDIA, "CPU"), "gpu": _NVIDIA, **{kind.lower(): (kind,) fo
 
 
 class Device(NamedTuple):
-    """kind: CPU or one of GPU_KINDS. name: as reported by Cycles."""
+    """A device that renders.
+
+    Attributes:
+        kind: CPU or one of GPU_KINDS.
+        name: as reported by Cycles.
+    """
 
     kind: str
     name: str

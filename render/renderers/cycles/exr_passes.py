@@ -71,7 +71,11 @@ class Exr:
         self.channels |= {f"{layer}.{letter}": color[..., k] for k, letter in enumerate("RGB")}
 
     def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8 display values. background: 8-bit sRGB, None where the world shows none."""
+        """(H, W, 3) uint8 display values.
+
+        Args:
+            background: 8-bit sRGB, None where the world shows none.
+        """
         color = display(self.stack("Combined", "RGB"))
         if background is None:
             return color

@@ -23,7 +23,11 @@ from diorama.render.renderers.cycles.node_tree import Tree
 
 
 def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
-    """The Blender material of one material of a model. image: data-block of its texture, or None."""
+    """The Blender material of one material of a model.
+
+    Args:
+        image: data-block of its texture, or None.
+    """
     tree = Tree(f"model {look.name}"[:60])
     mix = tree.add("Mix", data_type="RGBA", blend_type="MIX")
     factor, first, second = (next(s for s in mix.inputs if s.identifier == name) for name in _MIX_INPUTS)
@@ -42,9 +46,12 @@ def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
 
 
 def build_unlit(look: ModelMaterial, image: Any | None, wraps: bool) -> Any:
-    """The material that emits the color or texture. wraps: whether texture coordinates leave the image.
+    """The material that emits the color or texture.
 
     The color at a point is the bilinear mean of the sRGB values of the four nearest texels, whose alpha is ignored.
+
+    Args:
+        wraps: whether texture coordinates leave the image.
     """
     tree = Tree(f"unlit {look.name}"[:60])
     color: Any = (*look.color, 1.0)

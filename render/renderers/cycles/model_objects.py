@@ -33,7 +33,11 @@ class ModelData(NamedTuple):
 
 
 class ModelStore:
-    """Models by name and light. pool: the objects of the renderer, which may still use the mesh of a removed model."""
+    """Models by name and light.
+
+    Args:
+        pool: the objects of the renderer, which may still use the mesh of a removed model.
+    """
 
     def __init__(self, pool: list[Any], kept: int = KEPT, faces: int = KEPT_FACES) -> None:
         self._pool, self._kept, self._faces = pool, kept, faces
@@ -44,7 +48,14 @@ class ModelStore:
         return len(self._models)
 
     def get(self, name: str, unlit: bool = False) -> ModelData:
-        """The data-blocks of a model, created at first use. unlit: with the material `unlit`. Raises AssetError."""
+        """The data-blocks of a model, created at first use.
+
+        Args:
+            unlit: with the material `unlit`.
+
+        Raises:
+            AssetError: a model, mesh, material or file of assets is missing or damaged.
+        """
         model = load_model(name)
         key = (model.name, unlit)
         found = self._models.get(key)

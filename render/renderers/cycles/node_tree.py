@@ -55,7 +55,11 @@ class Tree:
         self._tree.links.new(source, target)
 
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
-        """Output of a mix of two shaders. factor: share of `second`, a number or an output."""
+        """Output of a mix of two shaders.
+
+        Args:
+            factor: share of `second`, a number or an output.
+        """
         node = self.nodes.new("ShaderNodeMixShader")
         for socket, value in zip(node.inputs, (factor, first, second), strict=True):
             self._set(socket, value)
@@ -68,7 +72,12 @@ class Tree:
 
 
 def build_material(material: SceneMaterial) -> Any:
-    """A new Blender material, of any but those of .blend files and models. Raises PluginError, RenderError."""
+    """A new Blender material, of any but those of .blend files and models.
+
+    Raises:
+        PluginError: a plug-in is unknown or can't be loaded.
+        RenderError: rendering failed.
+    """
     found = load_material(material.name)
     tree = Tree(" ".join([material.name, *(f"{key} {value}" for key, value in material.parameters.items())])[:60])
     try:

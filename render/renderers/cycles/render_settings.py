@@ -19,7 +19,11 @@ _INSIDE = 0.02
 
 
 def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int) -> None:
-    """Sampling, size, passes and output of one view. threads: 0 for all."""
+    """Sampling, size, passes and output of one view.
+
+    Args:
+        threads: 0 for all.
+    """
     cycles, render = scene.cycles, scene.render
     cycles.use_animated_seed = False
     cycles.use_sample_subset = False

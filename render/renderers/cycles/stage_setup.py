@@ -115,7 +115,13 @@ def _build_world(tree: Any) -> None:
 
 
 def object_matrix(rotation_deg: Vec, scale: float, location: Vec) -> Any:
-    """World matrix of an object. rotation_deg: Euler XYZ. location, scale: Blender units."""
+    """World matrix of an object.
+
+    Args:
+        rotation_deg: Euler XYZ.
+        location: Blender units.
+        scale: Blender units.
+    """
     x, y, z = (math.radians(angle) for angle in rotation_deg)
     return Matrix.Translation(location) @ _euler_rotation((x, y, z)) @ Matrix.Scale(scale, 4)
 

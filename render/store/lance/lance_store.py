@@ -58,7 +58,8 @@ LEAST_AGE = timedelta(days=1)
 class LanceStore(LanceReader):
     """An EpisodeStore in a Lance dataset. Use `open`, `create`, `open_or_create` or `peek` to get one.
 
-    fsync: whether put waits until the data is on the disk (25 ms per commit on a usual disk; local stores only).
+    Args:
+        fsync: whether put waits until the data is on the disk (25 ms per commit on a usual disk; local stores only).
     """
 
     def __init__(self, url: str, dataset: Any, fsync: bool = True) -> None:

@@ -90,7 +90,11 @@ def _check_complete(url: str, dataset: Any) -> None:
 
 
 class LanceReader:
-    """An EpisodeReader of one version of a Lance dataset. dataset: lance.LanceDataset, opened at that version."""
+    """An EpisodeReader of one version of a Lance dataset.
+
+    Args:
+        dataset: lance.LanceDataset, opened at that version.
+    """
 
     def __init__(self, url: str, dataset: Any) -> None:
         self._url = url

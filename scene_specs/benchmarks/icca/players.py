@@ -113,8 +113,12 @@ def _terse(description: SceneGraph) -> str:
 
 
 def remembered(heard: SceneGraph, said: Iterable[tuple[_Key, SceneGraph]]) -> list[_Key]:
-    """The labels (or images) for which a message contained all that is heard; of several, those whose last such message
-    had the fewest values. said: label and meaning of each earlier message.
+    """The labels (or images) for which a message contained all that is heard.
+
+    Of several, those whose last such message had the fewest values.
+
+    Args:
+        said: label and meaning of each earlier message.
     """
     known = {
         label: len(before.atoms())
@@ -304,7 +308,11 @@ _MARKS = re.compile(r"^\s*(User|system):\s*|<end_of_utterance>$")
 
 
 class ModelPlayer:
-    """A model as speaker or listener. usage: requests, tokens and cost of its last reply."""
+    """A model as speaker or listener.
+
+    Attributes:
+        usage: requests, tokens and cost of its last reply.
+    """
 
     def __init__(self, model: OpenedModel, game: Game, setup: Setup) -> None:
         self._model, self._game = model, game

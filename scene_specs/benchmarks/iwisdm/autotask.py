@@ -59,8 +59,10 @@ class Draw(Protocol):
 class AutoTasks:
     """Tasks 0, 1, 2, ... of a way to draw; each depends on seed, name and the tasks before it.
 
-    unique: what distinguishes two tasks: their operators ("structure"), their operators or the frames that these look
-    at ("frames"), or nothing ("none"). accepts: whether a task may be used.
+    Args:
+        unique: what distinguishes two tasks: their operators ("structure"), their operators or the frames that these
+            look at ("frames"), or nothing ("none").
+        accepts: whether a task may be used.
     """
 
     def __init__(

@@ -120,9 +120,11 @@ def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan
 def n_back(
     rng: KeyedRng, n: int = 2, length: int = 8, property: str = "identity", targets: int = 33, lures: int = 0
 ) -> FramePlan:
-    """A row of objects: from the n-th on, does each match the one n before? targets: percent that match.
+    """A row of objects: from the n-th on, does each match the one n before?
 
-    lures: percent of the others that match the object n - 1 or n + 1 before instead, as far as those differ.
+    Args:
+        targets: percent that match.
+        lures: percent of the others that match the object n - 1 or n + 1 before instead, as far as those differ.
 
     Kirchner (1958), Age differences in short-term retention of rapidly changing information, J. Exp. Psychol. 55,
     352-358; lures after Gray, Chabris and Braver (2003), Neural mechanisms of general fluid intelligence, Nat.

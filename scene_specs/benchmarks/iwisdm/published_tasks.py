@@ -114,7 +114,11 @@ class _TooLongError(Exception):
 
 
 class PublishedTasks:
-    """Draws tasks as the published code does. stimuli: categories of the constants, which belong to a task."""
+    """Draws tasks as the published code does.
+
+    Args:
+        stimuli: categories of the constants, which belong to a task.
+    """
 
     def __init__(self, config: PublishedConfig, limits: Limits, stimuli: Stimuli = DEFAULT) -> None:
         self.config, self.limits, self.stimuli = config, limits, stimuli

@@ -48,7 +48,12 @@ def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:
 
 
 def read_task(task: Mapping[str, Any], frames: Frames) -> Reading:
-    """The second evaluator's answers. Raises SpecError for a task without an instruction, UnreadableError."""
+    """The second evaluator's answers.
+
+    Raises:
+        SpecError: the task has no instruction.
+        UnreadableError: the instruction is not of the language.
+    """
     text = task.get("instruction")
     if not isinstance(text, str):
         raise spec_error("found no instruction; expected a text", path="task.instruction")

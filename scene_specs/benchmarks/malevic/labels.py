@@ -19,8 +19,7 @@ class Label(NamedTuple):
     Attributes:
         size: the set's word, None for an object that is neither biggest nor smallest.
         threshold: None if all compared areas are equal, and for superlatives.
-        distance: None if all compared areas are equal, and for superlatives.
-        distance: |area - threshold| / (greatest - least area).
+        distance: |area - threshold| / (greatest - least area); None where the threshold is.
         vague: whether k = 0.29 would give another word.
     """
 
