@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from diorama.render.export._image_files import ID
-from diorama.render.export.protocol import IDENTITY_COLUMNS, Export
+from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, write_records
 from diorama.render.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
@@ -27,20 +27,18 @@ class FolderExport(Export):
     Attributes:
         version: of the format.
         marked: the JSON file of a folder that holds the identity of the stored episode.
-        nested: whether a folder may be in that of another episode. Its files are then moved one by one, `marked` last.
+        folder_of: episode id -> relative path; raises ValueError for an id of another benchmark.
+        files_of: all files of an episode, given its identity; raises SpecError or ValueError for an episode that the
+            format can't hold.
+        clear: for formats in which a folder may hold the folders of other episodes: removes the old files from a
+            folder to which new ones are then moved, the last one of `files_of` last.
     """
 
     version: int
     marked: str
-    nested = False
-
-    def folder_of(self, episode_id: str) -> Path:
-        """The relative path of an episode's folder. Raises ValueError for an id of another benchmark."""
-        raise NotImplementedError
-
-    def files_of(self, record: EpisodeRecord, identity: Identity) -> Files:
-        """All files of an episode. Raises SpecError or ValueError for an episode that the format can't hold."""
-        raise NotImplementedError
+    folder_of: Callable[[str], Path]
+    files_of: Callable[[EpisodeRecord, Identity], Files]
+    clear: Callable[[Path, Files], None] | None = None
 
     def identity_in(self, data: dict[str, Any]) -> Identity | None:
         """The identity in the data of the marked file."""
@@ -68,7 +66,7 @@ class FolderExport(Export):
             except ValueError as error:
                 self.report.failed.append(f"episode {label}: {error}")
             self.progress(1)
-        self.write_records(missing, self._write)
+        write_records(self.store, missing, self._write, self.out, self.report, self.progress)
 
     def _is_missing(self, episode_id: str) -> bool:
         folder = below(self.out, self.folder_of(episode_id))
@@ -89,14 +87,14 @@ class FolderExport(Export):
         Raises FileConflictError if it can't be read.
         """
         try:
-            if not self.nested and not any(folder.iterdir()):
+            if not self.clear and not any(folder.iterdir()):
                 return None
             return self.identity_in(json.loads((folder / self.marked).read_bytes())) or {}
         except NotADirectoryError:
             # A file has the name of the folder or of one above it. Writing reports it.
             return None
         except FileNotFoundError:
-            return None if self.nested or not folder.exists() else {}
+            return None if self.clear or not folder.exists() else {}
         except (ValueError, AttributeError):
             return {}
         except OSError as error:
@@ -108,14 +106,10 @@ class FolderExport(Export):
         for path in (self.out / name, *(self.out / name).parents):
             if path.exists() and not path.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-        if self.nested:
+        if self.clear:
             for file, content in files.items():
                 has_content(below(self.out, name / file), content, overwrite)
         for file, content in self.files_beside(record).items():
             put_file(self.out, file, content, overwrite)
-        put_folder(self.out, name, files, self.merge if self.nested else None)
+        put_folder(self.out, name, files, self.clear)
         return True
-
-    def merge(self, partial: Path, target: Path) -> None:
-        """Move a complete temporary folder to an existing one; see diorama.render.io.atomic_output.put_folder."""
-        raise NotImplementedError

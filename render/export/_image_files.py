@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from diorama.render.export.protocol import Export
+from diorama.render.export.protocol import Export, write_records
 from diorama.render.io.atomic_output import below, compact_json, put_file
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
@@ -91,14 +91,15 @@ class StreamedJson:
 
 
 class ImageExport(Export):
-    """One export of a format with image files and lists. A format overrides `write`, and `finish` for facts.
-
-    Memory: a chunk of episodes.
+    """One export of a format with image files and lists. Memory: a chunk of episodes.
 
     Attributes:
+        write: adds an episode to the lists, and returns its images. Raises ValueError.
         is_new: whether `out` did not exist.
         counts: for formats that number their images, the numbers so far by split.
     """
+
+    write: Callable[[EpisodeRecord], Images]
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -106,10 +107,6 @@ class ImageExport(Export):
         self.streams: dict[str, StreamedJson] = {}
         self.counts: Counter[str] = Counter()
         self._stack = ExitStack()
-
-    def write(self, record: EpisodeRecord) -> Images:
-        """Add an episode to the lists, and return its images. Raises ValueError."""
-        raise NotImplementedError
 
     def lists(self) -> Iterable[str]:
         """The names of all lists so far."""
@@ -121,7 +118,8 @@ class ImageExport(Export):
     def run(self) -> None:
         """Write images and lists."""
         with self._stack:
-            self.write_records(chosen_ids(self.store, self.options), self._write)
+            episode_ids = chosen_ids(self.store, self.options)
+            write_records(self.store, episode_ids, self._write, self.out, self.report, self.progress)
             # If an image differs, the lists of an earlier export stay: new ones would lack that episode.
             if not self.report.differing:
                 self._save_lists()

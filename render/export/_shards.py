@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,28 +52,20 @@ class ShardExport(Export):
     Attributes:
         version: a new version rewrites all files.
         episodes: default per file.
-        side_file: the file beside the shards.
+        name_of: (split, number, count) -> path.
+        encode: an episode as `write` takes it; raises as the function `write` of write_records.
+        write: writes a complete file, and returns the number of its episodes.
+        side_file: the name of the file beside the shards.
+        side_text: its content.
     """
 
     version: int
     episodes: int
+    name_of: Callable[[str, int, int], str]
+    encode: Callable[[EpisodeRecord], Any]
+    write: Callable[[Path, Shard, Iterator[Any]], int]
     side_file: str
-
-    def name_of(self, split: str, number: int, count: int) -> str:
-        """The path of a shard, one of `count`."""
-        raise NotImplementedError
-
-    def encode(self, record: EpisodeRecord) -> Any:
-        """An episode as `write` takes it. Raises as the function `write` of write_records."""
-        raise NotImplementedError
-
-    def write(self, path: Path, shard: Shard, samples: Iterator[Any]) -> int:
-        """Write a complete file; return the number of its samples."""
-        raise NotImplementedError
-
-    def side_text(self, shards: Mapping[str, WrittenShard]) -> str:
-        """The content of the side file."""
-        raise NotImplementedError
+    side_text: Callable[[Mapping[str, WrittenShard]], str]
 
     def keeps_side_file(self) -> bool:
         """Whether the side file stays as it is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from datetime import date
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -18,33 +19,7 @@ from diorama.scene_specs.language.foreign import read_text
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-TEMPLATE = """\
-# What only you know about the dataset. Fill in every value that is "", then run
-#   render-export STORE --format huggingface --out DIR --about about.toml
-
-name = ""             # such as "MEWL, 900 test episodes"
-description = ""      # one or two sentences: what the data are for, and what they show
-version = "1.0.0"     # MAJOR.MINOR.PATCH; change it with every publication
-license = ""          # of your dataset: an SPDX identifier ("CC-BY-4.0", "CC0-1.0", "MIT") or an address
-url = ""              # where it will be published, such as "https://huggingface.co/datasets/USER/NAME"
-date_published = ""   # "YYYY-MM-DD"
-use_cases = ""        # what the dataset is made for, and what it is not valid for
-social_impact = ""    # benefits and risks of its use
-
-# optional
-# language = ["en"]           # of the texts, ISO 639-1; pseudo-words of MEWL count as the language around them
-# keywords = ["word learning"]
-# limitations = ""            # beyond those that are measured
-# citation = \"\"\"@article{...}\"\"\"   # BibTeX of the paper; by default made of the values of this file
-
-[[creators]]          # repeat the three lines for each person; for an organization, give only name = "..."
-given_names = ""
-family_names = ""
-# orcid = "https://orcid.org/..."    # optional, as is affiliation
-
-# [asset_licenses]   # optional: licenses of your own meshes, materials and models, by the names in provenance.json
-# "mesh:assets/mug.glb" = "CC-BY-4.0"
-"""
+TEMPLATE = (files("diorama.render.export") / "about.toml").read_text("utf-8")
 # SPDX identifier -> name on the Hugging Face hub, for those that it knows.
 _SAME = ("Apache-2.0", "MIT", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0")
 COMMON_LICENSES = {**{name: name.casefold() for name in _SAME}, "ODbL-1.0": "odbl"}

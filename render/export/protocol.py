@@ -117,10 +117,6 @@ class Export:
         """The record of the files that a later export may replace."""
         return WrittenFiles(self.out, self.store, self.options.overwrite)
 
-    def write_records(self, episode_ids: Sequence[str], write: Callable[[EpisodeRecord], bool]) -> None:
-        """See the function."""
-        write_records(self.store, episode_ids, write, self.out, self.report, self.progress)
-
 
 def write_records(
     store: EpisodeReader,

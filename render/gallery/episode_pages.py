@@ -145,7 +145,8 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
         problem = f"can't be shown: {type(error).__name__}: {error}"
         rows[episode] = finite_json(damaged_search_row(episode, row, [problem]))
     else:
-        put_folder(out, folder_of(key), files, _move_files)
+        # In an incomplete folder, the user may have files.
+        put_folder(out, folder_of(key), files, lambda *_: None)
         rows[episode] = finite_json(found)
 
 
@@ -157,10 +158,3 @@ def _pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tuple[dict[s
     page = script_call("Gallery.data.episode", key, page_data(record, names, problems))
     thumb = thumbnail([image.png for image in record.images])
     return {**files, "thumbnail.webp": thumb, "page.js": page.encode()}, search_row(key, record, problems)
-
-
-def _move_files(partial: Path, target: Path) -> None:
-    """Complete a folder, in which the user may have files."""
-    for path in partial.iterdir():
-        path.replace(target / path.name)
-    partial.rmdir()

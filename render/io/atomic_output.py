@@ -67,13 +67,13 @@ def has_content(path: Path, content: bytes, overwrite: bool) -> bool:
 
 
 def put_folder(
-    out: Path, name: Path, files: Mapping[str, bytes], merge: Callable[[Path, Path], None] | None = None
+    out: Path, name: Path, files: Mapping[str, bytes], clear: Callable[[Path, Mapping[str, bytes]], None] | None = None
 ) -> None:
     """Write a folder of files (relative path -> content) below `out` that gets its name once it is complete.
 
     Args:
-        merge: called with the complete temporary folder and the existing folder, if there is one; by default the
-            existing folder is deleted and replaced.
+        clear: removes files from an existing folder, given the new files, which are then moved there one by one; by
+            default the folder is deleted and replaced.
 
     Raises:
         UsageError: for a link.
@@ -88,8 +88,11 @@ def put_folder(
         path = partial / file
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
-    if merge is not None and target.exists():
-        merge(partial, target)
+    if clear is not None and target.exists():
+        clear(target, files)
+        for file in files:
+            (partial / file).replace(target / file)
+        partial.rmdir()
         return
     if target.exists():
         remove_folder(out, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from heapq import nsmallest
 from pathlib import Path
 
@@ -84,7 +84,7 @@ class WrittenFiles:
             ConflictError: the file is not a record.
         """
         self.out, self._reader, self._overwrite, self._trusted = out, store, overwrite, trusted
-        self._checked: set[str] = set()
+        self._check = cache(self._digest)
         record = _Record()
         path = below(out, RECORD)
         try:
@@ -100,9 +100,7 @@ class WrittenFiles:
     def check(self, *names: str) -> None:
         """Raise ConflictError for a file that this command must not replace. Call it before anything is written."""
         for name in names:
-            if name not in self._checked:
-                self._digest(name)
-                self._checked.add(name)
+            self._check(name)
 
     @contextmanager
     def replacing(self, name: str, shared: bool = False) -> Iterator[Path]:
@@ -117,17 +115,21 @@ class WrittenFiles:
         """
         with atomic_path(below(self.out, name)) as temporary:
             yield temporary
-            self._add({name: _digest_of(temporary)}, {name: self._digest(name)}, shared)
+            digest, before = _digest_of(temporary), self._digest(name)
+            old, store = self._lists.get(name), {} if shared else self._known_by
+            if old is None or (old.store, old.sha256[0]) != (store, digest):
+                # With that of the file to be replaced: a kill may come before the new one has its name.
+                both = dict.fromkeys(one for one in (digest, before) if one)
+                self._lists[name] = _Written(store=store, sha256=tuple(both))
+                self.save()
 
     def put(self, files: Mapping[str, str | bytes], shared: bool = False) -> None:
-        """Write files that differ from what is there, after all are recorded; see `replacing`."""
-        contents = {name: data.encode() if isinstance(data, str) else data for name, data in files.items()}
-        digests = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-        before = {name: self._digest(name) for name in contents}
-        self._add(digests, before, shared)
-        for name, content in contents.items():
-            if digests[name] != before[name]:
-                write_atomic(below(self.out, name), content)
+        """Write the files that differ from what is there; see `replacing`."""
+        for name, data in files.items():
+            content = data.encode() if isinstance(data, str) else data
+            if self._overwrite or self._digest(name) != hashlib.sha256(content).hexdigest():
+                with self.replacing(name, shared) as path:
+                    path.write_bytes(content)
 
     def sha256(self, name: str) -> str:
         """The hash of a file that was written."""
@@ -138,19 +140,6 @@ class WrittenFiles:
         lists, shards = dict(sorted(self._lists.items())), dict(sorted(self.shards.items()))
         record = _Record(version=self.version, files=shards, lists=lists)
         write_atomic(below(self.out, RECORD), record.model_dump_json(indent=1, exclude_defaults=True) + "\n")
-
-    def _add(self, digests: Mapping[str, str], before: Mapping[str, str | None], shared: bool) -> None:
-        changed = False
-        for name, digest in digests.items():
-            old = self._lists.get(name)
-            store = {} if shared else self._known_by
-            if old is None or (old.store, old.sha256[0]) != (store, digest):
-                # With that of the file to be replaced: a kill may come before the new one has its name.
-                both = dict.fromkeys(one for one in (digest, before[name]) if one)
-                self._lists[name] = _Written(store=store, sha256=tuple(both))
-                changed = True
-        if changed:
-            self.save()
 
     def _digest(self, name: str) -> str | None:
         """SHA-256 of a file; None if there is none. Raises ConflictError for a file of somebody else."""

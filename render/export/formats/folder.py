@@ -13,6 +13,7 @@ the files are moved into it one by one, `episode.json` last. A folder without `e
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ _EPISODE = "episode.json"
 
 
 class _FolderExport(FolderExport):
-    version, marked, nested = FORMAT_VERSION, _EPISODE, True
+    version, marked = FORMAT_VERSION, _EPISODE
 
     def folder_of(self, episode_id: str) -> Path:
         if not ID.fullmatch(episode_id):
@@ -41,20 +42,16 @@ class _FolderExport(FolderExport):
         columns = {key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}
         return {"episode_id": data.get("id"), **columns}
 
-    def merge(self, partial: Path, target: Path) -> None:
-        """Replace an episode, or put one beside the folders of ids below it."""
-        names = sorted((path.name for path in partial.iterdir()), key=lambda name: name == _EPISODE)
+    def clear(self, folder: Path, files: Mapping[str, bytes]) -> None:
+        """Remove the files of another episode, `episode.json` last; folders of ids below it stay."""
         old: Any = None
         with suppress(OSError, ValueError, AttributeError):
-            old = json.loads((target / _EPISODE).read_bytes()).get("files")
+            old = json.loads((folder / _EPISODE).read_bytes()).get("files")
         for name in old if isinstance(old, list) else ():
             stem, _, suffix = str(name).rpartition(".")
-            if name not in names and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
-                (target / str(name)).unlink(missing_ok=True)
-        (target / _EPISODE).unlink(missing_ok=True)
-        for name in names:
-            (partial / name).replace(target / name)
-        partial.rmdir()
+            if name not in files and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
+                (folder / str(name)).unlink(missing_ok=True)
+        (folder / _EPISODE).unlink(missing_ok=True)
 
     def files_of(self, record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
         """Name -> content. Raises ValueError for image names that can't be file names."""

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import diorama
-from diorama.render.draw.top_view import PANEL, outline, top_view
-from diorama.render.draw.top_view_marks import seen_at, seen_ground
+from diorama.render.draw.top_view import PANEL, outline, seen_at, seen_ground, top_view
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.scene import Scene, SceneCamera
