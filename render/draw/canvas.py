@@ -8,10 +8,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw
 
-from diorama.render.draw.typography import font, printable
+from diorama.render.draw.typography import PAPER, font, printable
 
 Point = tuple[float, float]
-INK, FAINT = "#202428", "#6e747a"
 # Letters and edges of a bitmap stay sharp on dense screens.
 _BITMAP_SCALE = 2
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
@@ -24,7 +23,7 @@ def _number(value: float) -> str:
 class Svg:
     """A drawing of `width` x `height` pixels. Methods take SVG attributes, `stroke_width` for `stroke-width`."""
 
-    def __init__(self, width: float, height: float, title: str, background: str | None = "#ffffff") -> None:
+    def __init__(self, width: float, height: float, title: str, background: str | None = PAPER) -> None:
         self.width, self.height = width, height
         self._parts: list[str] = []
         self._title = title
@@ -96,7 +95,7 @@ class Bitmap:
     """The part of `Svg` that bar charts need, as a PNG of 2 x 2 pixels per unit; colors as #rrggbb."""
 
     def __init__(self, width: float, height: float) -> None:
-        self._picture = Image.new("RGB", (round(width * _BITMAP_SCALE), round(height * _BITMAP_SCALE)), "#ffffff")
+        self._picture = Image.new("RGB", (round(width * _BITMAP_SCALE), round(height * _BITMAP_SCALE)), PAPER)
         self._draw = ImageDraw.Draw(self._picture)
 
     def rect(self, x: float, y: float, width: float, height: float, *, fill: str) -> None:

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from diorama.render.draw.canvas import FAINT, INK, Bitmap, Canvas, Point, Svg
-from diorama.render.draw.typography import fitting, font
+from diorama.render.draw.canvas import Bitmap, Canvas, Point, Svg
+from diorama.render.draw.typography import FAINT, INK, fitting, font
 from diorama.render.store.analysis.stats import Distribution, Key, Stats
 from diorama.scene_specs.language.tables import counted
 

@@ -70,7 +70,7 @@ def tile_grid(
 
 
 # A line of text, its color, and the size of its font in pixels.
-_Line = tuple[str, tuple[int, int, int], int]
+_Line = tuple[str, str, int]
 
 
 def _caption_lines(tile: Tile, width: int, size: int) -> list[_Line]:

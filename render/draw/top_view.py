@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.draw.canvas import FAINT, INK, Point, Svg
+from diorama.render.draw.canvas import Point, Svg
+from diorama.render.draw.typography import FAINT, INK
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.meshes import pointing_ray

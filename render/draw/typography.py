@@ -8,9 +8,7 @@ from typing import Any
 
 from PIL import ImageFont
 
-PAPER = (255, 255, 255)
-INK = (32, 36, 40)
-FAINT = (110, 116, 122)
+PAPER, INK, FAINT = "#ffffff", "#202428", "#6e747a"
 
 
 @lru_cache(maxsize=16)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diorama.render.draw.canvas import FAINT, INK, Svg
-from diorama.render.draw.typography import fitting, font
+from diorama.render.draw.canvas import Svg
+from diorama.render.draw.typography import FAINT, INK, fitting, font
 
 _ROW, _HEAD, _LABEL, _WIDTH = 22.0, 64.0, 250.0, 400.0
 _GRID, _ACCURACY = "#e3e6e9", "#0072b2"

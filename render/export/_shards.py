@@ -16,6 +16,7 @@ from typing import Any
 
 from diorama.render.export._image_files import split_of
 from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported
+from diorama.render.export.publish import DESCRIPTION, is_published
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.model.record import EpisodeRecord
@@ -67,13 +68,10 @@ class ShardExport(Export):
     side_file: str
     side_text: Callable[[Mapping[str, WrittenShard]], str]
 
-    def keeps_side_file(self) -> bool:
-        """Whether the side file stays as it is."""
-        return False
-
     def run(self) -> None:
         """Write missing files."""
-        kept = self.keeps_side_file()
+        # A dataset that was published keeps its card; --about updates it.
+        kept = self.side_file in DESCRIPTION and is_published(self.out)
         if self.written.version != self.version:
             self.written.version, self.written.shards = self.version, {}
         if not kept:
@@ -85,8 +83,11 @@ class ShardExport(Export):
             if self._has(shard):
                 self.report.skipped += len(shard.ids)
                 self.progress(len(shard.ids))
-            elif problem := self._conflict(shard):
-                self.report.differing.append(problem)
+                continue
+            try:
+                self._check(shard)
+            except ConflictError as error:
+                self.report.differing.append(str(error))
                 self.progress(len(shard.ids))
             else:
                 self._write(shard)
@@ -143,16 +144,12 @@ class ShardExport(Export):
         except OSError:
             return False
 
-    def _conflict(self, shard: Shard) -> str:
-        """Why a file in the place of a shard must not be replaced; "" if it may be."""
+    def _check(self, shard: Shard) -> None:
+        """Raise ConflictError if a file in the place of a shard must not be replaced."""
         written, path = self.written.shards.get(shard.name), self.out / shard.name
         if written and written.digest != shard.digest and path.exists() and not self.options.overwrite:
-            return f"{path} holds other episodes than the store"
-        try:
-            self.written.check(shard.name)
-        except ConflictError as error:
-            return str(error)
-        return ""
+            raise ConflictError(f"{path} holds other episodes than the store")
+        self.written.check(shard.name)
 
     def _write(self, shard: Shard) -> None:
         try:

@@ -7,7 +7,9 @@ functions of this module. FileSets are read from the folder of croissant.json.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +19,7 @@ from diorama.render.export.dataset_facts import OWN, Facts
 
 Node = dict[str, Any]
 # As in the specification of Croissant 1.1.
-_TERMS = (
-    "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "extract", "field", "fileObject",
-    "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5",
-    "parentField", "path", "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "separator",
-    "source", "subField", "transform",
-)  # fmt: skip
-_CONTEXT: Node = {
-    "@language": "en", "@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/", "prov": "http://www.w3.org/ns/prov#",
-    "rai": "http://mlcommons.org/croissant/RAI/", "sc": "https://schema.org/",
-    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in _TERMS}, "conformsTo": "dct:conformsTo",
-}  # fmt: skip
+_CONTEXT: Node = json.loads((files("diorama.render.export") / "croissant_context.json").read_text("utf-8"))
 _SPLITS = {"train": "cr:TrainingSplit", "val": "cr:ValidationSplit", "test": "cr:TestSplit"}
 
 

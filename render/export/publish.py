@@ -138,7 +138,7 @@ def cell(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
 
 
-_FILES = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "samples.png")
+DESCRIPTION = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "samples.png")
 
 
 def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOptions) -> None:
@@ -147,7 +147,7 @@ def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOpti
     Args:
         name: of the format.
     """
-    WrittenFiles(out, store, options.overwrite).check(*_FILES)
+    WrittenFiles(out, store, options.overwrite).check(*DESCRIPTION)
     if name == "folder":
         there = {path.parent.relative_to(out).as_posix() for path in out.rglob("episode.json")}
         if others := sorted(there - {*chosen_ids(store, options)}):

@@ -117,18 +117,14 @@ def remove_folder(out: Path, name: Path, own: str = "") -> bool:
         if not own:
             shutil.rmtree(name.name, dir_fd=handle)
             return True
-        inner = os.open(name.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
-        try:
-            with os.scandir(inner) as found:
-                names = {file.name for file in found}
-            others = {file for file in names if not re.fullmatch(own, file)}
-            for file in names - others:
+        for _, folders, files, inner in os.fwalk(name.name, dir_fd=handle):
+            ours = [file for file in files if re.fullmatch(own, file)]
+            for file in ours:
                 os.unlink(file, dir_fd=inner)
-        finally:
-            os.close(inner)
-        if not others:
-            os.rmdir(name.name, dir_fd=handle)
-        return not others
+            if folders or len(ours) < len(files):
+                return False
+        os.rmdir(name.name, dir_fd=handle)
+        return True
     finally:
         os.close(handle)
 

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from heapq import nsmallest
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from diorama.render.io.atomic_output import below
 from diorama.render.model.errors import ConflictError
@@ -26,11 +26,7 @@ _KNOWN_BY = 3
 _ADVICE = "pass --overwrite to replace it, or another --out folder"
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class WrittenShard(_Model):
+class WrittenShard(BaseModel, extra="forbid", frozen=True):
     """A file of many episodes (diorama.render.export._shards).
 
     Attributes:
@@ -47,7 +43,7 @@ class WrittenShard(_Model):
     sha256: str
 
 
-class _Written(_Model):
+class _Written(BaseModel, extra="forbid", frozen=True):
     """A file.
 
     Attributes:
@@ -59,7 +55,7 @@ class _Written(_Model):
     sha256: tuple[str, ...]
 
 
-class _Record(_Model):
+class _Record(BaseModel, extra="forbid", frozen=True):
     version: int = 0
     files: dict[str, WrittenShard] = {}
     lists: dict[str, _Written] = {}

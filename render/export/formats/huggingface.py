@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from diorama.render.export._shards import Shard, ShardExport, hub_split
 from diorama.render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
 from diorama.render.export.protocol import ExportOptions
-from diorama.render.export.publish import SIZES, cell, is_published
+from diorama.render.export.publish import SIZES, cell
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import COMPLETE_VERSION, episode_schema
@@ -135,10 +135,6 @@ class _HuggingfaceExport(ShardExport):
                 writer.write_table(pa.concat_tables(group).combine_chunks(), row_group_size=_GROUP)
                 count += len(group)
         return count
-
-    def keeps_side_file(self) -> bool:
-        """A dataset that was published keeps its card; --about updates it."""
-        return is_published(self.out)
 
     def side_text(self, shards: Mapping[str, WrittenShard]) -> str:
         return _card(self.store, self.options, shards)
