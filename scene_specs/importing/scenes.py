@@ -314,8 +314,9 @@ def _camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
         if point is not None and pixel is not None:
             points.append(point)
             pixels.append(pixel)
-    if "camera" in scene and not source.diagnostics:
-        return _recorded(scene["camera"], np.array(points), np.array(pixels), source) or nominal
+    recorded = scene.get("camera")
+    if isinstance(recorded, dict) and recorded.get("projection") != "orthographic" and not source.diagnostics:
+        return _recorded(recorded, np.array(points), np.array(pixels), source) or nominal
     why = f"{len(points)} of at least 3 objects have pixel_coords"
     if len(points) >= 3:
         focal = stage.lens / stage.sensor_width

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 
 from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm.constraints import answers_of
+from diorama.scene_specs.benchmarks.iwisdm.copies import in_trial
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from diorama.scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -36,7 +37,7 @@ from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
 from diorama.scene_specs.importing.scenes import segment
 from diorama.scene_specs.language.diagnostics import preview_json, validated
-from diorama.scene_specs.language.errors import located, read_each, spec_error
+from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, read_each, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.spec import EpisodeSpec
 
@@ -51,6 +52,7 @@ _Known = tuple[Stimuli, Mapping[tuple[int, int], tuple[str, str]]]
 
 
 class _Object(BaseModel):
+    location: str = ""
     space: tuple[int, int]
     category: int = Field(ge=0)
     object: int = Field(ge=0)
@@ -62,6 +64,7 @@ class _Object(BaseModel):
 class _Entry(BaseModel):
     count: int
     obj: _Object
+    tasks: list[int] | None = None
     attended_attr: dict[str, list[str]] = {}
 
 
@@ -108,15 +111,20 @@ def import_published(
     def episode(file: Path) -> Iterator[EpisodeSpec]:
         with located(file=str(file)):
             data = parse_json(read_text(file))
+            reasons: list[str] = []
             if isinstance(data, dict) and "operator" in data:
                 spec = _of_task(validated(_Task, data), file)
             else:
-                spec = _of_trial(validated(_Info, data), _exported(file), names, pictures, of_set)
+                info = validated(_Info, data)
+                exported = _exported(file)
+                spec = _of_trial(info, exported, names, pictures, of_set)
+                reasons += in_trial(info, file)
+                spec["task"]["questions"] = _questions(file, exported, spec["task"])
             spec["id"] = _id(file)
-            if reason := find_contradiction(spec["task"], frames_of(spec)):
+            if reasons := [*reasons, *filter(None, [find_contradiction(spec["task"], frames_of(spec))])]:
                 if strict:
-                    raise spec_error(reason)
-                log.warning("%s: %s", file, reason)
+                    raise SpecError([Diagnostic.of(reason, file=str(file)) for reason in reasons])
+                log.warning("%s: %s", file, "; ".join(reasons))
         yield EpisodeSpec.model_validate(spec)
 
     yield from read_each(files, episode)
@@ -161,6 +169,23 @@ def _exported(file: Path) -> _Known | None:
     stimuli = stimuli_of(models, beside)
     shown = [(identity.split("/")[0], identity) for identity in models]
     return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
+
+
+def _questions(file: Path, exported: _Known | None, task: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the graph of the task file that Diorama exported for a trial of one task, with the trial's answer.
+
+    Raises SpecError.
+    """
+    trial = file.absolute().parents[1]
+    beside = trial.parents[1] / "tasks" / f"{trial.name.removeprefix('trial')}.json"
+    due = [(at, text) for at, text in enumerate(task["answers"]) if text != "null"]
+    if exported is None or not beside.is_file() or len(due) != 1:
+        return []
+    (frame, answer), stimuli = due[0], exported[0]
+    with located(file=str(beside)):
+        published = validated(_Task, parse_json(read_text(beside)))
+        operator = TaskGraph.of(_expression(published.operator, frame, stimuli)).data()
+    return [{"answer_frame": frame, "answer": answer, "operator": operator}]
 
 
 def _of_trial(
@@ -260,28 +285,30 @@ def _of_task(task: _Task, file: Path) -> dict[str, Any]:
     return _spec(make_trial(plan, [wanted], DEFAULT, rng), DEFAULT)
 
 
-def _expression(data: Mapping[str, Any], last: int) -> Expression:
+def _expression(data: Mapping[str, Any], last: int, stimuli: Stimuli = DEFAULT) -> Expression:
     """A published operator or constant. last: the frame of the answer. Raises SpecError."""
     name, children = data.get("name"), data.get("child", [])
     listed = isinstance(children, list) and all(isinstance(one, dict) for one in children)
     if not isinstance(name, str) or not listed:
         raise spec_error(f"found operator {preview_json(name)}; expected a name and a list of children")
     if name in _ATTRIBUTES:
-        return Expression("CONST", property=_ATTRIBUTES[name], value=_constant(_ATTRIBUTES[name], data.get("value")))
+        return Expression(
+            "CONST", property=_ATTRIBUTES[name], value=_constant(_ATTRIBUTES[name], data.get("value"), stimuli)
+        )
     if name == "Select":
         when = re.fullmatch(r"last(\d{1,3})", str(data.get("when")))
         if when is None or int(when[1]) > last:
             raise spec_error(f"Select: found when {data.get('when')!r}; expected last0 to last{last}")
         named = [one for one in children if one.get("value") is not None or str(one.get("name")) not in _ATTRIBUTES]
-        return Expression(name, tuple(_expression(one, last) for one in named), frame=last - int(when[1]))
-    return Expression(OPERATORS.get(name, name), tuple(_expression(one, last) for one in children))
+        return Expression(name, tuple(_expression(one, last, stimuli) for one in named), frame=last - int(when[1]))
+    return Expression(OPERATORS.get(name, name), tuple(_expression(one, last, stimuli) for one in children))
 
 
-def _constant(name: str, value: Any) -> str | None:
+def _constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
     """A constant in words; None if each trial draws one. Raises SpecError."""
     if value is None:
         return None
-    values = answers_of(name, DEFAULT)
+    values = answers_of(name, stimuli)
     if name == "location":
         parts = value if isinstance(value, list) and len(value) == 2 else ()
         if parts and all(isinstance(part, int | float) and 0 <= part <= 1 for part in parts):

@@ -56,9 +56,9 @@ class Options(Command):
     )
     kept: Literal["last", "any"] = option(
         "last",
-        "Which scenes of set-pos-hard to keep. any: every scene with an object that the set can ask about. last: as "
-        "published: one random object with a unique color and shape is chosen, and the scene is dropped if the set "
-        "can't ask about it.",
+        "Which scenes to keep. any: every scene with an object that the set can ask about. last: as published: one "
+        "random object with a unique color and shape is chosen, and the scene is dropped if the set can't ask about "
+        "it.",
     )
     uniform_count: bool = option(False, "Make all numbers of objects per scene, from 5 to 9, equally frequent.")
     # At distances below 4.6, objects can merge in an image of 224 x 224 pixels.

@@ -1,8 +1,9 @@
 """Random scenes for a class of queries: contents first, many scenes at once, then positions.
 
 The distribution is the published one: the number of objects is uniform from 5 to 9; colors, size classes, shapes and
-positions are independent and uniform; a scene is rejected if objects overlap or it has no query of the class. Contents
-do not depend on positions, so scenes without the query are rejected before positions are drawn.
+positions are independent and uniform; a scene is rejected if objects overlap, if it has no query of the class, or if
+the published code would not keep it (`kept`). Contents do not depend on positions, so scenes without the query are
+rejected before positions are drawn.
 """
 
 from __future__ import annotations
@@ -140,15 +141,16 @@ def _with_k(
     adjective = wanted.adjective if wanted.true else opposite(which, wanted.adjective)
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
-    last_only = which.name == "set-pos-hard" and options.kept == "last"
-    chances = rng.random(len(targets)).tolist() if last_only else []
+    last_only = options.kept == "last"
+    order = _order(options.seed, which.name) if last_only and which.one_shape else ()
+    chances = rng.random(len(targets)).tolist() if last_only and not order else []
     for number, u in enumerate(uniform):
         k = K_MEAN if options.variant == "static" else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
         objects = _unplaced(batch, number, options.areas)
         item = objects[int(targets[number])]
         if label_of(which, objects, item, k).size != adjective or not askable(which, objects, item, k):
             continue
-        if last_only and not _last_has_query(which, objects, k, chances[number]):
+        if last_only and not _last_has_query(which, objects, k, order or chances[number]):
             continue
         by_count.setdefault(len(objects), []).append((number, k))
     for count in sorted(by_count):
@@ -156,14 +158,27 @@ def _with_k(
         yield np.array([number for number, _ in pairs], dtype=np.intp), np.array([k for _, k in pairs])
 
 
-def _last_has_query(which: Set, objects: list[Object], k: float, chance: float) -> bool:
+@lru_cache
+def _order(seed: int, name: str) -> tuple[str, ...]:
+    """Return the colors in the order of candidates of SUP1 and POS1.
+
+    The published code takes candidates in the order of a Python set of texts, which one run keeps: the first 25,000
+    scenes of its SUP1 all fit green, red, white, blue, yellow.
+    """
+    return tuple(generator(seed, f"malevic/{name}", "order of candidates").permutation(_COLORS).tolist())
+
+
+def _last_has_query(which: Set, objects: list[Object], k: float, last: tuple[str, ...] | float) -> bool:
     """Return whether the published code keeps a scene: it forgets the queries of all candidates but the last.
 
-    Candidates are the objects alone in their color and shape, in the arbitrary order of a Python set. chance: 0 to 1.
+    Candidates are the objects alone in their color and shape. last: colors in the order of candidates, or a share of
+    the candidates, 0 to 1: with 20 colors and shapes, the order in a set differs from scene to scene.
     """
     looks = [(item.color, item.shape) for item in objects]
     alone = [item for item, look in zip(objects, looks, strict=True) if looks.count(look) == 1]
-    return askable(which, objects, alone[int(chance * len(alone))], k)
+    if isinstance(last, tuple):
+        return askable(which, objects, max(alone, key=lambda item: last.index(item.color)), k)
+    return askable(which, objects, alone[int(last * len(alone))], k)
 
 
 def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:

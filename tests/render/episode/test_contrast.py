@@ -146,7 +146,7 @@ def test_a_scene_and_a_factor_that_nothing_has_are_refused() -> None:
         ("mewl", {"task": "color", "split": "val"}, "color", "flip"),
         ("mewl", {"task": "color", "split": "val"}, "shape", "stay"),
         ("mewl", {"task": "number", "split": "val"}, "count", "flip"),
-        ("malevic", {"name": "pos1", "split": "val"}, "size", "flip"),
+        ("malevic", {"name": "pos1", "split": "val", "kept": "any"}, "size", "flip"),
         ("malevic", {"name": "pos", "split": "val"}, "position", "stay"),
         ("iwisdm", {"benchmark": "low", "properties": "location"}, "position", "flip"),
         ("iwisdm", {"benchmark": "low", "properties": "location"}, "shape", "stay"),

@@ -49,8 +49,9 @@ TASK = {
 
 
 def shown(epoch: int, space: tuple[int, int], category: int, number: int, angle: int = 0) -> dict[str, Any]:
+    location = f"({0.319 + 0.5 * space[0]}, np.float64({0.15 + 0.5 * space[1]}))"
     return {
-        "location": "(0.819, 0.15)", "space": list(space), "category": category, "object": number,
+        "location": location, "space": list(space), "category": category, "object": number,
         "view angle": angle, "epochs": epoch, "is_distractor": False,
     }  # fmt: skip
 
@@ -212,3 +213,74 @@ def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path
             next(found)
     with pytest.raises(SpecError, match="found no task file and no trial"):
         read(written(tmp_path / "empty/x", 1).parent)
+
+
+def changed(entry: int, **values: Any) -> dict[str, Any]:
+    """The published trial with other values of an object, which are those of `obj` where it has them."""
+    info = copy.deepcopy(INFO)
+    one = info["objects"][entry]  # type: ignore[index]
+    for key, value in values.items():
+        (one["obj"] if key in one["obj"] else one)[key] = value
+    return info
+
+
+CONTRADICTIONS = [
+    (changed(1, location="(0.8, 0.2)"), r"objects\[1\]: location: found .* not in space \[0, 1\]"),
+    (changed(1, count=3), r"objects\[1\]: count: found 3; expected 2"),
+    (changed(0, tasks=[0, 1]), r"objects\[0\]: tasks: found \[0, 1\], but attended_attr has \['0'\]"),
+    (changed(0, attended_attr={"0": ["location"]}), r"asked: found \['location'\], but the instruction asks for \['id"),
+    (changed(1, epochs=1), "contradicts the words"),
+]
+
+
+@pytest.mark.parametrize(("info", "problem"), CONTRADICTIONS)
+def test_copies_of_a_fact_are_compared(tmp_path: Path, info: dict[str, Any], problem: str) -> None:
+    path = written(tmp_path / "trial0/frames/task_info.json", info)
+    assert len(read(path)) == 1
+    with pytest.raises(SpecError, match=problem):
+        read(path, strict=True)
+
+
+def test_images_of_frames_that_lack_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path / "trial0/frames/task_info.json", INFO)
+    for number in (0, 2):
+        (path.parent / f"epoch{number}.png").touch()
+    with pytest.raises(SpecError, match=r"epochs: found 3, but the folder lacks epoch1\.png"):
+        read(path, strict=True)
+    (path.parent / "epoch1.png").touch()
+    assert len(read(path, strict=True)) == 1
+    (path.parent / "epoch3.png").touch()
+    with pytest.raises(SpecError, match="epochs: found 3, but the folder has 4 images"):
+        read(path, strict=True)
+
+
+def test_a_task_file_beside_an_exported_trial_must_ask_the_same(tmp_path: Path) -> None:
+    models = {"models": [f"{name}/#{k}" for name in ("benches", "boats", "cars", "couches", "planes") for k in (1, 2)]}
+    objects = [
+        {"count": k, "obj": shown(at, (1, 0), 3, 6), "tasks": [0], "attended_attr": {"0": ["object"]}}
+        for k, at in ((1, 0), (2, 2))
+    ]
+    written(tmp_path / "low/trials/trial0/annotations.json", models)
+    info = written(tmp_path / "low/trials/trial0/frames/task_info.json", {**INFO, "objects": objects})
+    graph = {"name": "IsSame", "child": [got("GetObject", 2), got("GetObject", 0)]}
+    written(tmp_path / "low/tasks/0.json", {"n_frames": 3, "operator": graph})
+    (spec,) = read(info, strict=True)
+    assert [one["answer"] for one in spec["task"]["questions"]] == ["true"]
+    assert verify_spec(spec) == ""
+    for name, getter, problem in (
+        ("NotSame", "GetObject", "answer: found 'true', but its graph and the frames give 'false'"),
+        ("IsSame", "GetCategory", "the graphs ask 'category of object 1 equals category of object 2"),
+    ):
+        changed_graph = {"name": name, "child": [got(getter, 2), got(getter, 0)]}
+        written(tmp_path / "low/tasks/0.json", {"n_frames": 3, "operator": changed_graph})
+        with pytest.raises(SpecError, match=problem):
+            read(info, strict=True)
+        # The spec holds the graph: proving it finds the same.
+        (other,) = read(info)
+        assert problem.partition(" '")[0][:20] in verify_spec(other)
+    data = copy.deepcopy(spec)
+    data["task"]["objects"][0]["location"] = "bottom left"
+    assert verify_spec(data).startswith("objects[0]: frame 0 shows no ")
+    data = copy.deepcopy(spec)
+    data["task"]["objects"][1]["number"] = 7
+    assert "number: found 7, but frame 2 has 2" in verify_spec(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import re
@@ -118,7 +119,11 @@ def test_labels_become_names_of_categories(tmp_path: Path) -> None:
     list(write_models(Pictures(folder=folder, split="train", out=out)).items)
     trial = tmp_path / "trial0/frames/task_info.json"
     question = "observe object 1, delay, observe object 2, category of object 2 equals Coffee Mugs?"
-    (spec,) = read(written(trial, INFO | {"instruction": question}), images=out, strict=True)
+    plain: list[Any] = copy.deepcopy(INFO["objects"])  # type: ignore[call-overload]
+    for one, asked in zip(plain, ({}, {"0": ["category"]}), strict=True):
+        one |= {"attended_attr": asked, "tasks": [*map(int, asked)]}
+    info = INFO | {"instruction": question, "objects": plain}
+    (spec,) = read(written(trial, info), images=out, strict=True)
     assert spec["task"]["instruction"].endswith("equals coffee-mugs?")
     assert spec["frames"][0]["objects"][0]["shape"] == "shapenet:coffee-mugs/picture-3"
     table.write_text(f"{table.read_text()}0,9,0,0,coffee mugs\n")

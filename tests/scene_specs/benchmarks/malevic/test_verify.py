@@ -25,7 +25,7 @@ Spec = dict[str, Any]
 
 @cache
 def _made(name: str, number: int, **given: Any) -> Spec:
-    return malevic_spec(Options(seed=5, **given), name, list(SETS[name].splits)[-1], number)
+    return malevic_spec(Options(**{"seed": 5, "kept": "any", **given}), name, list(SETS[name].splits)[-1], number)
 
 
 def item(name: str = "pos", number: int = 1, **given: Any) -> Spec:
