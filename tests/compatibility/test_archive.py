@@ -225,7 +225,9 @@ def test_a_batch_of_the_older_spec_is_a_conflict(archive: Archive, writable: Pat
 def test_icca_games_and_a_transcript_are_made_alike(archive: Archive, tmp_path: Path) -> None:
     games, played = tmp_path / GAMES, tmp_path / PLAYED
     run("render-specs", "icca", "games", archive.store, "--count", "2", "--out", games)
-    assert differing(files_of(archive.root / GAMES), files_of(games)) == []
+    # Version 0.1.0 wrote no checksums of images.
+    made = {name: re.sub(rb'"sha256": "[0-9a-f]{64}",\s*', b"", content) for name, content in files_of(games).items()}
+    assert differing(files_of(archive.root / GAMES), made) == []
     # The scripted speaker has other messages since: the transcript's own are said again.
     again = f"replay:{archive.root / PLAYED}"
     players = [again if value == "scripted" else value for value in archive.about["players"]]

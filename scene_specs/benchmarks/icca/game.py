@@ -118,7 +118,8 @@ _DEFAULTS = {key: key == "has_intro" for key in _PUBLISHED}
 _UNUSED = ("max_hist_len", "first_round_eg")
 
 
-def _listener(name: str, row: Mapping[str, Any]) -> ListenerVariant:
+def listener_of(name: str, row: Mapping[str, Any]) -> ListenerVariant:
+    """Return a variant from its settings as JSON data. Raises KeyError, SpecError, TypeError."""
     return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
@@ -127,7 +128,7 @@ _TABLE = json.loads((resources.files("diorama.scene_specs.benchmarks.icca") / "v
 TEXTS: Mapping[str, str] = _TABLE["texts"]
 # S1 to S4, and L1 to L7.
 SPEAKER_VARIANTS = {name: SpeakerVariant(name, **row) for name, row in _TABLE["speaker"].items()}
-LISTENER_VARIANTS = {name: _listener(name, row) for name, row in _TABLE["listener"].items()}
+LISTENER_VARIANTS = {name: listener_of(name, row) for name, row in _TABLE["listener"].items()}
 
 
 def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
@@ -149,7 +150,7 @@ def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
         raise spec_error(f"expected an object with {expected}", file=file)
     if not all(type(trial) is int for trial in row["misleading_trials"]):
         raise spec_error("expected numbers of trials", path="misleading_trials", file=file)
-    return _listener(name, row)
+    return listener_of(name, row)
 
 
 class Recorded(NamedTuple):

@@ -2,12 +2,13 @@
 
 Columns: gameid, trialNum, repNum, targetImg, context_id, msg, uttLength, iterationName, time, clickedObj, correct.
 Before a game is played, msg, clickedObj and correct are empty. Diorama adds one file, `game.json`: the scene graphs of
-the images, and the ids of the episode and images that they come from.
+the images, their SHA-256, and the ids of the episode and images that they come from.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,8 +21,9 @@ from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_from_js
 from diorama.scene_specs.benchmarks.icca.prompts import open_image
 from diorama.scene_specs.benchmarks.icca.referring_expressions import ORDER
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
+from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
-from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.language.foreign import parse_json, read_foreign, read_text
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -148,11 +150,18 @@ def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
     data = parse_json(read_text(path), str(path))
     try:
         graphs = tuple(graph_from_json(data["images"][name]["picture"]) for name in images)
+        stored = {name: data["images"][name].get("sha256") for name in images}
     except KeyError as error:
         raise spec_error(f"no key {error}", file=str(path)) from None
     except (ValueError, TypeError) as error:
         problem = f"expected {{'images': {{file: {{'picture': ...}}}}}}: {error}"
         raise spec_error(problem, file=str(path)) from None
+    # Games of version 0.1.0 have no checksums.
+    for name, expected in stored.items():
+        found = hashlib.sha256(read_foreign(folder / name)).hexdigest() if expected is not None else None
+        if found != expected:
+            problem = f"{name}: has SHA-256 {found}; the game was made with {preview_json(expected)}"
+            raise spec_error(problem, "restore the image, or make the game again", file=str(path))
     for file, graph in zip(images, graphs, strict=True):
         for name, value, *_ in (atom for atom in graph.atoms() if atom.other < 0):
             # Listeners convert messages to lower case before they look for values.

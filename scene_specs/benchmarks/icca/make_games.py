@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -62,7 +63,12 @@ def _write_game(episode: RenderedEpisode, index: int, number: int, options: Game
     task = episode.scene.task or {}
     game = new_game(index + 1, number, names, pictures, options.seed)
     images = {
-        name: {"image": image.name, "picture": picture.data(), **task["descriptions"][k]}
+        name: {
+            "sha256": hashlib.sha256(image.png).hexdigest(),
+            "image": image.name,
+            "picture": picture.data(),
+            **task["descriptions"][k],
+        }
         for k, (name, image, picture) in enumerate(zip(names, episode.images, pictures, strict=True))
     }
     truth = {"game": game.name, "episode": episode.episode_id, "seed": options.seed, "similarity": task["similarity"],

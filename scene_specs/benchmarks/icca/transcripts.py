@@ -13,9 +13,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, unequal_repetition
+from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, listener_of, unequal_repetition
 from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
-from diorama.scene_specs.language.errors import read_each, spec_error
+from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text
 
 FORMAT_VERSION = 1
@@ -158,7 +158,37 @@ def _transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str
     if problem := unequal_repetition([trial.target for trial in trials], images):
         raise spec_error(f"game {name!r}, {problem}", file=file, line=line)
     about = {key: value for key, value in header.items() if key not in _GAME_KEYS}
-    return Transcript(name, images, labels, about, trials)
+    found = Transcript(name, images, labels, about, trials)
+    for number, problem in _other_orders(found):
+        raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
+    return found
+
+
+def _other_orders(found: Transcript) -> Iterator[tuple[int, str]]:
+    """Yield trial and problem of each order of images that the game's id, seed and variant do not give.
+
+    Transcripts that others wrote need not name a seed and a variant; their orders are not checked.
+    """
+    seed, row = found.about.get("seed"), found.about.get("variant")
+    if type(seed) is not int or not isinstance(row, dict):
+        return
+    images = tuple(sorted(found.images))
+    try:
+        game = Game(found.game, images, tuple(images.index(trial.target) for trial in found.trials))
+        variant = listener_of(str(found.about["listener_variant"]), row)
+    except (KeyError, TypeError, SpecError) as error:
+        yield 0, f"its orders can't be checked: {error}"
+        return
+    for number, trial in enumerate(found.trials):
+        derived = {
+            "order": game.listener_order(variant, number, seed),
+            "shown": game.shown_order(variant, number, seed),
+            "speaker_label": found.labels[game.speaker_order.index(game.targets[number])],
+        }
+        for key, expected in derived.items():
+            if getattr(trial, key) != expected:
+                problem = f"{key}: found {getattr(trial, key)!r}; the game's id, seed and variant give {expected!r}"
+                yield number, problem
 
 
 def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], labels: Sequence[str]) -> str:
@@ -178,7 +208,8 @@ def _row_problem(row: Mapping[str, Any], number: int, images: Sequence[str], lab
     gold = labels[row["order"].index(images.index(row["target"]))]
     # Version 0.1.0 took only a label by itself for valid.
     choice = label_of(row["answer"], labels) if row.get("choice") != "" else ""
-    derived = {"trial": number, "listener_label": gold, "choice": choice, "correct": choice == gold}
+    derived: dict[str, object] = {"repetition": number // PER_REPETITION} if "repetition" in row else {}
+    derived |= {"trial": number, "listener_label": gold, "choice": choice, "correct": choice == gold}
     for key, expected in derived.items():
         if row.get(key) != expected:
             return f"{key}: found {row.get(key)!r}; the other values give {expected!r}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import shutil
@@ -226,3 +227,22 @@ def test_folders_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert game_folders([folder, Path()]) == [folder]
     with pytest.raises(SpecError, match="is given twice"):
         game_folders([tmp_path / "a", tmp_path / "b"])
+
+
+def test_an_image_that_is_not_the_one_of_the_game_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path, game(0))
+    truth = json.loads((folder / "game.json").read_text())
+    for name, image in truth["images"].items():
+        image["sha256"] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    (folder / "game.json").write_text(json.dumps(truth))
+    assert read_game(folder).name == game(0).name
+    first, second = sorted(truth["images"])[:2]
+    content = (folder / first).read_bytes()
+    (folder / first).write_bytes((folder / second).read_bytes())
+    with pytest.raises(SpecError, match=rf"game\.json: {first}: has SHA-256 [0-9a-f]{{64}}; the game was made with"):
+        read_game(folder)
+    (folder / first).write_bytes(content)
+    truth["images"][second]["sha256"] = 7
+    (folder / "game.json").write_text(json.dumps(truth))
+    with pytest.raises(SpecError, match=rf"game\.json: {second}: .* the game was made with 7"):
+        read_game(folder)

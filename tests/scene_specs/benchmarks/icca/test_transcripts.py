@@ -114,6 +114,14 @@ def change(number: int, **values: Any) -> Callable[[list[str]], list[str]]:
         (change(0, listener=None), "found no text for listener"),
         (lambda block: [*block[:5], "[" * 100_000, *block[6:]], "t.jsonl:6: invalid JSON: nested too deeply"),
         (change(3, listener_images=None), "expected a number"),
+        (change(3, repetition=4), "t.jsonl:4: .* repetition: found 4; the other values give 0"),
+        (
+            lambda block: change(3, shown=json.loads(block[3])["shown"][::-1])(block),
+            "t.jsonl:4: .*, trial 2: shown: found",
+        ),
+        (change(0, game="001_ffffffffffff"), "the game's id, seed and variant give"),
+        (change(0, seed=77), "the game's id, seed and variant give"),
+        (change(0, variant={"history": True}), "its orders can't be checked"),
     ],
 )
 def test_wrong_transcripts(tmp_path: Path, spoil: Callable[[list[str]], list[str]], problem: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import io
 import json
 import re
@@ -119,7 +118,7 @@ def test_labels_become_names_of_categories(tmp_path: Path) -> None:
     list(write_models(Pictures(folder=folder, split="train", out=out)).items)
     trial = tmp_path / "trial0/frames/task_info.json"
     question = "observe object 1, delay, observe object 2, category of object 2 equals Coffee Mugs?"
-    plain: list[Any] = copy.deepcopy(INFO["objects"])  # type: ignore[call-overload]
+    plain = json.loads(json.dumps(INFO["objects"]))
     for one, asked in zip(plain, ({}, {"0": ["category"]}), strict=True):
         one |= {"attended_attr": asked, "tasks": [*map(int, asked)]}
     info = INFO | {"instruction": question, "objects": plain}
