@@ -13,7 +13,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json
-from diorama.render.model.errors import DeviceError, UsageError
+from diorama.render.model.errors import DeviceError, RayFailedError, UsageError
 from diorama.scene_specs.language.foreign import printable
 from diorama.scene_specs.language.tables import counted
 
@@ -201,8 +201,8 @@ def main(
     Exit codes: 0: all episodes are stored; 1: some episodes failed, and the output ends with a list of them (the others
     are stored); 2: invalid specs or options, or stored episodes that differ (nothing was rendered); 3: the requested
     device is not available, or every GPU failed during the run (what was rendered is stored); 4: the store can't be
-    read or written; 75: the time is over and some episodes are left: run the same command again; 130: interrupted with
-    Ctrl-C.
+    read or written; 5: Ray did not start or was lost (what was committed is stored); 75: the time is over and some
+    episodes are left: run the same command again; 130: interrupted with Ctrl-C.
 
     Examples:
       render-batch specs.jsonl --out scenes.lance
@@ -224,8 +224,8 @@ def main(
     batch, error = Batch(specs, store or opt.default_store(), run_options), None
     try:
         batch.run(dry_run)
-    except DeviceError as caught:
-        if batch.summary.stopped != "device":
+    except (DeviceError, RayFailedError) as caught:
+        if batch.summary.stopped not in ("device", "ray"):
             raise
         error = caught
     summary = batch.summary

@@ -9,6 +9,7 @@
     ├── MissingError          1  episodes that a copy has to be complete with are in none of the stores
     ├── CompileError          1  no layout satisfies a frame's constraints within the bound
     ├── RenderError           1  Cycles failed on an episode
+    │   ├── RayFailedError    5  Ray did not start, or was lost
     │   ├── DeviceError       3  the requested device is not available, or every GPU of a run failed
     │   └── GpuError          1  a GPU failed; the process can't render on it any more
     │       ├── GpuMemoryError 1 a GPU ran out of memory
@@ -28,7 +29,8 @@ from diorama.scene_specs.language.tables import counted
 # fmt: off
 __all__ = [
     "AssetError", "ChatError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError", "GpuError",
-    "GpuMemoryError", "ImplausibleError", "MissingError", "RenderError", "SpecError", "StoreError", "UsageError",
+    "GpuMemoryError", "ImplausibleError", "MissingError", "RayFailedError", "RenderError", "SpecError", "StoreError",
+    "UsageError",
 ]
 # fmt: on
 
@@ -76,6 +78,12 @@ class ContrastError(DioramaError):
 
 class RenderError(DioramaError):
     """Cycles could not render an episode; the message holds its output."""
+
+
+class RayFailedError(RenderError):
+    """Ray, which manages the workers, did not start or was lost; what was committed is stored."""
+
+    exit_code = 5
 
 
 class DeviceError(RenderError):

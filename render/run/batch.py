@@ -15,7 +15,7 @@ from itertools import islice
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import Episode
-from diorama.render.model.errors import AssetError, CompileError, DeviceError, UsageError
+from diorama.render.model.errors import AssetError, CompileError, DeviceError, RayFailedError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.run.commit import conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
@@ -235,7 +235,8 @@ class Batch:
 
         Raises:
             DeviceError: a device is missing, or the last GPU failed.
-            RenderError: Ray or the workers don't start, or end one after the other.
+            RayFailedError: Ray does not start, or was lost several times.
+            RenderError: the workers don't start, or end one after the other.
             StoreError: the store can't be written.
             UsageError: the run had to end in the past, or options exclude each other.
         """
@@ -281,13 +282,15 @@ class Batch:
                     if options.address is None:
                         remember(loop.measured, self._kind_of_run(plans))
                 return
-            except RayLostError as error:
+            except RayFailedError as error:
                 # Slurm may have ended Ray's processes, too.
                 if interrupts.stopping:
                     self.summary.stopped = interrupts.stopping
                     return
-                # Diorama never restarts a cluster it did not start.
-                if options.address is not None or restart == _RAY_RESTARTS:
+                # Diorama never restarts a cluster it did not start. A start was tried twice.
+                lost = isinstance(error, RayLostError)
+                if not lost or options.address is not None or restart == _RAY_RESTARTS:
+                    self.summary.stopped = "ray"
                     raise
                 lost_cards |= loop.lost_cards
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)

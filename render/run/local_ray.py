@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Iterator, MutableMapping
@@ -31,7 +32,7 @@ from ray._private.parameter import RayParams
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
-from diorama.render.model.errors import DeviceError, RenderError, first_line
+from diorama.render.model.errors import DeviceError, RayFailedError, first_line
 from diorama.render.model.scratch import SCRATCH, scratch_folder
 from diorama.render.run.machine import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
 from diorama.render.run.worker_plan import Node
@@ -42,6 +43,7 @@ log = logging.getLogger(__name__)
 _LONGEST_FOLDER = 28
 _NODE_SECONDS = 10.0
 _CONNECT_SECONDS = 10
+_ANSWER_SECONDS = 2.0
 _END_SECONDS = 10.0
 _DEFAULTS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _QUIET: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": logging.ERROR}
@@ -55,7 +57,7 @@ def local_ray(gpus: int | None = None) -> Iterator[None]:
         gpus: number of GPUs that Ray assumes (tests).
 
     Raises:
-        RenderError: Ray does not start.
+        RayFailedError: Ray does not start.
     """
     if ray.is_initialized():
         yield
@@ -70,12 +72,12 @@ def local_ray(gpus: int | None = None) -> Iterator[None]:
 
 
 def _private_folder() -> Path:
-    """Make a folder for the sockets, logs and session of Ray that only this user can open. Raises RenderError."""
+    """Make a folder for the sockets, logs and session of Ray that only this user can open. Raises RayFailedError."""
     base = tempfile.gettempdir()
     try:
         return Path(tempfile.mkdtemp(prefix="ray-", dir=base if len(os.fsencode(base)) <= _LONGEST_FOLDER else "/tmp"))
     except OSError as error:
-        raise RenderError(
+        raise RayFailedError(
             f"Ray did not start on this machine: {error}. Set TMPDIR to a folder that you can write"
         ) from error
 
@@ -160,29 +162,39 @@ def _start_here(gpus: int | None, folder: Path) -> None:
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:
-            ray.init(
-                # Without an address, Ray would join any cluster that runs on this machine.
-                address="local",
-                include_dashboard=False,
-                num_gpus=gpus,
-                # By default, Ray starts a process for each core of the machine, also for those of other jobs.
-                num_cpus=cores_here(),
-                object_store_memory=object_store_bytes(memory_here()),
-                job_config=_job(),
-                **_QUIET,
-                # Ray opens its own folder to everybody, so it is a folder inside the private one.
-                _temp_dir=str(folder / "r"),
-            )
+            try:
+                _init_here(gpus, folder)
+            except Exception as error:
+                # A busy machine may be too slow for Ray's own limits.
+                log.warning("Ray did not start on this machine: %s; trying once more", first_line(error))
+                ray.shutdown()
+                _init_here(gpus, folder)
         except BaseException as error:
             if not isinstance(error, Exception):
                 _end_here(folder)
                 raise
             ray.shutdown()
             # Ray raises plain Exceptions if its processes do not start. The folder stays, because it has their logs.
-            raise RenderError(
+            raise RayFailedError(
                 f"Ray did not start on this machine: {first_line(error)} Check with render-doctor, and read the logs "
                 f"in {folder}/r/session_latest/logs; then run the same command again"
             ) from error
+
+
+def _init_here(gpus: int | None, folder: Path) -> None:
+    ray.init(
+        # Without an address, Ray would join any cluster that runs on this machine.
+        address="local",
+        include_dashboard=False,
+        num_gpus=gpus,
+        # By default, Ray starts a process for each core of the machine, also for those of other jobs.
+        num_cpus=cores_here(),
+        object_store_memory=object_store_bytes(memory_here()),
+        job_config=_job(),
+        **_QUIET,
+        # Ray opens its own folder to everybody, so it is a folder inside the private one.
+        _temp_dir=str(folder / "r"),
+    )
 
 
 def _end_here(folder: Path) -> None:
@@ -221,7 +233,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
 
     Raises:
         DeviceError: no cluster answers at the address.
-        RenderError: Ray does not start on this machine.
+        RayFailedError: Ray does not start on this machine.
     """
     if address is None:
         with local_ray(logical_gpus):
@@ -248,6 +260,16 @@ def _check_reachable(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+
+
+def head_answers() -> bool:
+    """Return whether the head of the connected Ray accepts connections. A call of Ray itself would wait for it."""
+    host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _ANSWER_SECONDS).close()
+    except OSError:
+        return False
+    return True
 
 
 def nodes_of_cluster() -> list[Node]:
@@ -282,6 +304,7 @@ def _quiet_ray() -> Iterator[None]:
         _altered(os.environ, **{name: _DEFAULTS[name] for name in _DEFAULTS.keys() - os.environ.keys()}),
         # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them.
         _altered(vars(ray_worker), print_to_stdstream=_log_output),
+        _altered(vars(threading), excepthook=_log_failed_thread),
         # Ray's handlers exit immediately, and that of its C++ part aborts; those of `Interrupts` finish the run.
         _altered(vars(ray_utils), set_sigterm_handler=lambda _: None),
         _altered(vars(ray_constants), RAY_DISABLE_FAILURE_SIGNAL_HANDLER=True),
@@ -295,3 +318,11 @@ def _quiet_ray() -> Iterator[None]:
 def _log_output(data: dict[str, Any], **_: Any) -> None:
     """Log the output of Ray, which -vv shows."""
     log.debug("%s", "\n".join(data.get("lines", ())))
+
+
+def _log_failed_thread(failed: threading.ExceptHookArgs) -> None:
+    """Log the error of a thread, which -vv shows: Ray's threads fail if its head is lost, which the run reports."""
+    if failed.thread is not None and failed.thread.name.startswith("ray_"):
+        log.debug("%s: %s", failed.thread.name, failed.exc_value)
+    else:
+        threading.__excepthook__(failed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
 from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_workers, limit_of
 from diorama.render.run.options import RunOptions
-from diorama.render.run.pool import Pool
+from diorama.render.run.pool import Pool, RayLostError
 from diorama.render.run.recheck import is_sampled, judge, may_take
 from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog, Progress
@@ -85,7 +84,7 @@ class RenderLoop:
             ConflictError: the store holds images of another series of Blender.
             KeyboardInterrupt: a second signal came.
         """
-        start = time.monotonic()
+        start, lost = time.monotonic(), False
         self._deadline = interrupts.deadline
         self.events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
@@ -102,11 +101,14 @@ class RenderLoop:
         except (KeyboardInterrupt, DioramaError, RayError) as error:
             if isinstance(error, DeviceError) and self._pool.devices:
                 self.summary.stopped = "device"
+            lost = isinstance(error, RayLostError | RayError)
             self._commit_rendered()
+            if isinstance(error, RayError):
+                raise RayLostError.of(error) from error
             raise
         finally:
             with interrupts.undisturbed():
-                self._pool.close()
+                self._pool.close(lost)
                 self._committer.close()
             self._close_summary(time.monotonic() - start)
         return self.summary
@@ -391,10 +393,7 @@ class RenderLoop:
 
     def _close_summary(self, seconds: float) -> None:
         """Add this part of the run; a run has several parts if Ray was started again."""
-        summary, pool = self.summary, self._pool
-        summary.seconds += seconds
-        if summary.rendered:
-            summary.add_seconds({"commit": self._committer.seconds})
-        summary.replaced_why.update(pool.replaced)
-        summary.memory_peaks += [pool.peaks[number] for number in sorted(pool.peaks)]
-        summary.devices = summary.devices or Counter(dict.fromkeys(pool.devices, 0))
+        self.summary.seconds += seconds
+        if self.summary.rendered:
+            self.summary.add_seconds({"commit": self._committer.seconds})
+        self._pool.add_to(self.summary)

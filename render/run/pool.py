@@ -14,10 +14,12 @@ from ray.exceptions import RayError
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from diorama.render.model.errors import AssetError, DeviceError, RenderError, UsageError, first_line
+from diorama.render.model.errors import AssetError, DeviceError, RayFailedError, RenderError, UsageError, first_line
+from diorama.render.run.local_ray import head_answers
 from diorama.render.run.options import RunOptions
 from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog
+from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.language.registry import PluginError
@@ -32,6 +34,8 @@ _ASK_SECONDS = 10.0
 _END_SECONDS = 20.0
 # Ray needs 15 s to notice that a node is lost; each look is a round trip to its head node.
 _LOOK_SECONDS = 3.0
+# A head may be restarted. Once it has not answered for 60 s, Ray's C++ part ends this process without a word to Python.
+_HEAD_SECONDS = 15.0
 # A worker that fails to start this many times in a row will not start the next time either.
 _START_TRIES = 3
 # After this many losses without a single answer in between, the cause is not an episode.
@@ -39,8 +43,13 @@ _LOSSES, _LOSSES_A_WORKER = 30, 5
 _ERRORS = {error.__name__: error for error in (DeviceError, UsageError, AssetError, PluginError)}
 
 
-class RayLostError(RenderError):
-    """The run's Ray has no node left to render on."""
+class RayLostError(RayFailedError):
+    """The run's Ray no longer answers, or has no node left to render on."""
+
+    @classmethod
+    def of(cls, error: RayError) -> RayLostError:
+        """Describe an error of Ray that is not about one worker."""
+        return cls(f"Ray failed: {first_line(error)}. Committed episodes are safe: run the same command again")
 
 
 class Pool:
@@ -58,7 +67,8 @@ class Pool:
         self._groups: dict[str, Any] = {}
         self._started = 0
         self._losses = 0
-        self._looked = time.monotonic()
+        # When Ray's nodes were looked at, and its head was asked and answered.
+        self._looked = self._asked = self._answered = time.monotonic()
         # Killed workers of GPUs, and until when to wait for their processes.
         self._ending: list[tuple[Card, Ready, float]] = []
         self.slots: list[Slot] = []
@@ -184,13 +194,22 @@ class Pool:
             self._launch(slot)
 
     def check_starts(self) -> None:
-        """Restart workers whose start takes too long.
+        """Check that Ray answers, and restart workers whose start takes too long.
 
         Raises:
-            RenderError: no node is left to start on, or a worker did not start several times in a row.
+            RayLostError: Ray does not answer, or no node is left to start on.
+            RenderError: or a worker did not start several times in a row.
         """
         starting = [slot for slot in self.slots if slot.ready is not None]
         now = time.monotonic()
+        if now - self._asked >= _LOOK_SECONDS:
+            self._asked = now
+            self._answered = now if head_answers() else self._answered
+            if now - self._answered > _HEAD_SECONDS:
+                raise RayLostError(
+                    f"Ray's head (gcs_server) has not answered for {now - self._answered:.0f} s. Committed episodes "
+                    "are safe: run the same command again to continue"
+                )
         if starting and now - self._looked >= _LOOK_SECONDS:
             self._looked = now
             if node_lost(""):
@@ -341,11 +360,18 @@ class Pool:
         except (RayError, TimeoutError):
             return None
 
-    def close(self) -> None:
-        """End all workers and give their GPUs back to Ray."""
-        self._end(self.slots)
-        for group in self._groups.values():
-            remove_placement_group(group)
+    def add_to(self, summary: Summary) -> None:
+        """Add what became of the workers to the result of the run."""
+        summary.replaced_why.update(self.replaced)
+        summary.memory_peaks += [self.peaks[number] for number in sorted(self.peaks)]
+        summary.devices = summary.devices or Counter(dict.fromkeys(self.devices, 0))
+
+    def close(self, lost: bool = False) -> None:
+        """End all workers and give their GPUs back to Ray. lost: Ray does not answer, and all end with it."""
+        if not lost:
+            self._end(self.slots)
+            for group in self._groups.values():
+                remove_placement_group(group)
         self.slots = []
 
 
@@ -355,4 +381,5 @@ def node_lost(node: str) -> bool:
     Args:
         node: its Ray id; empty for all nodes together.
     """
-    return all(not known["Alive"] or (node and known["NodeID"] != node) for known in ray.nodes())
+    # Without a head, Ray would search for it until it ends this process.
+    return head_answers() and all(not known["Alive"] or (node and known["NodeID"] != node) for known in ray.nodes())

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from diorama.render.model.errors import DeviceError
+from diorama.render.model.errors import DeviceError, RayFailedError
 from diorama.render.run.worker import Failure
 from diorama.scene_specs.language.tables import counted
 
 _SHOWN_FAILURES = 50
+_CODES = {"device": DeviceError.exit_code, "ray": RayFailedError.exit_code}
 _WHY = {
     "died": "died",
     "hung": "hung",
@@ -43,8 +44,8 @@ class Summary:
             unreachable.
         rechecked: number of episodes that two workers rendered, with the same result (--recheck).
         retried: number of episodes given to another worker.
-        stopped: the cause, `interrupt`, `time`, `failures` or `device` (no GPU was left); "" if the run came to its
-            end.
+        stopped: the cause, `interrupt`, `time`, `failures`, `device` (no GPU was left) or `ray` (Ray did not start, or
+            was lost); "" if the run came to its end.
         workers_per_gpu: as measured, or as limited when GPU memory ran out, else None.
         gpu_memory_short: whether GPU memory ran out.
         lost_gpus: name -> why it left the run.
@@ -83,10 +84,10 @@ class Summary:
     def exit_code(self) -> int:
         """0 if all are done, 1 if some failed or are left, 3 if no GPU was left, 130 if Ctrl-C stopped the run.
 
-        75 if the end of its time stopped it: the same command continues.
+        5 if Ray did not start or was lost. 75 if the end of its time stopped it: the same command continues.
         """
-        if self.stopped == "device":
-            return DeviceError.exit_code
+        if self.stopped in _CODES:
+            return _CODES[self.stopped]
         if self.left and self.stopped == "interrupt":
             return 130
         if self.left and self.stopped == "time":

@@ -32,7 +32,10 @@ from tests.render.run.conftest import Farm
 def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tries: list[int] = []
+
     def fail(**_: Any) -> None:
+        tries.append(1)
         raise RuntimeError("")
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
@@ -41,6 +44,7 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(RenderError, match="Ray did not start on this machine: RuntimeError") as raised, local_ray():
         pass
+    assert len(tries) == 2 and raised.value.exit_code == 5
     # Its logs stay, and the message names them.
     (kept,) = tmp_path.iterdir()
     assert f"{kept}/r/session_latest/logs" in str(raised.value)

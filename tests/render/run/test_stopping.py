@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import UsageError
+from diorama.render.model.errors import RayFailedError, UsageError
 from diorama.render.run.batch import Batch
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
@@ -22,6 +22,7 @@ from diorama.render.run.stopping import Deadline, Interrupts, job_end, parse_tim
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker_plan import Node
 from tests.render.run.conftest import Farm
+from tools.programs import children_of
 
 
 def test_times_are_local_or_say_their_zone() -> None:
@@ -181,6 +182,49 @@ def test_a_ray_that_ended_with_its_job_is_not_started_again(farm: Farm, monkeypa
     monkeypatch.setattr(RenderLoop, "go", lost)
     found = farm.run(farm.write("a"), code=75)
     assert found["stopped"] == "time" and found["left"] == 1 and len(starts) == 1
+
+
+def test_a_ray_that_is_lost_has_its_own_exit_code(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[int] = []
+
+    @contextmanager
+    def nodes(*_: object) -> Iterator[list[Node]]:
+        starts.append(1)
+        if len(starts) == 9:
+            raise RayFailedError("Ray did not start")
+        yield [Node("", 1, 0)]
+
+    def lost(*_: object) -> None:
+        raise RayLostError("lost")
+
+    monkeypatch.setattr("diorama.render.run.batch.ray_nodes", nodes)
+    monkeypatch.setattr(RenderLoop, "go", lost)
+    found = farm.run(farm.write("a"), code=5)
+    assert (found["stopped"], found["exit_code"], found["left"], len(starts)) == ("ray", 5, 1, 4)
+    assert found["stderr"].count("error: lost") == 1 and "Traceback" not in found["stderr"]
+    assert farm.run(farm.write("a"), "--address", "auto", code=5)["left"] == 1 and len(starts) == 5
+    starts += [1, 1, 1]
+    found = farm.run(farm.write("a"), code=5)
+    assert found["exit_code"] == 5 and "error: Ray did not start" in found["stderr"] and len(starts) == 9
+
+
+@pytest.mark.slow
+def test_a_head_that_dies_is_noticed_before_ray_ends_the_process(farm: Farm) -> None:
+    specs, log = farm.write(*(f"e{number:03d}" for number in range(150))), farm.folder / "log.jsonl"
+    line = [sys.executable, "-c", "from diorama.render.cli.batch import main; main()", specs, "--out", farm.store]
+    options = ["--renderer", "tests.render.run.renderers:Slow", "--size", "32x24", "--workers", "1"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [*line, *options, "--json-log", str(log)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 200
+        while not log.exists() or '"episode-done"' not in log.read_text():
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        (head,) = [pid for pid in children_of(process.pid) if "gcs_server" in Path(f"/proc/{pid}/cmdline").read_text()]
+        os.kill(head, signal.SIGKILL)
+        _, text = process.communicate(timeout=200)
+    assert process.returncode == 0 and "has not answered" in text and "Traceback" not in text, text
+    assert len(farm.stored()) == 150
 
 
 def test_a_shell_left_over_from_a_job_is_told_so(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
