@@ -26,8 +26,8 @@ from tqdm import tqdm
 
 from diorama.render.model.errors import UsageError
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.language.writing import write_atomic
 from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates

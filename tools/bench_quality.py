@@ -24,7 +24,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.writing import write_atomic
 from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates

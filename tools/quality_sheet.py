@@ -22,8 +22,8 @@ from diorama.render.draw.tile_grid import Tile, tile_grid
 from diorama.render.model.errors import UsageError
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.writing import write_atomic
 from tools.programs import positive
 from tools.quality import references, results
 from tools.quality.metrics import Picture

@@ -20,10 +20,10 @@ from typing import Any
 
 from diorama.render.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryError
 from diorama.render.model.errors import ChatError, UsageError
-from diorama.scene_specs.language.appending import open_growing
 from diorama.scene_specs.language.chat import ChatModel, Message, Picture, Reply, in_parallel
 from diorama.scene_specs.language.foreign import without_passwords
 from diorama.scene_specs.language.registry import load_object
+from diorama.scene_specs.language.writing import open_growing
 
 __all__ = [
     "Asker", "BudgetError", "ChatError", "ChatModel", "ChatSettings", "Message", "Meter", "Models", "Picture", "Reply",

@@ -11,8 +11,8 @@ from threading import Event, Lock
 from typing import Any
 
 from diorama.render.model.errors import ChatError, DioramaError
-from diorama.scene_specs.language.appending import GrowingFile
 from diorama.scene_specs.language.chat import ChatModel, Message, Picture, Reply
+from diorama.scene_specs.language.writing import GrowingFile
 
 
 class BudgetError(ChatError):

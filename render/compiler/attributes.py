@@ -11,7 +11,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler.rng import Keys
 from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.outlines import corners_of, outline_of
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
@@ -21,6 +20,7 @@ from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
+from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import SceneMaterial
 from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
 from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace, flat_layers

@@ -9,11 +9,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from diorama.render.compiler.attributes import Item
-from diorama.render.compiler.rng import Keys
 from diorama.render.geometry.camera import Camera, orbit_direction, orbit_distance
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text
+from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
 from diorama.scene_specs.language.spec import CameraSpec, FrameSpec, LightSpec
 from diorama.scene_specs.language.stage import Stage, StageLight

@@ -9,13 +9,13 @@ from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import Item, draw_items
 from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
 from diorama.render.compiler.constraints import rules_of
-from diorama.render.compiler.content import content_seed
 from diorama.render.compiler.layout import Layout, lay_out
-from diorama.render.compiler.rng import Keys
+from diorama.render.compiler.render_key import content_seed
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.model.errors import CompileError
+from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
 from diorama.scene_specs.language.stage import Stage, stage_of

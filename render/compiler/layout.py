@@ -12,12 +12,12 @@ from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.constraints import Rules
 from diorama.render.compiler.placement import Floats, Ground2, Search
 from diorama.render.compiler.pointer import Placer, placer_of, quadrants
-from diorama.render.compiler.rng import Keys
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
 from diorama.render.geometry.rotation import Vec
 from diorama.render.model.errors import CompileError
+from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.tables import counted

@@ -1,13 +1,15 @@
-"""What decides whether a stored episode is the requested one, found without compiling it."""
+"""What decides whether a stored episode is the requested one, found without compiling it, and what of two images."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import util
 from pathlib import Path
+from typing import Any
 
 from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.cameras import fits
@@ -19,7 +21,7 @@ from diorama.render.model.record import RenderKey
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
-from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
 from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layers, stage_of
 
@@ -218,3 +220,46 @@ def _digest(path: Path) -> bytes:
         return hashlib.sha256(os.fsencode(path.readlink())).digest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").digest()
+
+
+_METADATA = {"name", "utterance", "truth", "pointer", "fixation"}
+
+
+def _shown(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
+    shown = frame.model_dump(mode="json", exclude=_METADATA | leave_out)
+    if frame.pixels is None:
+        del shown["pixels"]
+    for item in shown["objects"]:
+        del item["name"]
+        if item["outline"] is None:
+            del item["outline"]
+    for view in shown.get("views", ()):
+        del view["name"]
+    return shown
+
+
+def _text(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def content_seed(frame: SceneFrame) -> int:
+    """Return a seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
+    shown = _shown(frame, {"seed", "passes", "background"})
+    return int.from_bytes(hashlib.sha256(_text(shown)).digest()[:4], "little") >> 1
+
+
+def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
+    """Return the hexadecimal SHA-256 of all that decides the passes of an image: content, settings, stage, assets.
+
+    Leaves out models that only other frames of the Scene show, so that equal frames of two episodes have equal keys.
+    """
+    here = {item.shape for item in frame.objects}
+    parts = {
+        "frame": _shown(frame, {"views"}),
+        "camera": view.camera.model_dump(mode="json"),
+        **({} if view.glass is None else {"glass": view.glass}),
+        "settings": scene.settings.model_dump(mode="json"),
+        "stage": scene.stage,
+        "assets": {name: digest for name, digest in scene.assets.items() if not is_model(name) or name in here},
+    }
+    return hashlib.sha256(_text(parts)).hexdigest()

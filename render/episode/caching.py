@@ -11,7 +11,7 @@ import pickle
 import zlib
 from collections import OrderedDict
 
-from diorama.render.compiler.content import picture_key
+from diorama.render.compiler.render_key import picture_key
 from diorama.render.geometry.display import with_fixation
 from diorama.render.model.passes import Passes, Renderer
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView

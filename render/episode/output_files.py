@@ -19,11 +19,10 @@ from diorama.render.draw.overlay import overlay
 from diorama.render.model.errors import UsageError
 from diorama.render.model.passes import Passes
 from diorama.render.model.record import EpisodeRecord
-from diorama.scene_specs.language.atomic import atomic_path
 from diorama.scene_specs.language.rendered import ImageRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.writing import report_write_errors
+from diorama.scene_specs.language.writing import atomic_path, report_write_errors
 
 
 class BlendSaver:

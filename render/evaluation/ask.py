@@ -14,9 +14,9 @@ from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection
-from diorama.scene_specs.language.appending import GrowingFile, open_growing
 from diorama.scene_specs.language.chat import in_parallel
 from diorama.scene_specs.language.items import Item
+from diorama.scene_specs.language.writing import GrowingFile, open_growing
 
 # Items in memory at once, with their images; more if more are asked at a time.
 _CHUNK = 64

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.foreign import refuse_links
+from diorama.scene_specs.language.writing import write_atomic
 
 
 class FileConflictError(Exception):
@@ -140,7 +140,7 @@ def indented_json(value: Any) -> bytes:
 
 
 def remove_leftovers(out: Path) -> None:
-    """Delete the temporary files (diorama.scene_specs.language.atomic) that a killed export left below `out`.
+    """Delete the temporary files (diorama.scene_specs.language.writing) that a killed export left below `out`.
 
     Call it only inside `output_lock`.
     """

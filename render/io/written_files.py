@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from diorama.render.io.atomic_output import below
 from diorama.render.model.errors import ConflictError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, ids_filter
-from diorama.scene_specs.language.atomic import atomic_path, write_atomic
+from diorama.scene_specs.language.writing import atomic_path, write_atomic
 
 RECORD = ".diorama-export.json"
 # A store is known by this many of its episodes, and is the same as long as it has one of them.

@@ -23,9 +23,9 @@ from pydantic import Field, TypeAdapter
 
 from diorama.render.model.errors import UsageError
 from diorama.render.run.estimate import Estimator
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.foreign import printable, read_foreign
 from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.writing import write_atomic
 
 if TYPE_CHECKING:
     from diorama.render.run.summary import Summary

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from numpy.random import Generator
 
 _Item = TypeVar("_Item")
 
@@ -41,3 +43,23 @@ def sample(rng: np.random.Generator, items: Sequence[_Item], count: int) -> list
 def shuffled(rng: np.random.Generator, items: Sequence[_Item]) -> list[_Item]:
     """Return all items in random order."""
     return sample(rng, items, len(items))
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The generators of one frame of one episode."""
+
+    seed: int
+    episode: str
+    frame: str
+
+    def _digest(self, purpose: str) -> bytes:
+        return key_digest(str(self.seed), self.episode, self.frame, purpose)
+
+    def generator(self, purpose: str) -> Generator:
+        """Return a new generator; equal keys and purposes always give equal numbers."""
+        return keyed_generator(self._digest(purpose))
+
+    def bits31(self, purpose: str) -> int:
+        """Return 31 bits, for a seed of Cycles."""
+        return int.from_bytes(self._digest(purpose)[:4], "little") >> 1

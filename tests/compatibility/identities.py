@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.compiler import compile_episode
-from diorama.render.compiler.content import content_seed, picture_key
-from diorama.render.compiler.render_key import render_key_of
+from diorama.render.compiler.render_key import content_seed, picture_key, render_key_of
 from diorama.render.model.blender_series import key_suffix
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.checks.semantics import check_spec

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.writing import write_atomic
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # Bit depth, color type, compression, filtering, interlacing.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from diorama.render.model.errors import AssetError, UsageError
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.atomic import write_atomic
+from diorama.scene_specs.language.writing import write_atomic
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.png16 import read_png16, write_png16
 from tools.quality.results import Size, read_facts

@@ -12,8 +12,8 @@ from typing import Any
 
 from diorama.render import __version__
 from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.pictures import decode_png
+from diorama.scene_specs.language.writing import write_atomic
 from tools.quality.metrics import Picture, unit
 from tools.quality.sources import sources
 

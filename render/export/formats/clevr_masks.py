@@ -32,13 +32,13 @@ from diorama.render.io.atomic_output import FileConflictError, below, compact_js
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
-from diorama.scene_specs.language.appending import GrowingFile, open_growing
 from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.rendered import RLE
 from diorama.scene_specs.language.scene import SceneCamera
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import SIZES
+from diorama.scene_specs.language.writing import GrowingFile, open_growing
 
 FROM_FILES = True
 FORMAT_VERSION = 1

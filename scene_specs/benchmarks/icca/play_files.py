@@ -33,13 +33,12 @@ from diorama.scene_specs.benchmarks.icca.score import (
 )
 from diorama.scene_specs.benchmarks.icca.transcript_files import open_transcripts, write_played
 from diorama.scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.benchmark import Chart, Result, Series
 from diorama.scene_specs.language.chat import ModelOpener, in_parallel
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.registry import load_object
-from diorama.scene_specs.language.writing import create_empty_folder, report_write_errors
+from diorama.scene_specs.language.writing import create_empty_folder, report_write_errors, write_atomic
 
 
 def play_games(options: Play, models: ModelOpener) -> Series:

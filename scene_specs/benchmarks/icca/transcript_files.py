@@ -14,10 +14,15 @@ from typing import IO, Any
 from diorama.scene_specs.benchmarks.icca.game import TRIALS, Game
 from diorama.scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
 from diorama.scene_specs.benchmarks.icca.transcripts import transcripts_of
-from diorama.scene_specs.language.appending import GrowingFile, open_growing
 from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.foreign import read_foreign, read_text
-from diorama.scene_specs.language.writing import atomic_writer, is_stream, report_write_errors
+from diorama.scene_specs.language.writing import (
+    GrowingFile,
+    atomic_writer,
+    is_stream,
+    open_growing,
+    report_write_errors,
+)
 
 _log = logging.getLogger(__name__)
 _HEAD = b'{"icca_transcript":'

@@ -28,13 +28,12 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     svg_text,
 )
 from diorama.scene_specs.benchmarks.kilogram.validity import Span, overlap, spans, tangram_problems, touch
-from diorama.scene_specs.language.atomic import write_atomic
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.outlines import edges
 from diorama.scene_specs.language.rng import generator, pick, shuffled
 from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import report_write_errors
+from diorama.scene_specs.language.writing import report_write_errors, write_atomic
 
 # Attempts per piece, and per tangram. Two to six attempts per piece are usual.
 PLACES = 600

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.compiler.rng import Keys
 from diorama.render.model.errors import CompileError
 from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import SceneFrame
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.stage import load_stage

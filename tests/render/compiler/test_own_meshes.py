@@ -11,8 +11,7 @@ import pytest
 
 from diorama.render.api import compile_spec, render_scene
 from diorama.render.compiler import compile_episode
-from diorama.render.compiler.content import picture_key
-from diorama.render.compiler.render_key import render_key_of
+from diorama.render.compiler.render_key import picture_key, render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.asset_roots import searching

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from diorama.render.api import compile_spec
-from diorama.render.compiler.content import content_seed, picture_key
-from diorama.render.compiler.render_key import render_key_of
+from diorama.render.compiler.render_key import content_seed, picture_key, render_key_of
 from diorama.render.model.errors import SpecError
 from diorama.scene_specs.language.materials import changed_parameters, transmits
 from diorama.scene_specs.language.registry import PluginError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from diorama.render.api import compile_spec
-from diorama.render.compiler.content import picture_key
+from diorama.render.compiler.render_key import picture_key
 from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 
