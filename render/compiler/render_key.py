@@ -242,6 +242,8 @@ def _text(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
+# On stages with `"sampling": "content"`, two frames with the same content (without names and metadata) have the same
+# seed, so an image of one is identical to that of the other, bit for bit, whether it was rendered again or cached.
 def content_seed(frame: SceneFrame) -> int:
     """Return a seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
     shown = _shown(frame, {"seed", "passes", "background"})

@@ -14,56 +14,9 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from diorama.render.geometry.shapenet import Model, ModelMaterial, load_model
+from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.model.errors import AssetError
-from diorama.render.renderers.cycles.node_tree import Tree
-
-
-def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
-    """The Blender material of one material of a model.
-
-    Args:
-        image: data-block of its texture, or None.
-    """
-    tree = Tree(f"model {look.name}"[:60])
-    mix = tree.add("Mix", data_type="RGBA", blend_type="MIX")
-    factor, first, second = (next(s for s in mix.inputs if s.identifier == name) for name in _MIX_INPUTS)
-    tree.link(tree.alpha, factor)
-    tree.link(tree.color, second)
-    if image is None:
-        first.default_value = (*look.color, 1.0)
-    else:
-        picture = tree.add("TexImage", interpolation="Linear", extension="REPEAT")
-        picture.image = image
-        tree.link(picture.outputs["Color"], first)
-    body = tree.add("BsdfPrincipled", Roughness=look.roughness, Metallic=look.metallic, Alpha=look.alpha)
-    body.inputs["Specular IOR Level"].default_value = look.specular
-    tree.link(next(s for s in mix.outputs if s.identifier == "Result_Color"), body.inputs["Base Color"])
-    return tree.finish(body.outputs[0])
-
-
-def build_unlit(look: ModelMaterial, image: Any | None, wraps: bool) -> Any:
-    """The material that emits the color or texture.
-
-    The color at a point is the bilinear mean of the sRGB values of the four nearest texels, whose alpha is ignored.
-
-    Args:
-        wraps: whether texture coordinates leave the image.
-    """
-    tree = Tree(f"unlit {look.name}"[:60])
-    color: Any = (*look.color, 1.0)
-    if image is not None:
-        # Otherwise the last texels would be mixed with those of the opposite edge.
-        picture = tree.add("TexImage", interpolation="Linear", extension="REPEAT" if wraps else "EXTEND")
-        picture.image = image
-        image.alpha_mode = "NONE"
-        color = picture.outputs["Color"]
-    return tree.finish(tree.add("Emission", Color=color).outputs[0])
-
-
-# The inputs of a mix node have the same names for all types; only their identifiers differ.
-_MIX_INPUTS = ("Factor_Float", "A_Color", "B_Color")
-
+from diorama.render.renderers.cycles.model_material import build_model_material, build_unlit
 
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.
