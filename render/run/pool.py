@@ -367,7 +367,11 @@ class Pool:
         summary.devices = summary.devices or Counter(dict.fromkeys(self.devices, 0))
 
     def close(self, lost: bool = False) -> None:
-        """End all workers and give their GPUs back to Ray. lost: Ray does not answer, and all end with it."""
+        """End all workers and give their GPUs back to Ray.
+
+        Args:
+            lost: Ray does not answer, and all end with it.
+        """
         if not lost:
             self._end(self.slots)
             for group in self._groups.values():

@@ -119,7 +119,13 @@ _UNUSED = ("max_hist_len", "first_round_eg")
 
 
 def listener_of(name: str, row: Mapping[str, Any]) -> ListenerVariant:
-    """Return a variant from its settings as JSON data. Raises KeyError, SpecError, TypeError."""
+    """Return a variant from its settings as JSON data.
+
+    Raises:
+        KeyError: a setting is missing.
+        TypeError: a setting is unknown or of another type.
+        SpecError: a setting has a value that is not allowed.
+    """
     return ListenerVariant(name, **{**row, "misleading_trials": tuple(row["misleading_trials"])})
 
 
