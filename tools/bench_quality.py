@@ -2,10 +2,15 @@
 
     python -m tools bench-quality references                           # 24 scenes x 4,096 samples, resumes
     python -m tools bench-quality run clevr-512 standard draft my_try.json  # resumes image by image
+    python -m tools bench-quality run published-32 published-512 standard   # against the published renderer
     python -m tools bench-quality report --table table.md --plot error.svg
 
 `run` measures profiles (by name) and tries (for their files see tools/quality/candidates.py), alternating scene by
-scene, so that a change of the machine's speed favors none of them; then it reports. See docs/quality.md. Exit codes: 0
+scene, so that a change of the machine's speed favors none of them; then it reports. The published renderer loads
+everything again for each image and renders it twice. The report says how much faster the others are than it is with its
+most samples, and, if it was measured with several numbers of samples, at equal error. Our time includes everything from
+the spec to the encoded image and its truth, but not the commit into a store, and not the published renderer's search
+for a layout. See docs/quality.md. Exit codes: 0
 done; 1 boxes or masks differ between candidates, or a render failed; 2 wrong options, missing or damaged files; 130
 stopped, and the same command continues.
 """
@@ -17,19 +22,23 @@ import logging
 import math
 import statistics
 from argparse import ArgumentParser, Namespace
-from contextlib import closing
+from contextlib import ExitStack, closing
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 from tqdm import tqdm
 
 from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.writing import write_atomic
 from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
+from tools.quality.equal import compare, equal_table, verdict
 from tools.quality.measure import measure
 from tools.quality.plot import Point, svg
+from tools.quality.published import PublishedRenderer
 from tools.quality.scenes import TestScene, scenes
 from tools.quality.scenes import add_options as add_scene_options
 from tools.quality.tuned import TunedRenderer
@@ -82,13 +91,24 @@ def run(options: Namespace) -> int:
 
 
 def _measure_all(todo: list[tuple[TestScene, Candidate, str]], options: Namespace) -> None:
-    with closing(TunedRenderer("cpu", options.threads)) as renderer, tqdm(todo, unit="image") as bar:
+    theirs = next(((scene, candidate) for scene, candidate, _ in todo if candidate.published), None)
+    with ExitStack() as stack:
+        renderer = stack.enter_context(closing(TunedRenderer("cpu", options.threads)))
         # The first image of a process costs more than those after it.
         measure(renderer, todo[0][0].spec, Candidate(name="warm", base="draft"), (64, 48))
-        for scene, candidate, key in bar:
+        if theirs is not None:
+            first = theirs[0].compiled(theirs[1].at(64, 48).with_samples(1))
+            published = stack.enter_context(PublishedRenderer(first, options.threads))
+            published.render(first)
+        for scene, candidate, key in (bar := stack.enter_context(tqdm(todo, unit="image"))):
             bar.set_description(f"{candidate.name} {scene.name}")
-            measured = measure(renderer, scene.spec, candidate, options.size, options.repeat, not options.whole)
+            measured: results.Measured
+            if candidate.published:
+                measured = published.render(scene.compiled(candidate.at(*options.size)))
+            else:
+                measured = measure(renderer, scene.spec, candidate, options.size, options.repeat, not options.whole)
             about = {"base": candidate.base, "change": candidate.change, "prediction": candidate.prediction}
+            about = {} if candidate.published else about
             results.keep(options.results, candidate.name, scene.name, key, measured, about)
 
 
@@ -97,11 +117,25 @@ def show(options: Namespace) -> int:
     made = report.rows(options.results, options.references, scenes(options.limit, options.scenes), options.candidates)
     if not made:
         raise UsageError(f"{options.results}: no scene has results of all candidates; measure: bench-quality run")
-    wrong = report.truths_differ(made)
+    theirs = sorted((row for row in made if _samples(row)), key=_samples)
+    ours = [row for row in made if row not in theirs]
+    wrong = report.truths_differ(ours)
+    known = references_of(made, options)
+    own = {name: reference.own_psnr for name, reference in known.items()}
+    curve = [(_samples(row), row) for row in theirs]
+    equal = {row.name: compare(row, curve, own) if len(curve) > 1 else [] for row in ours if curve}
+    verdicts = {row.name: verdict(row, theirs[-1], equal[row.name]) for row in ours if curve}
     if options.json:
-        text = json.dumps({"candidates": report.as_json(made), "truth_differs": wrong}, indent=1) + "\n"
+        against = {name: {"verdict": verdicts[name], "equal": [*map(asdict, equal[name])]} for name in equal}
+        figures = {"candidates": report.as_json(made), "against": against, "truth_differs": wrong}
+        text = json.dumps(figures, indent=1) + "\n"
     else:
-        text = _markdown(made, wrong, options)
+        parts = [_markdown(made, wrong, known, theirs[-1].name if theirs else "clevr-512")]
+        for name, lines in verdicts.items():
+            parts.append(f"{name} against {theirs[-1].name}:\n\n" + "".join(f"- {line}\n" for line in lines))
+            if equal[name]:
+                parts.append(f"{name} and the published renderer at equal PSNR:\n\n" + equal_table(equal[name]))
+        text = "\n".join(parts)
     print(text, end="")
     if options.table is not None:
         write_atomic(options.table, text)
@@ -111,10 +145,21 @@ def show(options: Namespace) -> int:
     return int(bool(wrong))
 
 
-def _markdown(made: list[report.Row], wrong: list[str], options: Namespace) -> str:
+def _samples(row: report.Row) -> int:
+    return Candidate(name=row.name).published
+
+
+def references_of(made: list[report.Row], options: Namespace) -> dict[str, references.Reference]:
+    """Return scene -> reference of the scenes of some rows, in their order."""
     names = [result.scene for result in made[0].results]
     wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
-    known = [references.load_reference(options.references, scene) for scene in wanted]
+    return {scene.name: references.load_reference(options.references, scene) for scene in wanted}
+
+
+def _markdown(
+    made: list[report.Row], wrong: list[str], references_by_scene: dict[str, references.Reference], against: str
+) -> str:
+    names, known = [*references_by_scene], [*references_by_scene.values()]
     own = [reference.own_psnr for reference in known]
     load = statistics.median(result.load for row in made for result in row.results)
     parts = [
@@ -123,7 +168,7 @@ def _markdown(made: list[report.Row], wrong: list[str], options: Namespace) -> s
         f"Seconds are means per image, measured at a load of {load:.1f} per core"
         + (", which is too high for a comparison with another run's" if load > 1.1 else "")
         + ".\n",
-        report.summary(made),
+        report.summary(made, against),
     ]
     best = [max(row.errors[k].psnr for row in made) for k in range(len(names))]
     near = [
@@ -137,7 +182,7 @@ def _markdown(made: list[report.Row], wrong: list[str], options: Namespace) -> s
         parts.append("Worst 8 x 8 tile by scene, dB:\n\n" + report.by_scene(made, "tile"))
     tried = report.tries(made)
     parts += [f"Tries:\n\n{tried}"] if tried else []
-    truth = "; ".join(wrong) if wrong else f"the same in all {len(made)} candidates"
+    truth = "; ".join(wrong) if wrong else f"the same in {counted(sum(not _samples(row) for row in made), 'candidate')}"
     return "\n".join([*parts, f"Boxes and masks: {truth}.\n"])
 
 
@@ -155,7 +200,7 @@ def add_options(parser: ArgumentParser) -> None:
     make.add_argument("--samples", type=positive, default=4096, help="per pixel, both halves together")
     make.set_defaults(run=make_references)
     measuring = command("run", "measure candidates and report")
-    measuring.add_argument("candidates", nargs="+", help="names of profiles, and .json files of tries")
+    measuring.add_argument("candidates", nargs="+", help="profiles, published-<samples>, and .json files of tries")
     measuring.add_argument("--repeat", type=positive, default=1, help="renders per image; their median counts")
     measuring.add_argument(
         "--whole", action="store_true", help="don't separate sampling and denoising: half the time, for searching"

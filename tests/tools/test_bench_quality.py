@@ -48,7 +48,7 @@ def test_references_candidates_and_report(tmp_path: Path, capsys: pytest.Capture
     text = capsys.readouterr().out
     assert text == (tmp_path / "t.md").read_text()
     assert "| few | standard: samples 2 | worse | -" in text
-    assert "Boxes and masks: the same in all 2 candidates" in text
+    assert "Boxes and masks: the same in 2 candidates" in text
     assert (tmp_path / "p.svg").read_text().count("<circle") == 2
     assert call(tmp_path, "report", "--json") == 0
     data: dict[str, Any] = json.loads(capsys.readouterr().out)

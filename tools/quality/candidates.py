@@ -1,4 +1,6 @@
-"""Candidates for measuring: a profile by name, or a try from a JSON file.
+"""Candidates for measuring: a profile by name, the published renderer, or a try from a JSON file.
+
+`published-512` is the published renderer (tools/quality/published.py) with 512 samples per pixel.
 
 A try's file holds one object or a list of them:
 
@@ -15,6 +17,7 @@ after each render, so that candidates can alternate in one process.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +46,11 @@ class Candidate(SpecModel):
     view_layer_cycles: Values = Field(default_factory=dict)
     image_settings: Values = Field(default_factory=dict)
 
+    @property
+    def published(self) -> int:
+        """Samples of the published renderer; 0 for a profile or a try."""
+        return int(found[1]) if (found := re.fullmatch(r"published-([1-9]\d{0,5})", self.name)) else 0
+
     def at(self, width: int, height: int) -> Settings:
         """Return the settings at a size in pixels. Raises UsageError for an unknown profile or an invalid field."""
         base = settings_for(self.base, width, height)
@@ -65,6 +73,8 @@ class Candidate(SpecModel):
 
     def key(self) -> dict[str, Any]:
         """Return everything that decides images and times."""
+        if self.published:
+            return {"published": self.published}
         return {"settings": self.at(320, 240).model_dump(exclude={"profile"}), **self.properties()}
 
     def properties(self) -> dict[str, Values]:
@@ -73,13 +83,18 @@ class Candidate(SpecModel):
 
 
 def candidates(names: Sequence[str]) -> list[Candidate]:
-    """Return the candidates of a command line: names of profiles, and `.json` files of tries.
+    """Return the candidates of a command line: names of profiles, `published-<samples>`, `.json` files of tries.
 
     Raises UsageError for anything else, and for two candidates of one name.
     """
     found: list[Candidate] = []
     for name in names:
-        found += _load_tries(Path(name)) if name.endswith(".json") else [Candidate(name=name, base=name)]
+        if name.endswith(".json"):
+            found += _load_tries(Path(name))
+        elif samples := Candidate(name=name).published:
+            found.append(Candidate(name=name, base="clevr-512", settings={"samples": samples}))
+        else:
+            found.append(Candidate(name=name, base=name))
     for candidate in found:
         candidate.at(320, 240)
     twice = sorted(name for name, count in Counter(each.name for each in found).items() if count > 1)
@@ -91,11 +106,14 @@ def candidates(names: Sequence[str]) -> list[Candidate]:
 def _load_tries(path: Path) -> list[Candidate]:
     try:
         data = json.loads(path.read_text("utf-8"))
-        return TypeAdapter(list[Candidate]).validate_python(data if isinstance(data, list) else [data])
+        tries = TypeAdapter(list[Candidate]).validate_python(data if isinstance(data, list) else [data])
     except ValidationError as error:
         raise UsageError(f"{path}: candidate {_first_problem(error)}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: unreadable JSON: {error}") from error
+    if taken := [one.name for one in tries if one.published]:
+        raise UsageError(f"{path}: {taken[0]!r} is the name of the published renderer's results; use another name")
+    return tries
 
 
 def _first_problem(error: ValidationError) -> str:

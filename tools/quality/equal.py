@@ -1,13 +1,15 @@
-"""Compare the published recipe with a profile at equal error, scene by scene."""
+"""Compare the published recipe with a profile: throughput, error, and cost at equal error, scene by scene."""
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from diorama.scene_specs.language.tables import markdown_table
 from tools.quality.report import Row
 from tools.quality.results import Result
 
@@ -101,3 +103,37 @@ def compare(ours: Row, recipe: Sequence[tuple[int, Row]], own: Mapping[str, floa
         cpu = cost(k, samples, lambda each: each.cpu)
         found.append(Comparison(result.scene, psnr, result.total, result.cpu, samples, total, picture, cpu, beyond))
     return found
+
+
+def verdict(ours: Row, recipe: Row, equal: list[Comparison]) -> list[str]:
+    """Return the main figures, one per line."""
+    worst = []
+    for name, sign in (("psnr", 1), ("ssim", 1), ("flip", -1)):
+        mine, theirs = ours.worst(name), recipe.worst(name)
+        worst.append(f"{name.upper()} {mine:.4f} against {theirs:.4f}" + " (worse)" * ((mine - theirs) * sign < 0))
+    lines = [
+        f"throughput: {recipe.seconds() / ours.seconds():.1f} times that of the published renderer, "
+        f"{recipe.cpu / ours.cpu:.1f} times by CPU seconds",
+        f"PSNR of the median scene: {ours.median('psnr'):.2f} dB, the recipe's {recipe.median('psnr'):.2f}",
+        f"worst scene: {', '.join(worst)}",
+    ]
+    if equal:
+        total = statistics.median(each.recipe / each.seconds for each in equal)
+        cpu = statistics.median(each.recipe_cpu / each.cpu for each in equal)
+        lines.append(
+            f"at equal PSNR: {total:.1f} times on the median scene, {cpu:.1f} times by CPU seconds; "
+            f"{sum(each.beyond for each in equal)} of {len(equal)} scenes extrapolated"
+        )
+    return lines
+
+
+def equal_table(equal: list[Comparison]) -> str:
+    """Return a Markdown table with a row for each scene."""
+    header = ["scene", "PSNR dB", "ours s", "its samples", "its s", "times", "its image alone", "times by CPU"]
+    rows = []
+    for each in equal:
+        ratios = (each.recipe / each.seconds, each.recipe_picture / each.seconds, each.recipe_cpu / each.cpu)
+        samples = ("beyond " if each.beyond else "") + f"{each.samples:.0f}"
+        row = [each.scene, f"{each.psnr:.2f}", f"{each.seconds:.3f}", samples, f"{each.recipe:.2f}"]
+        rows.append([*row, *(f"{ratio:.1f}" for ratio in ratios)])
+    return markdown_table(header, rows)

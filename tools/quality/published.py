@@ -40,7 +40,6 @@ from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial,
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from tools.quality.results import Measured
 
-PROFILE = "clevr-512"
 MATERIALS = ("rubber", "metal", "glass")
 SHAPES = ("cube", "sphere", "cylinder", "hand")
 _BASE = "base_scene.blend"

@@ -40,17 +40,14 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
 @pytest.mark.slow
 def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     places = ["--references", str(tmp_path / "references"), "--results", str(tmp_path / "results"), *SMALL]
-    asked = ["bench-baseline", "draft", *places, "--counts", "4", "32", "--json"]
-    assert run_tool(asked) == 2
-    assert "bench-quality references" in capsys.readouterr().err
-    assert not (tmp_path / "results").exists()
     assert run_tool(["bench-quality", "references", *places, "--samples", "256"]) == 0
     capsys.readouterr()
+    asked = ["bench-quality", "run", "draft", "published-4", "published-32", *places, "--json"]
     assert run_tool(asked) == 0
     data = json.loads(capsys.readouterr().out)
-    assert set(data["rows"]) == {"draft", "published-4", "published-32"}
+    assert set(data["candidates"]) == {"draft", "published-4", "published-32"} and set(data["against"]) == {"draft"}
     name = scenes(1)[0].name
-    few, many = (data["rows"][f"published-{count}"][name]["psnr"] for count in (4, 32))
+    few, many = (data["candidates"][f"published-{count}"][name]["psnr"] for count in (4, 32))
     assert few < many
     (scene,) = data["against"]["draft"]["equal"]
     assert scene["recipe"] > scene["recipe_picture"] > 0
@@ -58,11 +55,12 @@ def test_one_run_tells_throughput_and_equal_error(tmp_path: Path, capsys: pytest
     assert run_tool(asked[:-1]) == 0
     assert all(path.stat().st_mtime_ns == then for path, then in written.items()), "nothing is measured twice"
     text = capsys.readouterr().out
+    assert "| published-32 takes |" in text and "the same in 1 candidate" in text
     assert "- throughput: " in text and "- at equal PSNR: " in text and f"| {name} |" in text
 
 
 def test_a_name_that_would_be_overwritten_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tries = tmp_path / "t.json"
     tries.write_text('{"name": "published-512", "settings": {"samples": 2}}', "utf-8")
-    assert run_tool(["bench-baseline", str(tries), "--results", str(tmp_path / "results")]) == 2
+    assert run_tool(["bench-quality", "run", str(tries), "--results", str(tmp_path / "results")]) == 2
     assert "another name" in capsys.readouterr().err
