@@ -3,15 +3,13 @@
     python -m tools check-questions STORE... [--per-image 10] [--seed 0] [--processes 1]
 
 Asks questions about all images, reads them back from JSON, executes them again, also without each of their steps, and
-looks for an image in which leaving out the step changes the answer. Then it changes each executor in 20 places, one at
-a time, and counts the changes after which the other one disagrees about a program, or about whether it may be asked.
-Expressions are read back from their words, and all shorter descriptions are tried. Exit code 1 if executors disagree,
-a question is degenerate, a change is not exposed, or an expression fails or is not the shortest.
+looks for an image in which leaving out the step changes the answer. Expressions are read back from their words, and all
+shorter descriptions are tried. Exit code 1 if executors disagree, a question is degenerate, or an expression fails or
+is not the shortest. `python -m tools mutants` changes the executors.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import time
@@ -19,21 +17,15 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from difflib import unified_diff
 from itertools import combinations, groupby, islice
 from multiprocessing import get_context
-from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
-import libcst as cst
-from mutmut.mutation.mutators import mutation_operators
 from tqdm import tqdm
 
 from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
-from diorama.scene_specs.questions import positions_executor, relations_executor
 from diorama.scene_specs.questions.balance import Guesser
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.generate import Question, Questioner, Tally
@@ -53,12 +45,6 @@ from diorama.scene_specs.questions.rules import Judge, shortened
 from diorama.scene_specs.questions.view import ImageView
 from tools.programs import positive
 
-MUTATIONS = 20
-# An image, a program, and its result, None if a presupposition fails.
-Case = tuple[ImageView, Node, Any]
-# Changes that make no difference: no two measured distances have exactly this ratio.
-EQUIVALENT = ("ranked[1][0] <= CLEARLY * ranked[0][0]",)
-
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("stores", nargs="+")
@@ -72,8 +58,7 @@ class Part(NamedTuple):
     """What was found about a part of the images.
 
     programs: number of those that both executors ran, with steps and without. wrong: of those with different results.
-    steps: by family. same: questions, and programs without a step that have the same answer in all these images. some:
-    cases of one image in ten.
+    steps: by family. same: questions, and programs without a step that have the same answer in all these images.
     """
 
     images: int
@@ -84,7 +69,6 @@ class Part(NamedTuple):
     wrong: int
     steps: Counter[str]
     same: list[tuple[Question, Node]]
-    some: list[Case]
 
 
 def main(options: Namespace) -> int:
@@ -110,10 +94,8 @@ def main(options: Namespace) -> int:
         print(f"degenerate: {one.text} {other}")
     for family, number in sorted(steps.items()):
         print(f"{family:16} {number:6} steps, {sum(one.family == family for one, _ in useless)} without effect")
-    some = [one for part in found for one in part.some]
-    survived = sum(mutated(module, some) for module in (relations_executor, positions_executor))
     poor = poor_expressions(views, options.expressions, options.seed)
-    return int(bool(wrong or useless or survived or poor))
+    return int(bool(wrong or useless or poor))
 
 
 def views_in(stores: Sequence[str], first: int, step: int) -> Iterator[ImageView]:
@@ -144,15 +126,9 @@ def check_part(options: Namespace, number: int) -> Part:
     wrong += sum(a != one.answer for (one, program), a in zip(pairs, found, strict=True) if program == one.program)
     less = [(pair, a == pair[0].answer) for pair, a in zip(pairs, found, strict=True) if pair[1] != pair[0].program]
     same = unchanged([pair for pair, is_same in less if is_same], random.Random(1).sample(images, len(images)))
-    chosen = {(view.episode, view.image) for view in images[::10]}
-    some = [
-        (*one, a)
-        for one, a, b in zip(programs, found, others, strict=True)
-        if a == b and (one[0].episode, one[0].image) in chosen
-    ]
     asked = [(one.group, one.text, one.answer) for one in made]
     steps = Counter(one.family for (one, _), _ in less)
-    return Part(len(images), seconds, asked, asker.tally, len(pairs), wrong, steps, same, some)
+    return Part(len(images), seconds, asked, asker.tally, len(pairs), wrong, steps, same)
 
 
 def outcome(run: Any, program: Node) -> Any:
@@ -188,42 +164,6 @@ def unchanged(pairs: Sequence[tuple[Question, Node]], images: Sequence[ImageView
             if isinstance(answer, PresuppositionError) or run(other) == answer
         ]
     return left
-
-
-def mutated(module: ModuleType, cases: Sequence[Case]) -> int:
-    """Print what exposes each of 20 changes of an executor; return the number of those that nothing exposes."""
-    path = Path(str(module.__file__))
-    tree = cst.parse_module(path.read_text("utf-8"))
-    drawn = sorted(set(changes(tree, tree)), key=lambda code: hashlib.sha256(code.encode()).digest())
-    sources = [code for code in drawn if not any(text in code for text in EQUIVALENT)][:MUTATIONS]
-    survivors = [code for code in sources if not _is_exposed(code, str(path), cases)]
-    for code in survivors:
-        print("not exposed:", *unified_diff(tree.code.splitlines(), code.splitlines(), n=1, lineterm=""), sep="\n")
-    print(f"{path.name}: {MUTATIONS - len(survivors)} of {MUTATIONS} changes are exposed")
-    return len(survivors)
-
-
-def changes(tree: cst.Module, node: cst.CSTNode) -> Iterator[str]:
-    """Yield the code of a module after each of mutmut's changes of one node, except those of types and messages."""
-    if isinstance(node, cst.Annotation | cst.Decorator | cst.BaseString | cst.Raise):
-        return
-    for kind, operator in mutation_operators:
-        for after in operator(node) if isinstance(node, kind) else ():
-            yield cst.ensure_type(tree.deep_replace(node, after), cst.Module).code
-    for child in node.children:
-        yield from changes(tree, child)
-
-
-def _is_exposed(source: str, path: str, cases: Sequence[Case]) -> bool:
-    """Whether a changed executor fails, or gives another result."""
-    changed: dict[str, Any] = {"__name__": "changed"}
-    try:
-        exec(compile(source, path, "exec"), changed)
-        kind = changed["RelationsExecutor" if "RelationsExecutor" in changed else "PositionsExecutor"]
-        found = results(kind, [case[:2] for case in cases])
-        return any(a != case[2] for a, case in zip(found, cases, strict=True))
-    except Exception:
-        return True
 
 
 def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:

@@ -3,10 +3,11 @@
     python -m tools mutants WORK                        # 300 mutants of seed 1; resumes
     python -m tools mutants WORK --count 60 --seed 2
 
-Draws equally many of mutmut's mutants from compiler, annotations, provers and store, and prints a table of their
-outcomes and each survivor as a diff. [tool.mutmut] in pyproject.toml says what is changed and which tests run. WORK, a
-folder outside the checkout, gets a clone of the last commit, in which mutmut works. To make the mutants and to record
-which test runs which function takes 5 minutes, a mutant 3 to 15 s. Exit code 1 if fewer than 75 % are noticed.
+Draws equally many of mutmut's mutants from compiler, annotations, provers, store and the executors of questions, and
+prints a table of their outcomes and each survivor as a diff. [tool.mutmut] in pyproject.toml says what is changed and
+which tests run. WORK, a folder outside the checkout, gets a clone of the last commit, in which mutmut works. To make
+the mutants and to record which test runs which function takes 5 minutes, a mutant 3 to 15 s. Exit code 1 if fewer than
+75 % are noticed.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ AREAS = {
     "annotations": r"render\.annotations\.",
     "provers": r"scene_specs\.(checks|benchmarks\.\w+\.verify)\.",
     "store": r"render\.store\.",
+    "questions": r"scene_specs\.questions\.\w+_executor\.",
 }
 # A mutant that never ends is noticed, too; "no tests" and what mutmut could not decide are not.
 NOTICED, LEAST_NOTICED = ("killed", "timeout", "segfault"), 0.75
