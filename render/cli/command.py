@@ -127,6 +127,19 @@ def _is_about_path(error: OSError) -> bool:
     return wrong and isinstance(error.filename, str | bytes | os.PathLike)
 
 
+def _reported(error: BaseException) -> DioramaError | None:
+    """Return the error to report in one line; None for the end of a command, and for a bug."""
+    if isinstance(error, DioramaError):
+        return error
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        _discard_output()
+        return unwritable(error.filename or "output", error)
+    if isinstance(error, OSError) and _is_about_path(error):
+        # Of a file that nothing else expected to be so, such as a folder that this user may not list.
+        return UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}")
+    return plugin_error(error)
+
+
 class DioramaCommand(click.Command):
     """A command with the common options that turns a DioramaError into its message and exit code.
 
@@ -156,28 +169,11 @@ class DioramaCommand(click.Command):
         try:
             with redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
                 return super().invoke(ctx)
-        except DioramaError as error:
-            report(error)
-            ctx.exit(error.exit_code)
-        except OSError as error:
-            if error.errno in NO_SPACE:
-                report(unwritable(error.filename or "output", error))
-                _discard_output()
-            elif _is_about_path(error):
-                # Of a file that nothing else expected to be so, such as a folder that this user may not list.
-                report(UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}"))
-            elif found := plugin_error(error):
-                report(found)
-            else:
-                raise
-            ctx.exit(UsageError.exit_code)
         except KeyboardInterrupt:
             log.error("interrupted")
             ctx.exit(INTERRUPTED)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
         except (Exception, SystemExit) as error:
-            if (found := plugin_error(error)) is None:
+            if (found := _reported(error)) is None:
                 raise
             report(found)
             ctx.exit(found.exit_code)

@@ -180,7 +180,7 @@ def load_object(noun: str, name: str) -> Any:
 def plugin_error(error: BaseException) -> PluginError | None:
     """Return an error as one of the plug-in whose code was running; None for Diorama's own errors, and if none was."""
     places = [(str(frame.f_globals.get("__name__")), frame, line) for frame, line in walk_tb(error.__traceback__)]
-    places = [place for place in reversed(places) if not place[0].startswith("diorama.")]
+    places = [place for place in reversed(places) if not place[0].startswith(("diorama.", "click."))]
     if not places or isinstance(error, DioramaError):
         return None
     groups = [group for group in metadata.entry_points().groups if group.startswith("diorama.")]

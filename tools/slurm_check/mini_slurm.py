@@ -78,6 +78,11 @@ exec slurmd -D -N $1
 """
 
 
+def _as_user(name: str) -> list[str]:
+    """Return the options of nsenter that make a command run as a user."""
+    return ["-S", str(USERS[name]), "-G", str(USERS[name])]
+
+
 class MiniSlurm:
     """While entered, Slurm runs. Each node has 2 cores and 4,000 MB, which control groups enforce.
 
@@ -182,19 +187,7 @@ class MiniSlurm:
     def on_node(self, name: str, *command: str, user: str = "root") -> str:
         """Run a command on a node as a user and return its output, whatever its exit code."""
         (slurmd,) = children_of(self._processes[name].pid)
-        line = [
-            "nsenter",
-            "-t",
-            str(slurmd),
-            "-m",
-            "-n",
-            "-p",
-            "-S",
-            str(USERS[user]),
-            "-G",
-            str(USERS[user]),
-            *command,
-        ]
+        line = ["nsenter", "-t", str(slurmd), "-m", "-n", "-p", *_as_user(user), *command]
         done = subprocess.run(line, capture_output=True, text=True, timeout=_SECONDS, check=False)
         return done.stdout + done.stderr
 
@@ -212,8 +205,7 @@ class MiniSlurm:
 
     def call(self, *command: str, user: str = "root", check: bool = True) -> str:
         """Run a command beside slurmctld as a user and return its output. Raises CalledProcessError."""
-        become = ["-S", str(USERS[user]), "-G", str(USERS[user])]
-        line = [*self._inside(), *become, f"--wd={self.folder / user}", *command]
+        line = [*self._inside(), *_as_user(user), f"--wd={self.folder / user}", *command]
         done = subprocess.run(
             line, env={**self.environment, "HOME": str(self.folder / user)}, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=_SECONDS, check=False,
