@@ -113,7 +113,7 @@ def in_trial(info: Any, file: Path) -> Iterator[str]:
         place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", obj.location)
         if obj.location and [int(float(part) >= 0.5) for part in place] != list(obj.space):
             yield f"objects[{at}]: location: found {obj.location!r}, which is not in space {list(obj.space)}"
-    pictures = {found.name for found in file.parent.glob("epoch*.png")}
+    pictures = {found.name for found in sorted(file.parent.glob("epoch*.png"))}
     if (
         missing := [f"epoch{at}.png" for at in range(info.epochs) if f"epoch{at}.png" not in pictures]
         if pictures
