@@ -21,6 +21,7 @@ from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.writing import atomic_writer
 
 if TYPE_CHECKING:
+    from diorama.scene_specs.language.errors import Diagnostic
     from diorama.scene_specs.language.spec import EpisodeSpec
 
 
@@ -54,8 +55,8 @@ def main() -> None:
     """Generate, check, compile and import scene specs.
 
     Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair (`contrast`),
-    or a player, a program that plays a game, failed (`icca play`); 2: invalid specs or options; 4: a store can't be
-    read (`check --store`, `questions`, `icca games`).
+    a player, a program that plays a game, failed (`icca play`), or something of a file can't be used (`import`); 2:
+    invalid specs or options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl
@@ -310,6 +311,10 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     trial. In the specs, Diorama's 3D models replace the published images of objects, unless --images has models of
     these images.
 
+    Without --strict, what can't be used of a file is left out, and named, if anything can be used.
+
+    Exit codes: 0: done; 1: something of a file was left out; 2: no file, or one of the files, can be used.
+
     Examples:
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
       render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
@@ -324,10 +329,20 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
         raise UsageError(f"--questions has those of one file; found {len(files)} FILES")
 
     seen: set[str] = set()
+    left_out: list[Diagnostic] = []
+
+    def usable(file: Path) -> Iterator[EpisodeSpec]:
+        before = len(seen)
+        try:
+            yield from reader(file, camera, strict, **given)
+        except SpecError as error:
+            if strict or len(seen) == before:
+                raise
+            left_out.extend(error.diagnostics)
 
     def read(file: Path) -> Iterator[EpisodeSpec]:
         before = len(seen)
-        for episode in reader(file, camera, strict, **given):
+        for episode in usable(file):
             if episode.id in seen:
                 problem = "an earlier scene gives an episode of this id"
                 raise spec_error(problem, "rename or remove one of them", file=str(file), episode=episode.id)
@@ -339,3 +354,8 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
     episodes = read_each(files, read)
     lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
     write_lines(out, lines, "episodes")
+    for diagnostic in left_out:
+        log.error("left out: %s", diagnostic)
+    log.info("%s%s", counted(len(seen), "episode"), f", {counted(len(left_out), 'error')}" if left_out else "")
+    if left_out:
+        click.get_current_context().exit(CompileError.exit_code)

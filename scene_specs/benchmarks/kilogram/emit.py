@@ -5,6 +5,8 @@ Objects of a frame depend only on what is visible, so equal images have equal ob
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -67,6 +69,20 @@ def _about_middle(corners: Sequence[XY]) -> tuple[list[float], list[list[float]]
 
 def _rounded(value: float) -> float:
     return round(value, 5) + 0.0
+
+
+def drawn_digest(objects: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]]) -> str:
+    """Return a digest of where all pieces lie and which part each belongs to.
+
+    Imported figures have it in their truth, as `drawn`, because their drawings are not at hand when they are verified.
+    """
+    places = [
+        [item["name"], float(item.get("rotation_deg") or 0), float(item.get("size") or 0)]
+        + [float(value) for point in (*item["shape"]["polygon"], item["location"]) for value in point]
+        for item in objects
+    ]
+    text = json.dumps([places, [[part["name"], list(part["pieces"])] for part in parts]])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import (
     read_annotations,
 )
 from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
-from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, kinds_of
+from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
@@ -107,6 +107,10 @@ class _Reader:
     def items(self) -> Iterator[EpisodeSpec]:
         """Yield what can be read."""
         size, numbers = self._options.context_size, Counter[str]()
+        # A description has one text, with its parts in one order, in all games.
+        texts: dict[str, Counter[str]] = {}
+        for _, image, text in self._games:
+            texts.setdefault(image, Counter())[text] += 1
         if len(self._games) % size:
             self.source.diagnostic((), f"{len(self._games)} rows; expected blocks of {size}")
         for index, start in enumerate(range(0, len(self._games) - size + 1, size)):
@@ -115,6 +119,9 @@ class _Reader:
             if {one for one, _, _ in block} != {target}:
                 self.source.diagnostic(("targets", start), f"expected {size} times {target!r}, the first image")
                 continue
+            for row, (_, image, text) in enumerate(block, start):
+                if text != (usual := texts[image].most_common(1)[0][0]):
+                    self._disagree(f"row {row}: part+color.json gives {image} the text {text!r}, elsewhere {usual!r}")
             try:
                 examples = tuple(self._example(image, text) for _, image, text in block)
             except ValueError as error:
@@ -131,6 +138,8 @@ class _Reader:
         position = int(generator(0, identity, "order").integers(len(examples)))
         order = (*range(1, position + 1), 0, *range(position + 1, len(examples)))
         spec = game_spec(self._dataset, Game(number, examples, order), self._condition, self._options)
+        for frame in spec["frames"]:
+            frame["truth"]["drawn"] = drawn_digest(frame["objects"], frame["truth"]["parts"])
         return EpisodeSpec.model_validate({**spec, "id": identity})
 
     def _compare(self, start: int, examples: Sequence[Example]) -> None:
@@ -139,11 +148,13 @@ class _Reader:
         for row, example in enumerate(examples, start):
             text = example.text(self._condition) if self._caption else example.hashed(self._condition)
             if self._rows[row] != (found := (target, example.image(self._condition), text)):
-                problem = f"row {row}: published {self._rows[row]}, found {found}"
-                if self.source.strict:
-                    self.source.diagnostic((), problem)
-                else:
-                    log.warning("%s: %s", self.source.file, problem)
+                self._disagree(f"row {row}: published {self._rows[row]}, found {found}")
+
+    def _disagree(self, problem: str) -> None:
+        if self.source.strict:
+            self.source.diagnostic((), problem)
+        else:
+            log.warning("%s: %s", self.source.file, problem)
 
     def _read_example(self, image: str, text: str) -> Example:
         """Return what an image shows. Raises ValueError."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
-from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB
+from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB, drawn_digest
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
@@ -146,6 +146,8 @@ def _drawing_problems(frame: Mapping[str, Any], own: bool, canvas: Sequence[floa
         groups = {part["name"]: tuple(sorted(part["pieces"])) for part in truth["parts"]}
         if described is None or (described.whole, described.groups()) != (truth["whole"], groups):
             yield f"description {truth['annotation']} of {truth['tangram']} is another one"
+    if "drawn" in truth and frame.get("objects") and truth["drawn"] != drawn_digest(frame["objects"], truth["parts"]):
+        yield f"its pieces or parts are not those of {truth['image']} as it was imported"
     if canvas is None or not frame.get("corners"):
         return
     shapes = [np.array(frame["corners"][f"piece-{piece}"]) for piece in PIECES]
@@ -233,7 +235,7 @@ def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
             color = item.get("color")
             colors[item.get("name")] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
         seen = {"colors": colors, "corners": _corners(frame.get("objects") or ())}
-        made.append({key: frame.get(key) for key in ("name", "utterance", "truth")} | seen)
+        made.append({key: frame.get(key) for key in ("name", "utterance", "truth", "objects")} | seen)
     return made
 
 

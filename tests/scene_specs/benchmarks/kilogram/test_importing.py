@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
+from diorama.render.cli.specs import main
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
@@ -211,3 +214,64 @@ def test_games_of_our_own_tangrams_need_no_drawings(tmp_path: Path) -> None:
     assert found.id == "kilogram/published/all/part+color/of4/000000"
     assert "drawings" not in _data(found)["task"]
     assert verify_spec(_data(found)) == ""
+
+
+def _moved(item: dict[str, Any]) -> None:
+    item["shape"]["polygon"][0][0] += 25
+
+
+def _pushed(item: dict[str, Any]) -> None:
+    item["location"][1] += 15
+
+
+def _turned(item: dict[str, Any]) -> None:
+    item["rotation_deg"] = 90.0
+
+
+@pytest.mark.parametrize("change", [_moved, _pushed, _turned])
+def test_figures_are_bound_to_their_drawings(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    drawings, file, games = _published(tmp_path)
+    spec = _data(next(import_published(games / "part+color.json", svg=drawings, annotations=file)))
+    assert verify_spec(spec) == ""
+    change(spec["frames"][3]["objects"][2])
+    assert "its pieces or parts are not those of" in verify_spec(spec)
+
+
+def test_a_piece_that_goes_to_another_part_with_its_color_is_found(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    spec = _data(next(import_published(games / "part+color.json", svg=drawings, annotations=file)))
+    frame = spec["frames"][0]
+    giving = next(part for part in frame["truth"]["parts"] if len(part["pieces"]) > 1)
+    taking = next(part for part in frame["truth"]["parts"] if part is not giving)
+    piece = giving["pieces"].pop()
+    taking["pieces"].append(piece)
+    next(item for item in frame["objects"] if item["name"] == f"piece-{piece}")["color"] = taking["color"]
+    assert "its pieces or parts are not those of" in verify_spec(spec)
+
+
+@pytest.mark.parametrize("change", ["swapped", "order"])
+def test_contradictions_inside_part_and_color_are_named(tmp_path: Path, change: str) -> None:
+    drawings, file, games = _published(tmp_path)
+    path = games / "part+color.json"
+    data: Rows = json.loads(path.read_text())
+    texts = data["texts"]
+    if change == "swapped":
+        texts[0], texts[1] = texts[1], texts[0]
+    else:
+        texts[4] = "#".join([texts[4].split("#")[0], *reversed(texts[4].split("#")[1:])])
+    path.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match=r"row \d+: part\+color\.json gives page1-\d+_\d the text .*, elsewhere "):
+        list(import_published(path, strict=True, svg=drawings, annotations=file))
+
+
+def test_an_unusable_game_is_left_out_and_named(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    path = games / "part+color.json"
+    data: Rows = json.loads(path.read_text())
+    data["images"][13] = "page1-999_0"
+    path.write_text(json.dumps(data))
+    out = tmp_path / "specs.jsonl"
+    files = [str(path), "--svg", str(drawings), "--annotations", str(file), "--out", str(out)]
+    done = CliRunner().invoke(main, ["import", "--from", "kilogram", *files])
+    assert (done.exit_code, len(out.read_text().splitlines())) == (1, 1)
+    assert "page1-999_0" in done.stderr and "1 episode, 1 error" in done.stderr

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngImageFile
 
 from diorama.render.cli.specs import main
-from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic import Options, importing
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
@@ -290,3 +292,64 @@ def test_options_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
     ):
         refused = CliRunner().invoke(main, ["import", "--from", "malevic", *given])
         assert (refused.exit_code, said in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("split", "val", 'split: published "val", found "test"'),
+        ("image_filename", "7.png", 'image_filename: published "7.png", found "1.png"'),
+        ("question_family_index", 7, "question_family_index: published 7"),
+    ],
+)
+def test_copies_in_a_question_are_compared(tmp_path: Path, key: str, value: object, named: str) -> None:
+    file, questions = published(tmp_path, "pos", "test", range(3), images=False)
+    data = json.loads(questions.read_text())
+    data["questions"][1][key] = value
+    questions.write_text(json.dumps(data))
+    assert len(list(import_published(file, questions=questions))) == 3
+    with pytest.raises(SpecError, match=rf"questions\[1\]: {re.escape(named)}"):
+        list(import_published(file, strict=True, questions=questions))
+
+
+def test_numbers_are_compared_as_numbers(tmp_path: Path) -> None:
+    file, _ = published(tmp_path, "pos", "test", range(1), images=False)
+    data = json.loads(file.read_text())
+    for item in data["0"][1]["objects"]:
+        item["k"] += "000"
+        item["area"] += ".0"
+    file.write_text(json.dumps(data))
+    assert len(list(import_published(file, strict=True))) == 1
+    data["0"][1]["objects"][1]["area"] = "3601"
+    file.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match='object 1: area: published "3601"'):
+        list(import_published(file, strict=True))
+
+
+def test_an_unusable_row_is_left_out_and_named(tmp_path: Path) -> None:
+    file, _ = published(tmp_path, "pos", "test", range(3), images=False)
+    data = json.loads(file.read_text())
+    data["1"][1]["objects"][0]["color"] = "pink"
+    file.write_text(json.dumps(data))
+    out = tmp_path / "specs.jsonl"
+    arguments = ["import", "--from", "malevic", str(file), "--out", str(out)]
+    done = CliRunner().invoke(main, arguments)
+    assert (done.exit_code, len(out.read_text().splitlines())) == (1, 2)
+    assert "left out: " in done.stderr and "pink" in done.stderr and "2 episodes, 1 error" in done.stderr
+    assert CliRunner().invoke(main, [*arguments, "--strict"]).exit_code == 2
+    data.pop("1")
+    file.write_text(json.dumps(data))
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0 and "2 episodes" in done.stderr
+
+
+def test_known_exceptions_of_published_files_are_not_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, _ = published(tmp_path, "pos", "test", range(2), images=False)
+    data = json.loads(file.read_text())
+    data["1"][1]["objects"][0]["size"] = "other"
+    file.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match="size: published"):
+        list(import_published(file, strict=True))
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    monkeypatch.setitem(importing._EXCEPTIONS, digest, frozenset({"1"}))
+    assert len(list(import_published(file, strict=True))) == 2
