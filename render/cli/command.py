@@ -9,8 +9,8 @@ import errno
 import logging
 import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from inspect import cleandoc
 from pathlib import Path
 from typing import IO, Any, cast
@@ -140,6 +140,23 @@ def _reported(error: BaseException) -> DioramaError | None:
     return plugin_error(error)
 
 
+@contextmanager
+def _reporting() -> Iterator[None]:
+    """Report an error of the block, and end the command with its exit code."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        log.error("interrupted")
+        code = INTERRUPTED
+    except (Exception, SystemExit) as error:
+        if (found := _reported(error)) is None:
+            raise
+        report(found)
+        code = found.exit_code
+    raise click.exceptions.Exit(code)
+
+
 class DioramaCommand(click.Command):
     """A command with the common options that turns a DioramaError into its message and exit code.
 
@@ -158,25 +175,17 @@ class DioramaCommand(click.Command):
                 self.params[-1].group = "Common options"  # type: ignore[attr-defined]
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Create the context; subcommands inherit its settings."""
+        """Create the context; subcommands inherit its settings. Its options can fail, too, such as one that lists."""
         if extra.get("parent") is None:
             set_up_logging()
         settings = {"max_content_width": 100, "show_default": True, "help_option_names": ["-h", "--help"]}
-        return super().make_context(*args, **{**settings, **extra})
+        with _reporting():
+            return super().make_context(*args, **{**settings, **extra})
 
     def invoke(self, ctx: click.Context) -> Any:
         """Invoke the command; exit with the code of the error that it raises."""
-        try:
-            with redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
-                return super().invoke(ctx)
-        except KeyboardInterrupt:
-            log.error("interrupted")
-            ctx.exit(INTERRUPTED)
-        except (Exception, SystemExit) as error:
-            if (found := _reported(error)) is None:
-                raise
-            report(found)
-            ctx.exit(found.exit_code)
+        with _reporting(), redirect_stdout(cast(IO[str], _PrintableOutput(sys.stdout))):
+            return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in groups."""

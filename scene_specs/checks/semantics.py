@@ -70,7 +70,7 @@ def _spec_diagnostics(spec: EpisodeSpec) -> Iterator[PathDiagnostic]:
     except StageError as error:
         known = sorted(plugins("stages"))
         found = unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
-        yield found._replace(problem=str(error)) if spec.stage in known else found
+        yield found._replace(problem=str(error), hint="") if spec.stage in known else found
         meant = nearest(spec.stage, known)
         if meant not in ("", spec.stage):
             spec, stage = spec.model_copy(update={"stage": meant}), load_stage(meant)

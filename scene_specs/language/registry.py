@@ -183,12 +183,13 @@ def plugin_error(error: BaseException) -> PluginError | None:
     places = [place for place in reversed(places) if not place[0].startswith(("diorama.", "click."))]
     if not places or isinstance(error, DioramaError):
         return None
-    groups = [group for group in metadata.entry_points().groups if group.startswith("diorama.")]
+    groups = sorted(group for group in metadata.entry_points().groups if group.startswith("diorama."))
     foreign = [one for group in groups for one in _listed(group.removeprefix("diorama.")) if not one.own]
     for module, frame, line in places:
         if of_module := [one for one in foreign if f"{module}.".startswith(f"{one.module}.")]:
-            # Of several objects of a module, the one that the function belongs to.
-            found = max(of_module, key=lambda one: frame.f_code.co_qualname.startswith(one.attribute or "."))
+            # A module rather than the package above it; of several objects of a module, the function's own.
+            name = frame.f_code.co_qualname
+            found = max(of_module, key=lambda one: (len(one.module), name.startswith(one.attribute or ".")))
             blamed = PluginError(f"{found.label} failed: {_one_line(error)} ({module}, line {line})")
             blamed.__cause__ = error
             return blamed

@@ -186,6 +186,33 @@ def test_of_several_objects_of_a_module_the_failing_one_is_named(folder: Path) -
         assert f"export '{name}' of acme-lab failed: ZeroDivisionError" in line
 
 
+def test_a_module_is_named_and_not_the_package_above_it(folder: Path) -> None:
+    acme(folder, "exports", "* = acme_lab.things", **{"acme_lab/things/lines.py": "def export(*_): 1 / 0"})
+    write_distribution(folder / "site", "acme-yard", {"stages": "yard = acme_lab:yard"}, {})
+    forget()
+    (line,) = errors(export, make_store(folder), "--out", folder / "out", "--format", "lines")
+    assert line.startswith("error: export 'lines' of acme-lab failed: ZeroDivisionError")
+
+
+def test_a_stage_that_fails_is_not_taken_for_a_misspelled_one(folder: Path) -> None:
+    acme(
+        folder, "stages", "porch = acme_lab:porch", **{"acme_lab/__init__.py": "def porch(): raise RuntimeError('no')"}
+    )
+    (line,) = checked(folder, "porch", objects=[])
+    assert line.endswith("stage: stage 'porch' of acme-lab: can't import acme_lab:porch: RuntimeError: no")
+
+
+@pytest.mark.parametrize(("command", "arguments"), [(specs, ["--help"]), (specs, []), (export, ["--list-formats"])])
+def test_a_list_of_plug_ins_that_two_packages_provide_is_refused(
+    folder: Path, command: click.Command, arguments: list[str]
+) -> None:
+    for name in ("one", "two"):
+        write_distribution(folder / "site", name, {"benchmarks": f"quiz = {name}", "exports": f"quiz = {name}"}, {})
+    forget()
+    (line,) = errors(command, *arguments)
+    assert "'quiz' is provided by one 0.1.0 and by two 0.1.0; uninstall one of the two" in line
+
+
 def test_exceptions_of_a_pass_in_the_process_of_an_episode(folder: Path) -> None:
     code = """
 from diorama.render.passes import PassRow
