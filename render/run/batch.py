@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from diorama.render.compiler import compile_episode
@@ -22,6 +23,7 @@ from diorama.render.run.estimate import Work, predict, remember
 from diorama.render.run.local_ray import node_here, ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.machine import OTHER_KINDS, find_cards
+from diorama.render.run.metrics import write_metrics
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import RayLostError
 from diorama.render.run.status import EventLog, Progress
@@ -255,7 +257,7 @@ class Batch:
             closing(open_or_create(self.summary.store)) as store,
             closing(EventLog(self.options.json_log)) as events,
             Interrupts(deadline) as interrupts,
-            closing(Progress(self.summary, self.work.cost, on_progress=self._on_progress)) as progress,
+            closing(self._progress()) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)
@@ -265,6 +267,16 @@ class Batch:
                 self.summary.left = self.summary.todo - self.summary.rendered - len(self.summary.failed)
                 events.write("end", **self.summary.as_dict())
         return self.summary
+
+    def _progress(self) -> Progress:
+        """Start the display and the files that say how far the run is. Raises UsageError for --metrics."""
+        path, metrics = self.options.metrics, None
+        progress = Progress(self.summary, self.work.cost, on_progress=self._on_progress)
+        if path is not None:
+            metrics = partial(write_metrics, path, summary=self.summary)
+            metrics(progress.status)
+        progress.metrics = metrics
+        return progress
 
     def _render_with_ray(
         self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress

@@ -65,7 +65,7 @@ class RenderLoop:
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
         self._committer = Committer(self.store, self.options, self._store_trouble)
-        self._depth, self._images = 1, 0
+        self._depth = 1
         self._tuner: Tuner | None = None
         self.measured = Work()
         self._ticked, self._deadline = 0.0, Deadline(None)
@@ -223,6 +223,7 @@ class RenderLoop:
             self._failed(done, task.work.cost, slot)
             return
         self._cards.succeeded(slot)
+        self._pool.count(slot, self.summary, images=done.images)
         if task.first is None and self.options.recheck and is_sampled(done.episode_id, self.options.recheck):
             task.first, task.first_on, task.tries = done, (slot.number, slot.card), 0
             self._waiting.append(task)
@@ -234,7 +235,6 @@ class RenderLoop:
                 return
             self.summary.rechecked += 1
         self._committer.add(done)
-        self._images += done.images
         self.summary.add_seconds(done.seconds)
         self.summary.devices[done.device] += 1
         threads = slot.plan.threads if slot.plan.card is None else 1
@@ -294,6 +294,7 @@ class RenderLoop:
         if slot.card is None and kind == "gpu_memory":
             kind = "gpu"  # Of a renderer that uses a GPU on its own: none can be kept for an episode.
         culprit, *others = slot.in_flight
+        self._pool.count(slot, self.summary, failures=1)
         slot.in_flight.clear()
         for task in others:
             self._put_back(slot, task)
@@ -386,7 +387,7 @@ class RenderLoop:
             self._pool.alive, state, in_flight, late_workers(self._pool.slots, self.options.timeout, now)
         )
         if self._tuner is not None and not self.summary.stopped:
-            chosen = tune(self._pool, self._tuner, now, self._images)
+            chosen = tune(self._pool, self._tuner, now, sum(use.images for use in self.summary.gpus.values()))
             if chosen is not None:
                 self.summary.workers_per_gpu = chosen
                 self.events.write("workers-per-gpu", chosen=chosen, images_per_second=self._tuner.rates)

@@ -19,7 +19,7 @@ from diorama.render.run.local_ray import head_answers
 from diorama.render.run.options import RunOptions
 from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog
-from diorama.render.run.summary import Summary
+from diorama.render.run.summary import GpuUse, Summary
 from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.language.registry import PluginError
@@ -359,6 +359,15 @@ class Pool:
             return ray.get(task.remote(about), timeout=_ASK_SECONDS)
         except (RayError, TimeoutError):
             return None
+
+    def count(self, slot: Slot, summary: Summary, images: int = 0, failures: int = 0) -> None:
+        """Add what a worker did to the numbers of its GPU."""
+        if slot.card is not None and slot.info is not None:
+            facts, name = slot.facts, self.names[slot.card]
+            new = GpuUse(facts["gpu"], facts["uuid"], facts["host"], slot.info.device, slot.since)
+            use = summary.gpus.setdefault(name, new)
+            use.images += images
+            use.failures += failures
 
     def add_to(self, summary: Summary) -> None:
         """Add what became of the workers to the result of the run."""

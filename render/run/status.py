@@ -37,7 +37,7 @@ _LINE_SECONDS = 30.0
 # On another host only the age of the file shows whether its writer is alive.
 _STALE_SECONDS = 30.0
 _MOST_BYTES = 1 << 16
-_MOST_LATE = 64
+_MOST_LINES = 64
 # A status beside a downloaded store is a stranger's: numbers that arithmetic on floats can take, no NaN.
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 _Amount = Annotated[float, Field(ge=0, le=2**53)]
@@ -57,6 +57,7 @@ class Status:
         left: estimated seconds that are left, None if unknown.
         workers: number of workers that are up.
         lost_gpus: number of GPUs that left the run.
+        gpus: what each GPU did.
         late: what to say about each worker that takes long for its episode.
         state: running, paused (the store accepts nothing), stopping, ended.
         host: name of the machine of the run.
@@ -75,6 +76,7 @@ class Status:
     left: _Amount | None = None
     workers: _Count = 0
     lost_gpus: _Count = 0
+    gpus: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
     state: str = "running"
     host: str = ""
@@ -99,7 +101,7 @@ class Status:
         return bool(self.born) and _born(self.pid) == self.born
 
     def line(self) -> str:
-        """Return the status in one line of text, and one more for each late worker."""
+        """Return the status in one line of text, and one more for each GPU and for each late worker."""
         left = self.total - self.done - self.failed
         text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
         text += f", {self.failed} failed" if self.failed else ""
@@ -112,7 +114,7 @@ class Status:
         if self.left is not None and left > 0:
             text += f", about {span(self.left)} to go"
         text += f" ({self.state})" if self.state != "running" else ""
-        return "\n".join(map(printable, (text, *self.late)))
+        return "\n".join(map(printable, (text, *self.gpus, *self.late)))
 
     def write(self) -> None:
         """Replace the status file of the store; if that fails, only the log tells."""
@@ -141,12 +143,14 @@ class Progress:
         cost: of all episodes (diorama.render.run.estimate), None if all cost 1.
         dry_run: whether nothing is rendered.
         on_progress: called with the numbers of finished episodes and of all, instead of showing them.
+        metrics: called with each status, now and then.
     """
 
     summary: Summary
     cost: float | None = None
     dry_run: bool = False
     on_progress: Callable[[int, int], None] | None = None
+    metrics: Callable[[Status], None] | None = None
 
     def __post_init__(self) -> None:
         self._what = "compiling" if self.dry_run else "rendering"
@@ -202,7 +206,7 @@ class Progress:
         """
         now, status = time.monotonic(), self.status
         due = now - self._written > _EVERY_SECONDS or state != status.state
-        status.workers, status.state, status.late = workers, state, tuple(late[:_MOST_LATE])
+        status.workers, status.state, status.late = workers, state, tuple(late[:_MOST_LINES])
         # Nobody knows when a worker ends that hangs.
         stalled = bool(late) and len(late) == len(in_flight)
         status.left = None if stalled else self._estimator.left(now - self._start, in_flight)
@@ -238,7 +242,15 @@ class Progress:
         elapsed = time.time() - status.started
         status.rate = summary.images / elapsed if elapsed > 0 else 0.0
         self._written = time.monotonic()
+        for use in summary.gpus.values():
+            use.update(self._written)
+        status.gpus = tuple(f"{name}: {use.text()}" for name, use in summary.gpus.items())[:_MOST_LINES]
         status.write()
+        if self.metrics is not None:
+            try:
+                self.metrics(status)
+            except UsageError as error:
+                log.debug("%s", error)
 
     def close(self) -> None:
         """Write the last status, and leave the bar as it is on the terminal, or write the last line."""

@@ -27,6 +27,40 @@ _WHY = {
 
 
 @dataclass
+class GpuUse:
+    """What one GPU did in a run.
+
+    Attributes:
+        gpu: its index, or what CUDA_VISIBLE_DEVICES calls it.
+        uuid: "" if unknown.
+        host: name of its machine.
+        device: its kind and model.
+        since: when its first worker started, seconds of the monotonic clock.
+        images: number of rendered images.
+        failures: number of renders that failed, hung, or were lost on it.
+        rate: images per second since then, as of the last report.
+    """
+
+    gpu: str
+    uuid: str
+    host: str
+    device: str
+    since: float
+    images: int = 0
+    failures: int = 0
+    rate: float = 0.0
+
+    def update(self, now: float) -> None:
+        """Compute the rate."""
+        self.rate = self.images / (now - self.since) if now > self.since else 0.0
+
+    def text(self) -> str:
+        """Return the numbers as text."""
+        failures = f", {counted(self.failures, 'failure')}" if self.failures else ""
+        return f"{counted(self.images, 'image')}, {self.rate:.2f} images/s{failures}"
+
+
+@dataclass
 class Summary:
     """The result of a run.
 
@@ -48,6 +82,7 @@ class Summary:
             was lost); "" if the run came to its end.
         workers_per_gpu: as measured, or as limited when GPU memory ran out, else None.
         gpu_memory_short: whether GPU memory ran out.
+        gpus: name -> what it did.
         lost_gpus: name -> why it left the run.
         memory_peaks: bytes per worker.
         seconds: wall clock.
@@ -72,6 +107,7 @@ class Summary:
     stopped: str = ""
     workers_per_gpu: int | None = None
     gpu_memory_short: bool = False
+    gpus: dict[str, GpuUse] = field(default_factory=dict)
     lost_gpus: dict[str, str] = field(default_factory=dict)
     memory_peaks: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -109,6 +145,7 @@ class Summary:
         data = vars(self) | {
             "devices": list(self.devices),
             "failed": [{"episode": f.episode_id, "kind": f.kind, "message": f.message} for f in self.failed],
+            "gpus": {name: {k: v for k, v in vars(use).items() if k != "since"} for name, use in self.gpus.items()},
             "replaced_workers": self.replaced_workers,
             "seconds": round(self.seconds, 3),
             "images_per_second": round(self.images / self.seconds, 3) if self.seconds > 0 else None,
@@ -158,6 +195,8 @@ class Summary:
             workers = counted(self.workers_per_gpu, "worker")
             why = "limited because GPU memory ran out" if self.gpu_memory_short else "as measured"
             lines.append(f"{workers} per GPU, {why} (--workers-per-gpu {self.workers_per_gpu})")
+        if len(self.gpus) > 1:
+            lines += [f"{name}: {use.text()}" for name, use in self.gpus.items()]
         lines += [f"{name} left the run: {reason}" for name, reason in self.lost_gpus.items()]
         if self.replaced_workers:
             why = ", ".join(f"{count} {_WHY[kind]}" for kind, count in self.replaced_why.items())
