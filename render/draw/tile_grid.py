@@ -9,7 +9,6 @@ from PIL import Image, ImageDraw
 
 from diorama.render.draw.typography import FAINT, INK, PAPER, font, wrapped
 
-_CAPTION_LINES = 1
 _NOTE_LINES = 4
 # Pixels between the bottom of an image and its caption, and between the lines of a text, apart from the letters.
 _PADDING = 2
@@ -52,10 +51,14 @@ def tile_grid(
     tile_width = max((tile.image.width for tile in tiles), default=1)
     columns = max(1, min(columns, len(tiles)))
     width = columns * (tile_width + gap) + gap
-    captions = [_caption_lines(tile, tile_width, font_size) for tile in tiles]
+    captions = [
+        _lines([(tile.caption, INK, font_size, 1), (tile.note, FAINT, font_size, _NOTE_LINES)], tile_width)
+        for tile in tiles
+    ]
     rows = [range(start, min(start + columns, len(tiles))) for start in range(0, len(tiles), columns)]
     heights = [max(tiles[k].image.height + line_height * len(captions[k]) for k in row) + gap for row in rows]
-    head = _head_lines(title, notes, width - 2 * gap, font_size)
+    paragraphs = [(title, INK, font_size + 3, 1), *((note, FAINT, font_size, _NOTE_LINES) for note in notes)]
+    head = _lines(paragraphs, width - 2 * gap)
     top = gap + sum(size + _LEADING for _, _, size in head) + (gap // 2 if head else 0)
     grid = Image.new("RGB", (width, top + sum(heights)), PAPER)
     draw = ImageDraw.Draw(grid)
@@ -73,19 +76,13 @@ def tile_grid(
 _Line = tuple[str, str, int]
 
 
-def _caption_lines(tile: Tile, width: int, size: int) -> list[_Line]:
-    lines: list[_Line] = []
-    for text, color, count in ((tile.caption, INK, _CAPTION_LINES), (tile.note, FAINT, _NOTE_LINES)):
-        lines += [(line, color, size) for line in (wrapped(text, width, font(size), count) if text else ())]
-    return lines
-
-
-def _head_lines(title: str, notes: Sequence[str], width: int, size: int) -> list[_Line]:
-    large = size + 3
-    lines: list[_Line] = [(line, INK, large) for line in (wrapped(title, width, font(large), 1) if title else ())]
-    for note in notes:
-        lines += [(line, FAINT, size) for line in wrapped(note, width, font(size), _NOTE_LINES)]
-    return lines
+def _lines(texts: Sequence[tuple[str, str, int, int]], width: int) -> list[_Line]:
+    """The lines of texts: (text, color, size of the font, maximum number of lines) of each."""
+    return [
+        (line, color, size)
+        for text, color, size, count in texts
+        for line in (wrapped(text, width, font(size), count) if text else ())
+    ]
 
 
 def _draw_lines(draw: ImageDraw.ImageDraw, at: tuple[int, int], lines: Sequence[_Line]) -> None:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._image_files import ID
-from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, write_records
+from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported, write_records
 from diorama.render.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
@@ -55,16 +54,11 @@ class FolderExport(Export):
         self._owners: dict[Path, str] = {}
         missing = []
         for episode_id in chosen_ids(self.store, self.options):
-            label = episode_id if ID.fullmatch(episode_id) else repr(episode_id)
-            try:
+            with reported(episode_id, self.out, self.report):
                 if self._is_missing(episode_id):
                     missing.append(episode_id)
                     continue
                 self.report.skipped += 1
-            except FileConflictError as error:
-                self.report.differing.append(f"episode {label}: {error}")
-            except ValueError as error:
-                self.report.failed.append(f"episode {label}: {error}")
             self.progress(1)
         write_records(self.store, missing, self._write, self.out, self.report, self.progress)
 

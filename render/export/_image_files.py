@@ -12,14 +12,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from diorama.render.export.protocol import Export, write_records
+from diorama.render.export.protocol import ID, Export, write_records
 from diorama.render.io.atomic_output import below, compact_json, put_file
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
 
-# The patterns of diorama.scene_specs.language.spec. A store may have another origin, and these names become paths.
-ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
+# The patterns of diorama.scene_specs.language.spec, as those of ids.
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 UNSPLIT = "unsplit"

@@ -168,7 +168,7 @@ class ShardExport(Export):
     def _samples(self, shard: Shard) -> Iterator[Any]:
         for record in iter_valid_records(self.store, shard.ids, self.report.damaged, self.progress):
             sample = None
-            with reported(record, self.out, self.report):
+            with reported(record.episode_id, self.out, self.report, record.scene.task):
                 sample = self.encode(record)
             if sample is not None:
                 yield sample

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from diorama.render.io.atomic_output import FileConflictError, output_lock, remove_leftovers
 from diorama.render.io.written_files import WrittenFiles
@@ -18,6 +19,8 @@ from diorama.render.store.selection import Selection, iter_valid_records, listed
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
 
+# As in diorama.scene_specs.language.spec. A store may have another origin, and ids become paths.
+ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 # The columns that tell whether an exported episode is the stored one.
 IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
@@ -98,13 +101,11 @@ class Export:
         self.report = ExportReport()
 
     @classmethod
-    def export(
-        cls, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
-    ) -> ExportReport:
+    def export(cls, *given: Any) -> ExportReport:
         """Export; see Exporter."""
-        export = cls(store, out, options, progress)
-        with output_lock(out):
-            remove_leftovers(out)
+        export = cls(*given)
+        with output_lock(export.out):
+            remove_leftovers(export.out)
             export.run()
         return export.report
 
@@ -136,7 +137,7 @@ def write_records(
         UsageError: a file can't be written that has nothing to do with the episode.
     """
     for record in iter_valid_records(store, episode_ids, report.damaged, progress):
-        with reported(record, out, report):
+        with reported(record.episode_id, out, report, record.scene.task):
             new = write(record)
             report.exported += new
             report.skipped += not new
@@ -144,23 +145,24 @@ def write_records(
 
 
 @contextmanager
-def reported(record: EpisodeRecord, out: Path, report: ExportReport) -> Iterator[None]:
+def reported(episode_id: str, out: Path, report: ExportReport, task: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Put an error that is due to one episode into the report; see `write_records`."""
+    label = f"episode {episode_id if ID.fullmatch(episode_id) else repr(episode_id)}"
     try:
         yield
     except FileConflictError as error:
-        report.differing.append(f"episode {record.episode_id}: {error}")
+        report.differing.append(f"{label}: {error}")
     except UsageError:
         raise
     except (DioramaError, ValueError) as error:
-        report.failed.append(f"episode {record.episode_id}: {error}")
+        report.failed.append(f"{label}: {error}")
     except INCOMPLETE as error:
-        problem = incomplete(benchmark_of(record.scene.task), error)
-        report.failed.append(f"episode {record.episode_id}: {problem}")
+        problem = incomplete(benchmark_of(task), error)
+        report.failed.append(f"{label}: {problem}")
     except (NotADirectoryError, FileExistsError, IsADirectoryError) as error:
-        report.differing.append(f"episode {record.episode_id}: {error.filename2 or error.filename} is in the way")
+        report.differing.append(f"{label}: {error.filename2 or error.filename} is in the way")
     except OSError as error:
         if error.errno is not None:
-            raise StoreError(f"episode {record.episode_id}: writing below {out} failed: {error}") from error
+            raise StoreError(f"{label}: writing below {out} failed: {error}") from error
         # Pillow's errors about an image have no number.
-        report.failed.append(f"episode {record.episode_id}: {error}")
+        report.failed.append(f"{label}: {error}")

@@ -158,10 +158,8 @@ def _build(
     kept = {key: rows[key] for key in wanted.values() if key in rows}
     _write_rows(out, kept)
     for path in stale_folders(out, kept):
-        if path.name.startswith("."):
-            remove_folder(out, path)
-        else:
-            report.removed += remove_folder(out, path, r"page\.js|thumbnail\.webp|\d+\.png")
+        removed = remove_folder(out, path, r"page\.js|thumbnail\.webp|\d+\.png")
+        report.removed += removed and not path.name.startswith(".")
 
 
 def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:

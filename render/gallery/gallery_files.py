@@ -59,7 +59,8 @@ def folder_of(key: str) -> Path:
 def check_target(out: Path) -> None:
     """Raise UsageError for a folder that is not empty and not a gallery, or that has links in place of its own."""
     try:
-        names = sorted(path.name for path in out.iterdir()) if out.exists() else []
+        # Without the temporary files of a build that was killed.
+        names = sorted(path.name for path in out.iterdir() if path.suffix != ".part") if out.exists() else []
     except OSError as error:
         raise UsageError(f"--out {out}: can't be a gallery's folder: {error.strerror or error}") from error
     if names and "gallery" not in read_marker(out):

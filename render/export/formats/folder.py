@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export._episode_folders import FolderExport, Identity
-from diorama.render.export._image_files import ID, IMAGE_NAME
+from diorama.render.export._image_files import IMAGE_NAME
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
-from diorama.render.export.protocol import IDENTITY_COLUMNS
+from diorama.render.export.protocol import ID, IDENTITY_COLUMNS
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.rendered import ImageRecord
