@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +17,14 @@ from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import Library, load_model
 from diorama.render.items.scores import read_entries, rows
-from diorama.render.model.errors import AssetError
+from diorama.render.model.errors import AssetError, SpecError, StoreError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.model_names import PREFIX, is_model
 
 _COLUMNS = ("episode_id", "split", "width", "height", "image_names", "spec", "job", "provenance", "job_hash", "sha256")
+_log = logging.getLogger(__name__)
 OWN = "MIT (comes with Diorama)"
 SHAPENET = "ShapeNet's terms of use, https://shapenet.org/terms: non-commercial research and education only"
 KILOGRAM = (
@@ -80,7 +82,10 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
         digest.update(json.dumps([identity, *identities[identity]]).encode())
     facts.digest = digest.hexdigest()
     if with_items and chosen:
-        facts.guessers = [row for row in rows(read_entries(store, options).values()) if row["by"] == "task"]
+        try:
+            facts.guessers = [row for row in rows(read_entries(store, options).values()) if row["by"] == "task"]
+        except (SpecError, StoreError) as error:
+            _log.warning("the balance of the items is not measured: %s", error)
     return facts
 
 

@@ -78,11 +78,6 @@ class _EvalExport(ImageExport):
             })  # fmt: skip
         return [(paths[image.name], image.png) for image in record.images]
 
-    def lists(self) -> list[str]:
-        """Items and tasks."""
-        tasks = (f"diorama_{name.partition('/')[0]}.yaml" for name in self.streams)
-        return [*self.streams, *_FILES, "diorama_tasks.py", *tasks]
-
     def finish(self) -> None:
         """Write the tasks.
 

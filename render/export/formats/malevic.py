@@ -64,12 +64,6 @@ class _MalevicExport(ImageExport):
         entries.add("entries", entry, key=str(index))
         return [(f"{folder}/{split}/{index}.png", image.png)]
 
-    def lists(self) -> Iterator[str]:
-        """Questions, annotations, vocabularies and tensors."""
-        yield from self.streams
-        for folder, split in self.asked:
-            yield from (f"{folder}/vocab.json", f"{folder}/{split}_questions.h5")
-
     def finish(self) -> None:
         """Write vocabularies and, with h5py, tensors. Raises OSError."""
         for (folder, split), (name, rows) in self.asked.items():
@@ -79,6 +73,7 @@ class _MalevicExport(ImageExport):
                 import h5py
             except ImportError:
                 # Of an earlier export, which may have had other questions.
+                self.written.check(file)
                 below(self.out, file).unlink(missing_ok=True)
                 _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama-render[h5]')", split)
                 continue

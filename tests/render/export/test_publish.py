@@ -107,6 +107,16 @@ def test_a_benchmark_without_items_is_described(tmp_path: Path, about: Path) -> 
     assert "Not measured: some episodes have no evaluation items." in (out / "README.md").read_text()
 
 
+def test_an_episode_whose_items_cannot_be_made_is_described(tmp_path: Path, about: Path) -> None:
+    store = LanceStore.open(eval_store(tmp_path, "mewl").url)
+    record = store.get(min(key for key, _ in store.ids()))
+    task = {"benchmark": "mewl", "name": "shape", "options": 7}
+    store.replace([record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})])
+    text = call(store.url, "--format", "huggingface", "--out", tmp_path / "out", "--about", about)
+    assert "wrote README.md" in text
+    assert "Not measured: some episodes have no evaluation items." in (tmp_path / "out/README.md").read_text()
+
+
 def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:
     store = make_store(tmp_path)
     foreign = {"shapenet:02691156/ffff": "0", "blend:own/mug.blend": "1"}

@@ -242,6 +242,12 @@ def test_a_gallery_of_an_older_version_is_known_by_its_marker(store: LanceStore,
     assert (tmp_path / "g/static/main.js").read_text() != "older"
 
 
+def test_a_gallery_that_was_killed_at_its_first_file_goes_on(store: LanceStore, tmp_path: Path) -> None:
+    (tmp_path / "g").mkdir()
+    (tmp_path / "g/.gallery.json.k3_x91ab.part").write_bytes(b"{")
+    assert build(store, tmp_path / "g", ONE).built == 3
+
+
 def test_a_file_called_as_the_marker_makes_no_gallery(store: LanceStore, tmp_path: Path) -> None:
     (tmp_path / "g").mkdir()
     (tmp_path / "g/gallery.json").write_text('{"pictures": []}')
