@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +107,31 @@ def test_what_the_user_changed_or_added_stays(store: LanceStore, tmp_path: Path,
         assert all(path.read_text() == "mine" for path in notes)
         if new.get(file, old[file]) != old[file]:
             check_refused(error, out, out / file)
+
+
+@EACH
+def test_an_export_of_an_older_version_is_updated_when_asked_once(store: LanceStore, tmp_path: Path, name: str) -> None:
+    """It has no record, or one of shards alone."""
+    out = tmp_path / "out"
+    run(store, name, out)
+    record = out / RECORD
+    if record.exists():
+        shards = {key: value for key, value in json.loads(record.read_bytes()).items() if key != "lists"}
+        record.write_text(json.dumps(shards)) if shards else record.unlink()
+        error = error_of(store, name, out)
+        assert error is not None and error.exit_code == 2
+        assert "older versions kept no record" in str(error)
+        assert error_of(store, name, out, ASKED) is None
+    assert error_of(store, name, out) is None
+
+
+@EACH
+def test_a_store_that_was_moved_is_the_same(store: LanceStore, tmp_path: Path, name: str) -> None:
+    run(store, name, tmp_path / "out")
+    moved = LanceStore.open(str((tmp_path / "s.lance").rename(tmp_path / "moved.lance")))
+    moved.put(all_records(name)[5:6])
+    options = ASKED if name in ("huggingface", "webdataset") else None
+    assert error_of(moved, name, tmp_path / "out", options) is None
 
 
 @contextmanager
