@@ -177,7 +177,7 @@ class _Reader:
         self._compare(key, parts, task)
         if question is not None:
             ours = published_question(task, question.image_index, self._split.replace("-", "_"))
-            for name in ours.keys() & data.keys():
+            for name in sorted(ours.keys() & data.keys()):
                 if data[name] != ours[name] and (name, self._split) != ("split", "raw"):
                     problem = f"{name}: published {preview_json(data[name])}, found {preview_json(ours[name])}"
                     self._disagree(key, f"{path_text(at)}: {problem}")
