@@ -144,7 +144,8 @@ def check_color(
     lit, shaded = _lit(stage, frame, view, ids)
     if len(shown := _sample(color, lit)) >= MIN_PIXELS:
         black = float(np.mean(~shown.any(axis=1)))
-        yield Check("black", black / MOST_BLACK, f"{100 * black:.0f} % of the pixels where light falls are black")
+        problem = f"{100 * black:.0f} % of the pixels where light falls are black"
+        yield Check("black", black / MOST_BLACK, f"{problem} (--keep-implausible is for scenes that are as dark)")
     if shades and len(shown := _sample(color, shaded)) >= MIN_PIXELS:
         same = float(np.mean((shown == shown[0]).all(axis=1)))
         yield Check("constant", same / MOST_EQUAL, f"{100 * same:.0f} % of the shaded pixels are {shown[0].tolist()}")
