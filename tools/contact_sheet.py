@@ -12,6 +12,7 @@ from pathlib import Path
 from PIL import Image, ImageFont
 
 from diorama.render.draw.tile_grid import Tile, tile_grid
+from diorama.render.draw.typography import fitting
 from tools.programs import positive
 
 FONT_SIZE = 11
@@ -42,12 +43,7 @@ def load(path: Path, largest: int | None) -> Image.Image:
 
 def fit_end(name: str, width: int) -> str:
     """Cut the front of `name` until it is at most `width` pixels wide: names differ at the end."""
-    font = ImageFont.load_default(FONT_SIZE)
-    if font.getlength(name) <= width:
-        return name
-    while name and font.getlength("..." + name) > width:
-        name = name[1:]
-    return "..." + name
+    return fitting(name[::-1], width, ImageFont.load_default(FONT_SIZE))[::-1]
 
 
 def add_options(parser: ArgumentParser) -> None:
