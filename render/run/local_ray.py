@@ -33,7 +33,7 @@ from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-d
 from ray.job_config import JobConfig
 
 from diorama.render.model.errors import DeviceError, RayFailedError, first_line
-from diorama.render.model.scratch import SCRATCH, scratch_folder
+from diorama.render.model.scratch import SCRATCH, abandoned, owned_folder, scratch_folder
 from diorama.render.run.machine import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
 from diorama.render.run.worker_plan import Node
 
@@ -73,9 +73,13 @@ def local_ray(gpus: int | None = None) -> Iterator[None]:
 
 def _private_folder() -> Path:
     """Make a folder for the sockets, logs and session of Ray that only this user can open. Raises RayFailedError."""
-    base = tempfile.gettempdir()
+    base = Path(tempfile.gettempdir())
+    base = base if len(os.fsencode(base)) <= _LONGEST_FOLDER else Path("/tmp")
+    # Of runs that were killed.
+    for folder in abandoned(base, "ray-"):
+        _remove(folder)
     try:
-        return Path(tempfile.mkdtemp(prefix="ray-", dir=base if len(os.fsencode(base)) <= _LONGEST_FOLDER else "/tmp"))
+        return owned_folder(base, "ray-")
     except OSError as error:
         raise RayFailedError(
             f"Ray did not start on this machine: {error}. Set TMPDIR to a folder that you can write"
@@ -198,12 +202,17 @@ def _init_here(gpus: int | None, folder: Path) -> None:
 
 
 def _end_here(folder: Path) -> None:
-    """Shut Ray down and remove its folder.
+    """Shut Ray down and remove its folder."""
+    ray.shutdown()
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder of a Ray that has ended.
 
     Ray kills a raylet that takes more than a second to end. The workers that it was starting would then make the folder
     anew, and look for the raylet for half a minute.
     """
-    ray.shutdown()
     deadline = time.monotonic() + _END_SECONDS
     while (left := _starting(folder)) and time.monotonic() < deadline:
         for pid in left:

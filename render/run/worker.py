@@ -6,9 +6,7 @@ import logging
 import os
 import pickle
 import re
-import shutil
 import socket
-import stat
 import tempfile
 import time
 import traceback
@@ -44,7 +42,6 @@ log = logging.getLogger(__name__)
 # Names the file to which diorama.render.renderers.cycles writes the output of Cycles, so that it survives a crash.
 OUTPUT_FILE = "DIORAMA_RENDER_LOG"
 _CUDA_CACHE_BYTES = 4 * 2**30
-_STALE_SECONDS = 86400.0
 _LONGEST_OUTPUT = 1_000_000
 # A GPU: Ray's id of its node ("" for the only one), and its number there.
 Card = tuple[str, int]
@@ -221,7 +218,6 @@ class Worker:
             cores = plan.pinned(sorted(os.sched_getaffinity(0)))
             os.sched_setaffinity(0, cores)
         keep_kernels()
-        sweep_scratch()
         handle, output_file = tempfile.mkstemp(prefix="diorama-output-", suffix=".txt")
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
@@ -278,21 +274,6 @@ def keep_kernels() -> None:
     """Make the GPU driver cache the kernels it compiles, in its usual folder, with room for all kernels of Cycles."""
     os.environ.setdefault("CUDA_CACHE_PATH", str(Path("~/.nv/ComputeCache").expanduser()))
     os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(_CUDA_CACHE_BYTES))
-
-
-def sweep_scratch(root: Path = Path("/dev/shm")) -> None:
-    """Remove scratch folders on the RAM disk that nothing has touched for a day; a live worker touches its own."""
-    if not root.is_dir():
-        return
-    for folder in root.glob("diorama-*"):
-        try:
-            # Of the name itself: a link may lead to anything that is this user's.
-            facts = folder.lstat()
-            mine = stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.getuid()
-            if mine and time.time() - facts.st_mtime > _STALE_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue
 
 
 def start_actor(worker: type[Worker], run_options: RunOptions, plan: WorkerPlan, group: Any = None) -> Any:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -225,6 +226,26 @@ def test_a_head_that_dies_is_noticed_before_ray_ends_the_process(farm: Farm) -> 
         _, text = process.communicate(timeout=200)
     assert process.returncode == 0 and "has not answered" in text and "Traceback" not in text, text
     assert len(farm.stored()) == 150
+
+
+@pytest.mark.slow
+def test_the_run_after_a_killed_one_leaves_nothing(farm: Farm, tmp_path_factory: pytest.TempPathFactory) -> None:
+    specs, log = farm.write("a", "b", "hang-1"), farm.folder / "log.jsonl"
+    line = [sys.executable, "-c", "from diorama.render.cli.batch import main; main()"]
+    options = ["--renderer", "tests.render.run.renderers:CrashesAlways", "--size", "32x24", "--workers", "1"]
+    with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as folder:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": folder}
+        command = [*line, specs, "--out", farm.store, *options, "--json-log", str(log)]
+        with subprocess.Popen(command, env=environment) as process:
+            deadline = time.monotonic() + 200
+            while not log.exists() or '"episode-done"' not in log.read_text():
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.05)
+            process.kill()
+        assert {path.name.partition("-")[0] for path in Path(folder).iterdir()} == {"ray", "diorama"}
+        again = [*line, farm.write("a", "b"), "--out", farm.store, *options, "--replace", "--profile", "draft"]
+        subprocess.run(again, env=environment, check=True, timeout=200)
+        assert list(Path(folder).iterdir()) == []
 
 
 def test_a_shell_left_over_from_a_job_is_told_so(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import pytest
 
 from diorama.render.model.errors import DeviceError
-from diorama.render.run.worker import check_device, stderr_tail, sweep_scratch
+from diorama.render.run.worker import check_device, stderr_tail
 from diorama.render.run.worker_plan import WorkerPlan
 
 
@@ -43,15 +41,3 @@ def test_last_words_leave_out_what_python_says_of_the_crash(tmp_path: Path) -> N
     )
     assert stderr_tail(str(said)) == "Fra:1 two | Fra:1 three | Fra:1 four | SIGSEGV"
     assert not said.exists() and stderr_tail(str(said)) == ""
-
-
-def test_only_scratch_that_nobody_uses_is_swept(tmp_path: Path) -> None:
-    for name, age in (("diorama-old", 90_000), ("diorama-new", 60), ("other", 90_000)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "view.exr").touch()
-        os.utime(tmp_path / name, (time.time() - age, time.time() - age))
-    (tmp_path / "diorama-link").symlink_to(tmp_path / "other")
-    os.utime(tmp_path / "diorama-link", (0, 0), follow_symlinks=False)
-    sweep_scratch(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["diorama-link", "diorama-new", "other"]
-    assert (tmp_path / "other" / "view.exr").exists()
