@@ -70,7 +70,7 @@ def state_of(checkout: Path) -> str:
 
 
 @contextmanager
-def _without_warnings() -> Iterator[None]:
+def without_warnings() -> Iterator[None]:
     """Silence the importers' warnings: the table has every disagreement."""
     logger = logging.getLogger(benchmarks.__name__)
     level = logger.level
@@ -89,7 +89,7 @@ def main(options: Namespace) -> int:
         sys.stdout.write(f"## {name}\n\n{state_of(checkout)}\n\n")
         sys.stdout.write(markdown_table(HEAD, []))
         compared = 0
-        with _without_warnings():
+        with without_warnings():
             for row in module.check(checkout, options):
                 # At once: a comparison takes minutes, and a later one may fail.
                 sys.stdout.write(f"| {' | '.join(map(str, row))} |\n")
