@@ -110,7 +110,7 @@ def in_trial(info: Any, file: Path) -> Iterator[str]:
         if obj is not one and one.tasks is not None and sorted(map(str, one.tasks)) != sorted(one.attended_attr):
             yield f"objects[{at}]: tasks: found {one.tasks}, but attended_attr has {sorted(one.attended_attr)}"
         # NumPy 2 writes `np.float64(0.5)`.
-        place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", obj.location)
+        place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", str(obj.location))
         if obj.location and [int(float(part) >= 0.5) for part in place] != list(obj.space):
             yield f"objects[{at}]: location: found {obj.location!r}, which is not in space {list(obj.space)}"
     pictures = {found.name for found in sorted(file.parent.glob("epoch*.png"))}

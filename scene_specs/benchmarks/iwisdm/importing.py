@@ -52,7 +52,7 @@ _Known = tuple[Stimuli, Mapping[tuple[int, int], tuple[str, str]]]
 
 
 class _Object(BaseModel):
-    location: str = ""
+    location: Any = ""
     space: tuple[int, int]
     category: int = Field(ge=0)
     object: int = Field(ge=0)
@@ -64,7 +64,7 @@ class _Object(BaseModel):
 class _Entry(BaseModel):
     count: int
     obj: _Object
-    tasks: list[int] | None = None
+    tasks: list[Any] | None = None
     attended_attr: dict[str, list[str]] = {}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from diorama.scene_specs.benchmarks.mewl.draft import TYPES
 from diorama.scene_specs.language.diagnostics import preview_json
@@ -91,7 +91,7 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
     for index, item in enumerate(scene["objects"]):
         if item["shape"] == HAND[0]:
             continue
-        if item.get("name") is not None:
+        if isinstance(item.get("name"), str):
             places[item["name"]] = item["3d_coords"]
         if abs(item["3d_coords"][2] - sizes[item["size"]]) > _ROUNDING:
             problem = f"found {item['3d_coords'][2]:g}; a {item['size']} object on the ground has {sizes[item['size']]}"
@@ -100,7 +100,7 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
     for side in [*tables]:
         table, along = _map(tables[side]), directions.get(side)
         for one, place in places.items():
-            if one not in table or not isinstance(along, list) or not isinstance(table[one], list):
+            if one not in table or not isinstance(table[one], list) or not _is_direction(along):
                 continue
             for other, there in places.items():
                 away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
@@ -108,6 +108,10 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
                 if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
                     problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
                     yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"
+
+
+def _is_direction(value: Any) -> TypeGuard[list[float]]:
+    return isinstance(value, list) and len(value) == 3 and all(isinstance(part, int | float) for part in value)
 
 
 def _map(value: Any) -> Mapping[str, Any]:
