@@ -93,13 +93,14 @@ def _no_store_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
 def add_entry_points(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """A function that registers `name=value` in a group, as an installed package does, until the test ends."""
     real = metadata.entry_points
+    installed = [point for name in real().groups for point in real(group=name)]
 
     def add(group: str, **values: str) -> None:
         points = [metadata.EntryPoint(name, value, group) for name, value in values.items()]
         monkeypatch.setattr(
             metadata,
             "entry_points",
-            lambda **chosen: [*real(**chosen), *(point for point in points if point.matches(**chosen))],
+            lambda **chosen: metadata.EntryPoints([*installed, *points]).select(**chosen),
         )
         plugins.cache_clear()
 

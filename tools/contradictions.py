@@ -1,4 +1,4 @@
-"""Invent contradictions in published files, and count how many the imports refuse.
+"""Invent contradictions in published files and count the refused ones.
 
     python -m tools contradictions [KIND...] [--invented 40] [--clean 600] [--seed 0]
 

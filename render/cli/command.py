@@ -5,12 +5,13 @@ Imports nothing heavy: `--help` of every command loads this module.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from inspect import cleandoc
 from pathlib import Path
 from typing import IO, Any, cast
@@ -173,6 +174,20 @@ class DioramaCommand(click.Command):
             if name not in taken:
                 option(self)
                 self.params[-1].group = "Common options"  # type: ignore[attr-defined]
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Run as a program. Tests call `main`, which only raises SystemExit."""
+        try:
+            return self.main(*args, **options)
+        except SystemExit as end:
+            # Ray's C++ part, if it was interrupted while it started, crashes when Python takes down its modules.
+            if "ray" in sys.modules and isinstance(end.code, int):
+                atexit._run_exitfuncs()
+                with suppress(OSError):
+                    sys.stdout.flush()
+                    sys.stderr.flush()
+                os._exit(end.code)
+            raise
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Create the context; subcommands inherit its settings. Its options can fail, too, such as one that lists."""

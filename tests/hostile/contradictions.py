@@ -35,6 +35,7 @@ from tests import factories
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
+from tools.programs import positive
 from tools.published import without_warnings
 
 HEAD = ("benchmark", "invented", "refused", "clean", "refused clean", "passed")
@@ -59,8 +60,8 @@ class Kind(NamedTuple):
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"{', '.join(KINDS)} (default: all)")
-    parser.add_argument("--invented", type=int, default=40, help="contradictions per kind")
-    parser.add_argument("--clean", type=int, default=600, help="clean items per kind")
+    parser.add_argument("--invented", type=positive, default=40, help="contradictions per kind")
+    parser.add_argument("--clean", type=positive, default=600, help="clean items per kind")
     parser.add_argument("--seed", type=int, default=0)
 
 
