@@ -181,12 +181,12 @@ class DioramaCommand(click.Command):
             return self.main(*args, **options)
         except SystemExit as end:
             # Ray's C++ part, if it was interrupted while it started, crashes when Python takes down its modules.
-            if "ray" in sys.modules and isinstance(end.code, int):
+            if "ray" in sys.modules and end.code == INTERRUPTED:
                 atexit._run_exitfuncs()
                 with suppress(OSError):
                     sys.stdout.flush()
                     sys.stderr.flush()
-                os._exit(end.code)
+                os._exit(INTERRUPTED)
             raise
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
