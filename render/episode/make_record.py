@@ -94,7 +94,7 @@ def make_record(
             watch.add(passes.seconds, "render")
             layers = object_layers(scene, frame, view, scene.settings.width, scene.settings.height)
             if not keep_implausible:
-                check_image(scene, frame, view, passes, layers, key.renderer == CYCLES)
+                check_image(scene, frame, view, passes, layers, key.renderer)
             annotation = annotate(scene, frame, view, passes, layers)
             watch.lap("annotate")
             images.append(_encoded(frame, view, passes, annotation))

@@ -28,8 +28,8 @@ from diorama.scene_specs.language.stage import Stage, StageGround, load_stage
 Colors = NDArray[np.uint8]
 Ids = NDArray[np.uint16]
 Bools = NDArray[np.bool_]
-# The renderer that simulates light; others may be previews in flat colors.
-CYCLES = "cycles"
+# The renderer that simulates light, and the one that shows colors without light. Those of plug-ins may show others.
+CYCLES, FAKE = "cycles", "fake"
 # Regions of fewer pixels are not judged.
 MIN_PIXELS = 40
 # Least intersection over union of an object's pixels with those of the software id buffer.
@@ -63,15 +63,15 @@ class Check(NamedTuple):
 
 
 def check_image(
-    scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes, layers: Sequence[Layer], shades: bool = True
+    scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes, layers: Sequence[Layer], renderer: str = CYCLES
 ) -> None:
     """Raise ImplausibleError for passes that can't be of their Scene.
 
     Args:
         layers: each object of the frame alone, at the size of the passes.
-        shades: whether the renderer simulates light, so that no lit surface has one color.
+        renderer: name of the renderer. Only CYCLES and FAKE have to show the colors of the Scene.
     """
-    colors = check_color(scene, frame, view, passes.color, passes.ids, shades)
+    colors = check_color(scene, frame, view, passes.color, passes.ids, renderer)
     checks = chain(check_ids(frame, passes.ids, layers), colors)
     if problem := first_problem(checks):
         on = f" on {passes.device}" if passes.device else ""
@@ -91,8 +91,7 @@ def image_problems(record: EpisodeRecord) -> Iterator[str]:
         ids = np.zeros((image.height, image.width), dtype=np.uint16)
         for item in image.annotation.objects:
             ids[item.rle.mask()] = item.index
-        shades = record.job.renderer == CYCLES
-        if problem := first_problem(check_color(record.scene, frame, view, image.color(), ids, shades)):
+        if problem := first_problem(check_color(record.scene, frame, view, image.color(), ids, record.job.renderer)):
             yield f"image {image.name}: {problem}"
 
 
@@ -122,14 +121,19 @@ def check_ids(frame: SceneFrame, ids: Ids, layers: Sequence[Layer]) -> Iterator[
 
 
 def check_color(
-    scene: Scene, frame: SceneFrame, view: SceneView, color: Colors, ids: Ids, shades: bool = True
+    scene: Scene, frame: SceneFrame, view: SceneView, color: Colors, ids: Ids, renderer: str = CYCLES
 ) -> Iterator[Check]:
     """Compare a color pass (H, W, 3) with what its Scene says about colors and light.
 
     Args:
         ids: (H, W), of the objects.
-        shades: as in `check_image`.
+        renderer: as in `check_image`.
     """
+    noise = _noise(color, ids)
+    yield Check("noise", noise / MOST_NOISE, f"neighboring pixels differ by {noise:.0f} levels, as in noise")
+    if renderer not in (CYCLES, FAKE):
+        yield Check("black", 2.0 * bool(ids.any() and not color.any()), "all pixels are black")
+        return
     stage = load_stage(scene.stage)
     if frame.fixation and stage.fixation is not None:
         center = color[len(color) // 2, color.shape[1] // 2].tolist()
@@ -146,11 +150,9 @@ def check_color(
         black = float(np.mean(~shown.any(axis=1)))
         problem = f"{100 * black:.0f} % of the pixels where light falls are black"
         yield Check("black", black / MOST_BLACK, f"{problem} (--keep-implausible is for scenes that are as dark)")
-    if shades and len(shown := _sample(color, shaded)) >= MIN_PIXELS:
+    if renderer == CYCLES and len(shown := _sample(color, shaded)) >= MIN_PIXELS:
         same = float(np.mean((shown == shown[0]).all(axis=1)))
         yield Check("constant", same / MOST_EQUAL, f"{100 * same:.0f} % of the shaded pixels are {shown[0].tolist()}")
-    noise = _noise(color, ids)
-    yield Check("noise", noise / MOST_NOISE, f"neighboring pixels differ by {noise:.0f} levels, as in noise")
 
 
 def _sample(color: Colors, region: Bools) -> Colors:
