@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 from diorama.render.model.errors import ConflictError, MissingError, StoreError
+from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
 from diorama.render.store.resume import check_series, put_first
 from diorama.scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5
+# Of a commit: episodes, and bytes of their images.
+_COMMIT_ROWS, _COMMIT_BYTES = 512, 1 << 26
 _SHOWN_MISSING = 100
 # Id -> what identifies the contents of an episode.
 States = dict[str, tuple[Any, ...]]
@@ -127,11 +130,7 @@ def copy(
         todo = [key for key in todo if key not in stored]
     progress(len(wanted) - len(todo))
     checked = mix_series
-    for start in range(0, len(todo), BATCH_ROWS):
-        chunk = todo[start : start + BATCH_ROWS]
-        found = read_each(source, chunk)
-        result.damaged += [str(item) for item in found if isinstance(item, StoreError)]
-        records = [item for item in found if not isinstance(item, StoreError)]
+    for chunk, records in _groups(source, todo, result.damaged):
         put = partial(target.replace if differing == "replace" else target.put, records)
         if records and not checked:
             done, checked = put_first(target, {record.episode_id: record.job for record in records}, put), True
@@ -144,6 +143,26 @@ def copy(
         stored.update({record.episode_id: wanted[record.episode_id] for record in records})
         progress(len(chunk))
     return result
+
+
+def _groups(
+    source: EpisodeReader, todo: list[str], damaged: list[str]
+) -> Iterator[tuple[list[str], list[EpisodeRecord]]]:
+    """Yield ids and those of their episodes that are intact: as many as one commit takes, which has a price of its own."""
+    chunk: list[str] = []
+    records: list[EpisodeRecord] = []
+    for start in range(0, len(todo), BATCH_ROWS):
+        part = todo[start : start + BATCH_ROWS]
+        chunk += part
+        for item in read_each(source, part):
+            if isinstance(item, StoreError):
+                damaged.append(str(item))
+            else:
+                records.append(item)
+        size = sum(len(image.png) + len(image.extra or b"") for record in records for image in record.images)
+        if size > _COMMIT_BYTES or len(chunk) >= _COMMIT_ROWS or start + BATCH_ROWS >= len(todo):
+            yield chunk, records
+            chunk, records = [], []
 
 
 def _conflict(url: str, keys: list[str]) -> ConflictError:

@@ -11,6 +11,9 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from diorama.render.model.errors import StoreError
 from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.store.columns import JOB_COLUMNS, RECORD_COLUMNS, check_schema, schema_version
@@ -26,6 +29,8 @@ log = logging.getLogger(__name__)
 # Lance's own limits are gigabytes: a long export would fill them with data that is never read again.
 _INDEX_CACHE_BYTES = 128 << 20
 _METADATA_CACHE_BYTES = 64 << 20
+# For more ids than that, it is faster to learn once where each row is.
+_FEW_IDS = 64
 # No version has more, and Python refuses to parse numbers of thousands of digits.
 _MOST_DIGITS = 19
 
@@ -99,6 +104,9 @@ class LanceReader:
     def __init__(self, url: str, dataset: Any) -> None:
         self._url = url
         self._dataset = dataset
+        # The number of ids that `get_many` was asked for at a version, and where that has them: sorted hashes and rows.
+        self._placed, self._asked = -1, 0
+        self._places: tuple[NDArray[np.int64], NDArray[np.intp]] | None = None
 
     @classmethod
     def at_version(cls, url: str, version: int | str) -> LanceReader:
@@ -156,11 +164,35 @@ class LanceReader:
         """Return episodes in the order of `episode_ids`, all in memory at once. Raises as `get`."""
         if not episode_ids:
             return []
-        rows = {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
+        rows = self._taken(episode_ids) or {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
         missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
         if missing:
             raise StoreError(unknown_id(self, missing[0]))
         return [record_of(rows[episode_id]) for episode_id in episode_ids]
+
+    def _taken(self, episode_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return id -> row by the places of rows; {} for few ids, and if a place is not known.
+
+        A filter reads the column of all ids for each call, which takes longer than reading the rows.
+        """
+        if self._placed != self.version:
+            self._placed, self._asked, self._places = self.version, 0, None
+        self._asked += len(episode_ids)
+        if self._asked <= _FEW_IDS:
+            return {}
+        if self._places is None:
+            keys = [hash(key) for batch in self.batches([KEY], None, ID_BATCH_ROWS) for key in batch[KEY].to_pylist()]
+            hashes = np.array(keys, dtype=np.int64)
+            order = np.argsort(hashes, kind="stable")
+            self._places = (hashes[order], order)
+        hashes, order = self._places
+        at = np.searchsorted(hashes, np.array([hash(key) for key in episode_ids], dtype=np.int64))
+        if not len(order) or at.max() == len(order):
+            return {}
+        with translate_errors(self._url, f"reading {', '.join(RECORD_COLUMNS)}"):
+            found = self._dataset.take(order[at].tolist(), columns=list(RECORD_COLUMNS)).to_pylist()
+        # A commit of this process meanwhile, an unknown id, or two ids of one hash.
+        return {row[KEY]: row for row in found} if [row[KEY] for row in found] == [*episode_ids] else {}
 
     def job(self, episode_id: str) -> RenderKey:
         """Return the render key of an episode. Raises StoreError for an unknown id."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import lance
 import pyarrow as pa
@@ -288,3 +289,35 @@ def test_what_is_at_an_address_is_told(store: LanceStore, tmp_path: Path) -> Non
     assert probe_location(store.url) == "dataset"
     assert probe_location(str(tmp_path / "other.lance")) == "nothing"
     assert probe_location("s3://bucket/s.lance") == "remote"
+
+
+def test_many_episodes_are_read_by_their_places(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"demo/{number}" for number in range(90)]
+    records = {name: make_record(name, seed=number % 3) for number, name in enumerate(names)}
+    for start in range(0, 90, 30):
+        store.put([records[name] for name in names[start : start + 30]])
+    store.delete([names[7]])
+    del records[names[7]]
+    wanted = sorted(records, key=lambda name: name[::-1])
+    reading, filters = store.batches, []
+
+    def batches(columns: Sequence[str], where: str | None = None, *rest: int) -> Iterator[Any]:
+        filters.append(where)
+        return reading(columns, where, *rest)
+
+    monkeypatch.setattr(store, "batches", batches)
+    for _ in range(3):
+        for start in range(0, len(wanted), 16):
+            part = wanted[start : start + 16]
+            assert store.get_many(part) == [records[name] for name in part]
+    assert len([where for where in filters if where]) == 4, "the first 64 ids, 16 a call"
+    assert filters.count(None) == 1
+    # Another version, an id that is gone, and places that are wrong.
+    changed = make_record(wanted[0], attempt=2, seed=8)
+    store.replace([changed])
+    assert store.get_many(wanted)[0] == store.get(wanted[0]) == changed
+    with pytest.raises(StoreError, match="demo/7"):
+        store.get_many([*wanted[:3], names[7]])
+    assert store._places is not None
+    store._places[1][:] = store._places[1][::-1].copy()
+    assert store.get_many(wanted[1:]) == [records[name] for name in wanted[1:]]
