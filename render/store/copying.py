@@ -148,7 +148,7 @@ def copy(
 def _groups(
     source: EpisodeReader, todo: list[str], damaged: list[str]
 ) -> Iterator[tuple[list[str], list[EpisodeRecord]]]:
-    """Yield ids and those of their episodes that are intact: as many as one commit takes, which has a price of its own."""
+    """Yield ids and their intact episodes, as many at a time as one commit takes, for each commit has its price."""
     chunk: list[str] = []
     records: list[EpisodeRecord] = []
     for start in range(0, len(todo), BATCH_ROWS):
