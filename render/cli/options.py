@@ -239,8 +239,22 @@ as_json = group("Output", click.option("--json", "as_json", is_flag=True, help="
 mix_series = flag("--mix-series", "Allow a store whose images come from another Blender series (4.5 or 5.2).")
 out = group("Output", click.option("--out", type=NEW_PATH, metavar="FILE", help="Output file.  [default: stdout]"))
 files = click.argument("files", nargs=-1, required=True)
-device = group("Rendering", choice(
-    "--device", DEVICE_NAMES, "Device to render on. auto: "
+
+
+class _Device(click.Choice[str]):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value == "gpu":
+            self.fail(
+                "found gpu; auto takes a GPU if there is one. To insist, pass the maker's: cuda or optix (NVIDIA), "
+                "hip (AMD), oneapi (Intel), metal (Apple)",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
+
+
+device = group("Rendering", click.option(
+    "--device", type=_Device(DEVICE_NAMES), default=DEVICE_NAMES[0], help="Device to render on. auto: "
     "NVIDIA GPUs if there are any, otherwise the CPU. It is an error if a specified device does not exist."
 ))  # fmt: skip
 store = click.argument("url", metavar="[STORE]", default=default_store)

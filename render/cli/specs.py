@@ -150,7 +150,8 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
         return
     unverified_note = f" ({result.unverified} unverified: no verifier for their benchmark)" if result.unverified else ""
     if diagnostics:
-        log.info("%s; episodes without one: %d%s", counted(len(diagnostics), "error"), result.episodes, unverified_note)
+        fine = f"; {counted(result.episodes, 'episode')} without errors" if result.episodes else ""
+        log.info("%s%s%s", counted(len(diagnostics), "error"), fine, unverified_note)
         raise SpecError(diagnostics)
     click.echo(f"{counted(result.episodes, 'episode')}, no errors{unverified_note}")
 

@@ -167,6 +167,7 @@ def _store_facts(store: LanceReader) -> dict[str, Any]:
 def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
     size = {image.name: counted(len(image.annotation.objects), "object") for image in record.images}
     images = {image.name: f"{size[image.name]}, {len(image.png)} bytes" for image in record.images}
+    versions = dict(record.provenance.versions)
     facts: dict[str, Any] = {
         "episode": record.episode_id,
         "split": record.scene.split,
@@ -177,7 +178,8 @@ def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
         "attempt": record.provenance.attempt,
         "device": record.provenance.device,
         "created": record.provenance.created,
-        "versions": record.provenance.versions,
+        "renderer": " ".join(versions.pop(key) for key in ("name", "version") if key in versions),
+        "versions": versions,
         "seconds": record.provenance.seconds,
         "job": record.job.hash(),
         "sha256": record.digest(),
@@ -191,9 +193,14 @@ def _episode_facts(record: EpisodeRecord, everything: bool) -> dict[str, Any]:
 
 
 def _object_rows(record: EpisodeRecord) -> Iterator[tuple[str, ...]]:
+    import numpy as np
+
+    from diorama.render.geometry.display import display
+
     for image in record.images:
         for item in image.annotation.objects:
-            look = (item.shape, item.color or "-", item.material, item.size or f"{item.scale:g}")
+            color = item.color or ",".join(map(str, display(np.array(item.color_linear, dtype=np.float32)).tolist()))
+            look = (item.shape, color, item.material, item.size or f"{item.scale:g}")
             box = " ".join(map(str, item.bbox)) if item.bbox is not None else "not visible"
             yield (image.name, item.name, *look, box, f"{item.visible_fraction:.1%}")
 

@@ -15,6 +15,7 @@ from diorama.render.store.columns import JOB_COLUMNS
 from diorama.render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
 from diorama.render.store.resume import put_first
 from diorama.render.store.rows import decode, job_of_row
+from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class Committer:
         self._any_series = options.mix_series
         self._pending: list[Done] = []
         self._done: queue.SimpleQueue[list[Done | Failure] | BaseException] = queue.SimpleQueue()
-        self._in_work = 0
+        self._in_work = self._stored = 0
         self._since = time.monotonic()
         self.seconds = self.last_seconds = 0.0
         self.hurry = threading.Event()
@@ -145,13 +146,15 @@ class Committer:
                 left_alone = self._put(parts).unchanged
                 failures = conflicting_commits(self._store, parts) if left_alone else []
                 failed = {failure.episode_id: failure for failure in failures}
+                self._stored += len(group) - len(failed)
                 return [failed.get(done.episode_id, done) for done in group]
             except StoreError as error:
                 left = give_up - time.monotonic()
                 if left <= 0 or last:
                     raise StoreError(
-                        f"{error}\nThe store accepted nothing for {self._patience - left:.0f} s. Free its disk or make "
-                        "it reachable, then run the same command again: it renders only what is missing"
+                        f"{error}\nThe store accepted nothing for {self._patience - left:.0f} s; "
+                        f"{counted(self._stored, 'episode')} of this run are stored. Free its disk or make it "
+                        "reachable, then run the same command again: it renders only what is missing"
                     ) from error
                 pause = min(wait, left)
                 self._warn(f"{error}; rendering pauses soon; retrying in {pause:.0f} s, for at most {left:.0f} s")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -250,15 +251,21 @@ def examine(device: str, store: str, thorough: bool = False) -> Iterator[Check]:
         thorough: see `check_disk`.
     """
     quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets, check_plugins]
+    reads = not any(find_spec(name) for name in ("bpy", "ray"))
+    if reads:
+        quick.remove(check_libraries)
     with ThreadPoolExecutor(max_workers=1) as pool:
-        blender = pool.submit(check_blender, device)
+        blender = None if reads else pool.submit(check_blender, device)
         for check in quick:
             yield check()
         yield from check_limits()
         yield check_disk(store, thorough)
-        ray = check_ray()
-        yield from blender.result()
-        yield ray
+        if blender is None:
+            yield Check("rendering", None, "not installed: bpy and ray are missing; everything else works here")
+        else:
+            ray = check_ray()
+            yield from blender.result()
+            yield ray
         yield check_store(store)
 
 

@@ -226,8 +226,12 @@ def _no_room(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterat
     diagonal = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
     gap = max((c.min_distance for c in frame.constraints if c.min_distance is not None), default=base.min_distance)
     beside = 0 < gap <= diagonal and free == total > 1
-    sizes = sorted(_least_scale(item, stage) for item in frame.objects)[-2:] if beside else [-gap]
-    needs: list[tuple[float, Path]] = [(gap + sum(sizes), ("objects",))]
+    sizes = (
+        sorted((_least_scale(item, stage), index) for index, item in enumerate(frame.objects))[-2:] if beside else []
+    )
+    needs: list[tuple[float, Path]] = [(0.0, ("objects",))]
+    if sizes:
+        needs = [(gap + sum(size for size, _ in sizes), ("objects", sizes[-1][1]))]
     margins: list[tuple[float, Path]] = [((free - 1) * base.axis_margin, ("objects",))]
     pixels: list[Path] = []
     for index, constraint in enumerate(frame.constraints):

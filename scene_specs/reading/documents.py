@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from diorama.scene_specs.language.diagnostics import did_you_mean, preview_json
+from diorama.scene_specs.language.diagnostics import did_you_mean, nearest, preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.strict_json import NotStrictJson, decode, skip_space
@@ -152,7 +152,9 @@ def _of_name(name: str, stdin: Spool) -> list[SpecFile]:
             return [file for match in matches for file in _of_name(match, stdin)]
         problem = "no file matches"
     elif path.parent.is_dir():
-        hint = did_you_mean(path.name, sorted(p.name for p in path.parent.iterdir()))
+        # Without the suffix, which would make any two names alike.
+        names = {p.stem: p.name for p in sorted(path.parent.iterdir()) if p.suffix == path.suffix}
+        hint = did_you_mean(names.get(nearest(path.stem, names), ""), names.values())
     raise spec_error(problem, hint, file=_printable(name))
 
 

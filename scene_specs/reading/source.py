@@ -147,7 +147,9 @@ class SpecSource:
         return cycle(index == first for index in range(1, count + 1)).__next__
 
     def _all(self, episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
-        return [*diagnostics_of(episode), *self._more(episode)]
+        found = diagnostics_of(episode)
+        paths = {one.path for one in found}
+        return [*found, *(one for one in self._more(episode) if one.path not in paths)]
 
     def close(self) -> None:
         """Delete the copy of standard input."""
@@ -253,7 +255,8 @@ class _Ids:
         file, line = self._files[first >> 40].name, first & (1 << 40) - 1
         problem = f"found {preview_json(episode)}, the id of an episode in {file}:{line}"
         hint = "ids are unique in a run, and differ by more than upper and lower case"
-        return [Diagnostic(document.file, document.line, episode, "id", problem, hint)]
+        line = scan(document.text, 0, document.line, to_end=False).line(("id",))
+        return [Diagnostic(document.file, line, episode, "id", problem, hint)]
 
 
 def _read(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diagnostic]]:

@@ -13,6 +13,8 @@ from diorama.scene_specs.language.foreign import without_passwords
 LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)
 _WRONG_FILTER = re.compile("Invalid user input: |Error applying filter expression to batch: ")
 _CONFLICTS = ("conflict", "contention", "concurrent")
+_PREFIX = re.compile(r"^LanceError\([^)]*\): ")
+_UNREACHABLE = re.compile(r"Error performing [A-Z]+ (https?://[^/\s]+)\S* in .*error sending request", re.DOTALL)
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 _KEYS = "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), and that they belong to this server"
 _S3_MEANINGS = {
@@ -65,11 +67,13 @@ def is_conflict(error: Exception) -> bool:
 def reason(error: BaseException) -> str:
     """Return the meaning of an S3 error, else Lance's message without the trailing locations in Lance's source."""
     text = without_passwords(str(error))
-    return explain_s3_error(text) or text.split(", /")[0].strip() or type(error).__name__
+    return explain_s3_error(text) or _PREFIX.sub("", text.split(", /")[0]).strip() or type(error).__name__
 
 
 def explain_s3_error(text: str) -> str | None:
-    """Return the meaning of an S3 server's XML error within `text`, None if it is not a known one."""
+    """Return the meaning of an error of S3 within `text`, None if it is not a known one."""
+    if unreachable := _UNREACHABLE.search(text):
+        return f"{unreachable[1]} does not answer; check AWS_ENDPOINT and the network"
     found = _S3_CODE.search(text)
     if found is None or found[1] not in _S3_MEANINGS:
         return None

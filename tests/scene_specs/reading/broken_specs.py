@@ -336,7 +336,7 @@ FORMS = [
         },
     ),
     frame("crowd", "objects", "40 objects need 15.6", "8.485", objects=[{}] * 40),
-    frame("giants", "objects", "2 objects need 100.2", objects=[{"size": 50}, {"size": 50}]),
+    frame("giants", "objects[1]", "2 objects need 100.2", objects=[{"size": 50}, {"size": 50}]),
     two("far apart", "constraints[0].min_distance", "2 objects need 9", constraints=[{"min_distance": 9}]),
     two("wide rows", "constraints[0].axis_margin", "2 objects need 9", constraints=[{"axis_margin": 9}]),
     two(
