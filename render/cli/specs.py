@@ -261,6 +261,56 @@ def contrast(
         click.get_current_context().exit(ContrastError.exit_code)
 
 
+@main.command(epilog=opt.FILES_HELP)
+@click.argument("files", nargs=-1)
+@click.option(
+    "--looks",
+    metavar="NAME,...",
+    required=True,
+    help="Names of looks, separated by commas, such as plain,wood,daylight; see docs/looks.md.",
+)
+@click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
+@opt.profile()
+@opt.size()
+@opt.asset_root
+@opt.shapenet
+@opt.out
+def looks(
+    files: tuple[str, ...], looks: str, store: str | None, out: Path | None, profile: str | None,
+    size: tuple[int, int] | None, asset_roots: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Write each episode in several looks.
+
+    The command writes resolved scenes for `render-batch`: the same objects, places, cameras and truth on other grounds
+    and in other light. The id of each is that of the episode, + and the look.
+
+    Exit codes: 0: done; 1: some episodes can't have a look (the command names them, and writes the others); 2: invalid
+    specs or options; 4: STORE can't be read.
+
+    Examples:
+      render-specs looks specs.jsonl --looks plain,wood,daylight --out looks.jsonl
+    """
+    from diorama.render.episode.find import episodes_of
+    from diorama.render.episode.looks import look_scenes
+    from diorama.render.model.profiles import episode_settings
+    from diorama.scene_specs.language.look import LookError, check_looks
+
+    if bool(files) == (store is not None):
+        raise click.UsageError("give FILES, or --store STORE")
+    names, refused = check_looks(looks.split(",")), 0
+    with atomic_writer(out) as stream:
+        for episode in episodes_of(files, store):
+            try:
+                made = look_scenes(episode, episode_settings(episode, profile, size), names, asset_roots)
+            except (CompileError, LookError, UsageError) as error:
+                refused += 1
+                log.error("%s", error)
+            else:
+                stream.writelines(scene.to_json() + "\n" for scene in made)
+    if refused:
+        click.get_current_context().exit(CompileError.exit_code)
+
+
 @main.command(name="import")
 @click.option(
     "--from",

@@ -11,6 +11,7 @@ from diorama.render.geometry.asset_roots import find_asset
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.shapenet import load_model
 from diorama.render.model.errors import AssetError
+from diorama.scene_specs.language.look import look_digest
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.stage import Stage, stage_digest
@@ -68,7 +69,9 @@ def _digest(asset: str, asset_roots: Sequence[Path]) -> str:
         return load_model(asset).sha256
     if kind == "blend":
         return blend_digest(resolve_blend(name, asset_roots))
-    return load_mesh(name).sha256 if kind == "mesh" else stage_digest(name)
+    if kind == "mesh":
+        return load_mesh(name).sha256
+    return look_digest(name) if kind == "look" else stage_digest(name)
 
 
 def scene_assets(

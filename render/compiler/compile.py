@@ -10,6 +10,7 @@ from diorama.render.compiler.attributes import Item, draw_items
 from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
 from diorama.render.compiler.constraints import rules_of
 from diorama.render.compiler.layout import Layout, lay_out
+from diorama.render.compiler.looks import with_look
 from diorama.render.compiler.render_key import content_seed
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
@@ -84,7 +85,8 @@ def compile_with_report(
         frames=frames,
         task=spec.task,
     )
-    return scene, layouts
+    look = spec.chosen_look()
+    return with_look(scene, look.name, look.variant), layouts
 
 
 def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:

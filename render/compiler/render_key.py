@@ -18,6 +18,7 @@ from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.model.blender_series import key_suffix
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.look import PLAIN, load_look, look_digest
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
@@ -59,6 +60,7 @@ def render_key_of(
         listed = seen = layered = False
         flat = any(frame.pixels is not None for frame in episode.frames)
         materials = {item.material.name for frame in episode.frames for item in frame.objects}
+        look = episode.look.name if episode.look is not None else PLAIN
         episode = episode.model_copy(update={"settings": settings})
     else:
         stage = stage_of(episode)
@@ -67,6 +69,11 @@ def render_key_of(
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
         materials = {material if isinstance(material, str) else material.name or "" for material in made_of}
         size, flat = stage.size, stage.pixels != "filtered"
+        look = episode.chosen_look().name
+        if look == PLAIN:
+            episode = episode.model_copy(update={"look": None})
+        else:
+            assets = {**assets, f"look:{look}": look_digest(look)}
         listed = any(_lists_for_models(frame, stage) for frame in episode.frames)
         seen = any(_distinct_by_sight(frame, stage) for frame in episode.frames)
         layered = any(flat_layers(frame, stage) is not None for frame in episode.frames)
@@ -76,10 +83,20 @@ def render_key_of(
     return RenderKey(
         spec=episode.model_dump(mode="json", exclude_none=True),
         settings=settings.model_dump(mode="json"),
-        assets={**assets, **plugin_assets(assets, materials, renderer, passes)},
+        assets={**assets, **plugin_assets([*assets, *recipes_of(look)], materials, renderer, passes)},
         version=IDENTITY_VERSION + suffix,
         renderer=renderer,
     )
+
+
+def recipes_of(look: str) -> set[str]:
+    """Return `ground:NAME` and `pattern:NAME` of all recipes of a look. Raises LookError."""
+    if look == PLAIN:
+        return set()
+    file = load_look(look)
+    variants = [file.variant(number) for number in range(max(len(file.variants), 1))]
+    grounds = {f"ground:{one.ground.name}" for one in variants if one.ground is not None}
+    return grounds | {f"pattern:{recipe.name}" for one in variants for recipe in one.patterns}
 
 
 def _materials_of(spec: EpisodeSpec, stage: Stage) -> Iterator[str | MaterialSpec]:
@@ -144,12 +161,12 @@ def plugin_assets(
     The code is found without importing it.
 
     Args:
-        assets: names as in Scene.assets.
+        assets: names as in Scene.assets, and those of `recipes_of`.
         renderer: name, or `package.module:Class`.
 
     Returns:
-        `plugin:stage:NAME`, and the same for `shape`, `material`, `renderer` and `pass` -> `<distribution> <version>
-        <SHA-256>`, or the SHA-256 alone for code outside a distribution.
+        `plugin:stage:NAME`, and the same for `look`, `ground`, `pattern`, `shape`, `material`, `renderer` and `pass`
+        -> `<distribution> <version> <SHA-256>`, or the SHA-256 alone for code outside a distribution.
 
     Raises:
         UsageError: code is missing.
@@ -159,7 +176,7 @@ def plugin_assets(
     used: dict[str, Plugin] = {}
     for name in sorted(names):
         noun, _, word = name.partition(":")
-        if noun in ("material", "shape", "stage") and word in plugins(f"{noun}s"):
+        if noun in ("ground", "look", "material", "pattern", "shape", "stage") and word in plugins(f"{noun}s"):
             used[name] = plugins(f"{noun}s")[word]
     used[f"renderer:{renderer}"] = find_plugin("renderers", renderer)
     used |= {f"pass:{name}": plugin("passes", name) for name in sorted({*passes})}
@@ -262,6 +279,7 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
         **({} if view.glass is None else {"glass": view.glass}),
         "settings": scene.settings.model_dump(mode="json"),
         "stage": scene.stage,
+        **({} if scene.look is None else {"look": scene.look.model_dump(mode="json")}),
         "assets": {name: digest for name, digest in scene.assets.items() if not is_model(name) or name in here},
     }
     return hashlib.sha256(_text(parts)).hexdigest()

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from diorama.scene_specs.checks.layout_checks import layout_diagnostics
+from diorama.scene_specs.checks.look_checks import look_diagnostics
 from diorama.scene_specs.checks.object_checks import (
     asset_diagnostics,
     beside,
@@ -80,6 +81,7 @@ def _spec_diagnostics(spec: EpisodeSpec) -> Iterator[PathDiagnostic]:
             reason = "is not flat" if stage.pixels != "center" else "has places at fixed locations"
             yield PathDiagnostic(("canvas",), f"found a canvas; stage {stage.name!r} {reason}")
         stage = stage_of(spec)
+    yield from look_diagnostics(spec, stage)
     yield from task_diagnostics(spec.task)
     names = [spec.frame_name(index) for index in range(len(spec.frames))]
     yield from duplicates(names, ("frames",), "a frame", fold=True)

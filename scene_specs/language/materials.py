@@ -32,13 +32,16 @@ class Material(Protocol):
         """Add nodes to a tree, and return the output of the shader."""
 
 
-def load_material(name: str) -> Material:
-    """Import a material.
+def load_material(name: str, noun: str = "materials") -> Material:
+    """Import a material, or a recipe of a look.
+
+    Args:
+        noun: "materials", "grounds" or "patterns".
 
     Raises:
         PluginError: there is none, it can't be imported, or it lacks something.
     """
-    return cast("Material", plugin("materials", name).load())
+    return cast("Material", plugin(noun, name).load())
 
 
 def transmits(name: str) -> bool:
@@ -53,11 +56,12 @@ def scatters(name: str) -> bool:
     return not transmits(name) and not getattr(load_material(name), "EMISSIVE", False)
 
 
-def changed_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+def changed_parameters(name: str, given: Mapping[str, Any], noun: str = "materials") -> dict[str, Any]:
     """Return the parameters of a material that differ from their defaults.
 
     Args:
         given: as in JSON.
+        noun: as in `load_material`.
 
     Raises:
         pydantic.ValidationError: a parameter is wrong.
@@ -65,5 +69,5 @@ def changed_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not given:
         return {}
-    parameters = load_material(name).Parameters.model_validate_json(json.dumps(given, default=str), strict=True)
+    parameters = load_material(name, noun).Parameters.model_validate_json(json.dumps(given, default=str), strict=True)
     return parameters.model_dump(mode="json", exclude_defaults=True)

@@ -26,12 +26,20 @@ from diorama.scene_specs.language.foreign import printable
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 
-# Noun -> how files of its packages end. Stages and shapes are data; everything else is code.
-_SUFFIXES = {"stages": ".json", "shapes": ".npz"}
+# Noun -> how files of its packages end. Looks, stages and shapes are data; everything else is code.
+_SUFFIXES = {"looks": ".json", "stages": ".json", "shapes": ".npz"}
 # Noun -> what the object has to have.
-_PARTS = {"materials": ("Parameters", "TRANSMISSIVE", "build"), "passes": ("PASS",)}
+_RECIPE = ("Parameters", "build")
+_PARTS = {
+    "grounds": _RECIPE,
+    "materials": ("Parameters", "TRANSMISSIVE", "build"),
+    "passes": ("PASS",),
+    "patterns": _RECIPE,
+}
 # The nouns that anything can be registered for, except benchmarks and their players.
-NOUNS = ("benchmarks", "exports", "materials", "passes", "renderers", "shapes", "stages")
+NOUNS = (
+    "benchmarks", "exports", "grounds", "looks", "materials", "passes", "patterns", "renderers", "shapes", "stages",
+)  # fmt: skip
 # The distribution, whose name on indexes is not the name that is imported.
 _OWN = "diorama-render"
 

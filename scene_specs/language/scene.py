@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
+from diorama.scene_specs.language.look import Recipe, SceneLook
 from diorama.scene_specs.language.notebook import html_of
 from diorama.scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
 
@@ -95,6 +96,7 @@ class SceneMaterial(SpecModel):
         strength: of emission.
         blend: see MaterialSpec.
         group: see MaterialSpec.
+        pattern: of a look.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -103,6 +105,7 @@ class SceneMaterial(SpecModel):
     strength: float = 1.0
     blend: str | None = None
     group: str | None = None
+    pattern: Recipe | None = Field(default=None, exclude_if=lambda recipe: recipe is None)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -277,7 +280,8 @@ class Scene(SpecModel):
     """A compiled episode.
 
     Attributes:
-        assets: name -> SHA-256 of every mesh, model, stage and .blend file that it needs.
+        assets: name -> SHA-256 of every mesh, model, stage, look and .blend file that it needs.
+        look: None for `plain`.
     """
 
     scene_version: Literal[1]
@@ -290,6 +294,7 @@ class Scene(SpecModel):
     frames: Annotated[tuple[SceneFrame, ...], Field(min_length=1)]
     task: dict[str, Any] | None = None
     contrast: SceneContrast | None = Field(default=None, exclude_if=lambda part: part is None)
+    look: SceneLook | None = Field(default=None, exclude_if=lambda look: look is None)
 
     def to_json(self) -> str:
         """Return canonical JSON: equal Scenes have equal bytes."""

@@ -313,10 +313,18 @@ class FrameSpec(SpecModel):
     truth: dict[str, Any] | None = None
 
 
+class LookSpec(SpecModel):
+    """A look and the number of one of its variants, from 0."""
+
+    name: str
+    variant: Annotated[int, Field(ge=0, strict=True)] | None = None
+
+
 class EpisodeSpec(SpecModel):
     """An episode: frames, and the benchmark's truth in `task`, which is copied to the output.
 
     Attributes:
+        look: ground, patterns and light, on stages with a ground; "plain" if left out.
         canvas: [width, height] of a flat stage, in its units, which are pixels at the default size.
     """
 
@@ -326,8 +334,13 @@ class EpisodeSpec(SpecModel):
     stage: str = "clevr"
     canvas: tuple[Side, Side] | None = None
     split: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+-]{1,50}$")] | None = None
+    look: str | LookSpec | None = Field(default=None, exclude_if=lambda look: look is None)
     frames: Annotated[tuple[FrameSpec, ...], Field(min_length=1, max_length=1000)]
     task: dict[str, Any] | None = None
+
+    def chosen_look(self) -> LookSpec:
+        """Return the look with its name."""
+        return LookSpec(name=self.look or "plain") if not isinstance(self.look, LookSpec) else self.look
 
     def frame_name(self, index: int) -> str:
         """Return the name of a frame: its own, or `frame-<index>`."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.assets import resolve_blend
 from diorama.render.geometry.asset_roots import all_roots, searching
+from diorama.render.geometry.camera_finish import finished
 from diorama.render.geometry.display import with_fixation
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
@@ -37,6 +38,7 @@ from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
+from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
 from diorama.scene_specs.language.stage import load_stage
@@ -65,7 +67,7 @@ class _Blender:
         bpy.context.preferences.filepaths.use_scripts_auto_execute = False
         self.scene: Any = bpy.context.scene
         self.scene.render.engine = "CYCLES"
-        self.materials: dict[tuple[SceneMaterial, Path | None], Any] = {}
+        self.materials: dict[tuple[SceneMaterial | Recipe, Path | None], Any] = {}
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
         self.outlines = OutlineMeshes()
@@ -131,7 +133,9 @@ class CyclesRenderer:
         # 5.2 looks for devices that denoise, and logs a warning for each maker without a driver.
         with captured():
             apply_settings(self._scene, scene.settings, frame, view, self._threads)
-        linked = [stages.ground_object(stage)] if stage.ground is not None else []
+        look, linked = scene.look, []
+        if (ground := stages.ground_object(stage, look, self._material)) is not None:
+            linked.append(ground)
         linked += stages.apply_lights(self._scene, frame.lights)
         linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
         self._models.trim(len(frame.objects))
@@ -143,7 +147,10 @@ class CyclesRenderer:
             collection.objects.link(item)
         stages.apply_camera(self._scene, view, scene.settings)
         collection.objects.link(self._scene.camera)
-        stages.apply_world(self._scene, stage.ambient, frame.background)
+        if look is not None and look.sky is not None:
+            stages.apply_sky(self._scene, look.sky)
+        else:
+            stages.apply_world(self._scene, stage.ambient, frame.background)
 
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
@@ -169,12 +176,16 @@ class CyclesRenderer:
                 slot_of.material = self._material(item.material)
         return target
 
-    def _material(self, material: SceneMaterial) -> Any:
-        path = resolve_blend(material.blend, self._asset_roots) if material.blend is not None else None
+    def _material(self, material: SceneMaterial | Recipe) -> Any:
+        """The Blender material of an object, or of a recipe for the ground."""
+        blend = material.blend if isinstance(material, SceneMaterial) else None
+        path = resolve_blend(blend, self._asset_roots) if blend is not None else None
         key, built = (material, path), self._blender.materials
         # Made again at the end: the first are the least recently used.
         built[key] = built.pop(key, None) or (
-            build_material(material) if path is None else build_blend(material, path, self._roots)
+            build_blend(material, path, self._roots)
+            if path is not None and isinstance(material, SceneMaterial)
+            else build_material(material, "materials" if isinstance(material, SceneMaterial) else "grounds")
         )
         return built[key]
 
@@ -247,7 +258,10 @@ class CyclesRenderer:
     @staticmethod
     def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:
         """The image with its background and fixation cross."""
-        color = exr.color(frame.background if frame.pixels is None else None)
+        gain = (1.0, 1.0, 1.0) if scene.look is None else scene.look.gain
+        color = exr.color(frame.background if frame.pixels is None else None, gain)
+        if scene.look is not None and scene.look.finish is not None:
+            color = finished(color, scene.look.finish, frame.seed)
         fixation = load_stage(scene.stage).fixation
         return with_fixation(color, fixation) if frame.fixation and fixation is not None else color
 

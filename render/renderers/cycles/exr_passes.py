@@ -70,13 +70,16 @@ class Exr:
         """Replace a layer by linear color, (H, W, 3)."""
         self.channels |= {f"{layer}.{letter}": color[..., k] for k, letter in enumerate("RGB")}
 
-    def color(self, background: tuple[int, int, int] | None = None) -> NDArray[np.uint8]:
+    def color(
+        self, background: tuple[int, int, int] | None = None, gain: Sequence[float] = (1.0, 1.0, 1.0)
+    ) -> NDArray[np.uint8]:
         """(H, W, 3) uint8 display values.
 
         Args:
             background: 8-bit sRGB, None where the world shows none.
+            gain: factors of linear RGB.
         """
-        color = display(self.stack("Combined", "RGB"))
+        color = display(self.stack("Combined", "RGB") * np.array(gain, dtype=np.float32))
         if background is None:
             return color
         sampled = "Noisy Image" if "Noisy Image.R" in self.channels else "Combined"

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bpy
 
 from diorama.render.model.errors import DioramaError, RenderError
 from diorama.render.renderers.cycles.series import node_tree
+from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.materials import load_material
-from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.registry import plugin, singular
 from diorama.scene_specs.language.scene import SceneMaterial
 
 
 class Tree:
-    """A material under construction: `add` creates a node, `link` connects sockets, `finish` sets the surface."""
+    """A material under construction: `add` creates a node, `link` connects sockets, `finish` sets the surface.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        ground: whether it is for a ground, whose object's color is the offset of its texture.
+    """
+
+    def __init__(self, name: str, ground: bool = False) -> None:
         self.material: Any = bpy.data.materials.new(name)
         self._tree: Any = node_tree(self.material)
         self.nodes: Any = self._tree.nodes
         self.nodes.clear()
         self._output = self.nodes.new("ShaderNodeOutputMaterial")
         self._info = self.nodes.new("ShaderNodeObjectInfo")
+        self._painted: Any = None
+        self._offset: Any = self._info.outputs["Color" if ground else "Location"]
 
     @property
     def color(self) -> Any:
         """Output with the object's color. One material serves all colors, so that no shader is compiled again."""
-        return self._info.outputs["Color"]
+        return self._painted or self._info.outputs["Color"]
+
+    def paint(self, color: Any) -> None:
+        """Let `color` be this output from now on, for a pattern in shades of the object's color."""
+        self._painted = color
 
     @property
     def alpha(self) -> Any:
@@ -35,13 +47,13 @@ class Tree:
         return self._info.outputs["Alpha"]
 
     def add(self, kind: str, **inputs: Any) -> Any:
-        """A new node of type ShaderNode<kind>. Keywords set properties, or else inputs (`_` for a space)."""
+        """A new node of type ShaderNode<kind>. Keywords set properties or inputs: `_` for a space, `_0` the first."""
         node = self.nodes.new(f"ShaderNode{kind}")
         for key, value in inputs.items():
             if key in node.bl_rna.properties:
                 setattr(node, key, value)
                 continue
-            self._set(node.inputs[key.replace("_", " ")], value)
+            self._set(node.inputs[int(key[1:]) if key[0] == "_" else key.replace("_", " ")], value)
         return node
 
     def _set(self, socket: Any, value: Any) -> None:
@@ -53,6 +65,46 @@ class Tree:
     def link(self, source: Any, target: Any) -> None:
         """Connect an output to an input."""
         self._tree.links.new(source, target)
+
+    def point(self, turn: float = 0.0, own: bool = False) -> Any:
+        """Output with the place on the object in its own units.
+
+        Args:
+            turn: degrees about Z.
+            own: the same on every object; otherwise moved for each object, and on grounds for each episode.
+        """
+        here = self.add("TexCoord").outputs["Object"]
+        moved = here if own else self.add("VectorMath", operation="ADD", _0=here, _1=self._offset).outputs[0]
+        return self.add("Mapping", Vector=moved, Rotation=(0.0, 0.0, math.radians(turn))).outputs[0] if turn else moved
+
+    def math(self, operation: str, first: Any, second: Any = 0.0, third: Any = 0.0) -> Any:
+        """Output of Blender's math node."""
+        return self.add("Math", operation=operation, _0=first, _1=second, _2=third).outputs[0]
+
+    def shade(self, color: Any, factor: Any) -> Any:
+        """Output with a color (linear RGB or an output) times a factor."""
+        return self.add("VectorMath", operation="SCALE", _0=color, Scale=factor).outputs[0]
+
+    def choose(self, factor: Any, first: Any, second: Any) -> Any:
+        """Output with `first` where the factor is 1, and `second` where it is 0."""
+        return self._mixed("FLOAT", factor, second, first)
+
+    def blend(self, factor: Any, first: Any, second: Any) -> Any:
+        """Output with a color between two, each linear RGB or an output."""
+        return self._mixed("VECTOR", factor, first, second)
+
+    def _mixed(self, kind: str, factor: Any, first: Any, second: Any) -> Any:
+        node = self.add("Mix", data_type=kind)
+        # The sockets of all kinds have the same names; only their identifiers differ.
+        sockets = {socket.identifier: socket for socket in (*node.inputs, *node.outputs)}
+        name = kind.capitalize()
+        for key, value in (("Factor_Float", factor), (f"A_{name}", first), (f"B_{name}", second)):
+            self._set(sockets[key], value)
+        return sockets[f"Result_{name}"]
+
+    def bump(self, height: Any, distance: float) -> Any:
+        """Output with the normal of a surface of this height, 0 to 1. distance: of 1, Blender units."""
+        return self.add("Bump", Height=height, Distance=distance, Strength=1.0).outputs["Normal"]
 
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
         """Output of a mix of two shaders.
@@ -71,22 +123,29 @@ class Tree:
         return self.material
 
 
-def build_material(material: SceneMaterial) -> Any:
+def build_material(material: SceneMaterial | Recipe, noun: str = "materials") -> Any:
     """A new Blender material, of any but those of .blend files and models.
+
+    Args:
+        noun: "grounds" for the ground of a look.
 
     Raises:
         PluginError: a plug-in is unknown or can't be loaded.
         RenderError: rendering failed.
     """
-    found = load_material(material.name)
-    tree = Tree(" ".join([material.name, *(f"{key} {value}" for key, value in material.parameters.items())])[:60])
+    found = load_material(material.name, noun)
+    name = " ".join([material.name, *(f"{key} {value}" for key, value in material.parameters.items())])[:60]
+    tree = Tree(name, ground=noun == "grounds")
     try:
+        if isinstance(material, SceneMaterial) and (pattern := material.pattern) is not None:
+            recipe = load_material(pattern.name, "patterns")
+            tree.paint(recipe.build(tree, recipe.Parameters(**pattern.parameters)))
         return tree.finish(found.build(tree, found.Parameters(**material.parameters)))
     except Exception as error:  # plug-ins raise anything
         bpy.data.materials.remove(tree.material)
         if isinstance(error, DioramaError):
             raise
-        owner = plugin("materials", material.name).owner
+        owner = plugin(noun, material.name).owner
         raise RenderError(
-            f"material {material.name!r} of {owner}: its build failed: {type(error).__name__}: {error}"
+            f"{singular(noun)} {material.name!r} of {owner}: its build failed: {type(error).__name__}: {error}"
         ) from error

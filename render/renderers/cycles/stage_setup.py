@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -13,9 +14,13 @@ from diorama.render.geometry.rotation import Vec
 from diorama.render.renderers.cycles.blender_meshes import mesh_data
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.render.renderers.cycles.series import node_tree
+from diorama.scene_specs.language.look import Recipe, SceneLook, Sky
 from diorama.scene_specs.language.scene import SceneLight, SceneView, Settings
 from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+
+# Sines of the heights between which the sky has its gradient.
+_SKY = (0.0, 0.7)
 
 
 def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
@@ -67,20 +72,27 @@ def apply_lights(scene: Any, lights: tuple[SceneLight, ...]) -> list[Any]:
     return objects
 
 
-def ground_object(stage: Stage) -> Any | None:
-    """The object of the ground, created at first use; None for a stage without ground."""
+def ground_object(stage: Stage, look: SceneLook | None, material: Callable[[Recipe], Any]) -> Any | None:
+    """The object of the ground, created at first use; None for a stage without ground.
+
+    Args:
+        material: makes the Blender material of a look's ground.
+    """
     if stage.ground is None:
         return None
     name = f"Ground {stage.name}"
-    existing = bpy.data.objects.get(name)
-    if existing is not None:
-        return existing
-    tree, gray = Tree(name), stage.ground.albedo
-    ground = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))
-    ground.material_slots[0].link = "OBJECT"
-    diffuse = tree.add("BsdfDiffuse", Color=(gray, gray, gray, 1.0))
-    ground.material_slots[0].material = tree.finish(diffuse.outputs[0])
-    ground.pass_index = 0
+    ground = bpy.data.objects.get(name)
+    if ground is None:
+        tree, gray = Tree(name), stage.ground.albedo
+        ground = bpy.data.objects.new(name, mesh_data(stage.ground.mesh))
+        ground.material_slots[0].link = "OBJECT"
+        tree.finish(tree.add("BsdfDiffuse", Color=(gray, gray, gray, 1.0)).outputs[0])
+        ground.pass_index = 0
+    slot = ground.material_slots[0]
+    if look is None or look.ground is None:
+        slot.material = bpy.data.materials[name]
+    else:
+        slot.material, ground.color = material(look.ground), (*look.offset, 0.0, 1.0)
     return ground
 
 
@@ -89,8 +101,7 @@ def apply_world(scene: Any, ambient: Vec, background: tuple[int, int, int] | Non
 
     Without a background the camera sees `ambient`, too.
     """
-    if scene.world is None:
-        scene.world = bpy.data.worlds.new("world")
+    scene.world = bpy.data.worlds.get("world") or bpy.data.worlds.new("world")
     scene.world.color = ambient
     tree = node_tree(scene.world, used=background is not None)
     if tree is None:
@@ -100,6 +111,24 @@ def apply_world(scene: Any, ambient: Vec, background: tuple[int, int, int] | Non
     seen = ambient if background is None else linear_of_srgb(background)
     tree.nodes["ambient"].inputs["Color"].default_value = (*ambient, 1.0)
     tree.nodes["seen"].inputs["Color"].default_value = (*seen, 1.0)
+
+
+def apply_sky(scene: Any, sky: Sky) -> None:
+    """Set a world with a gradient from the horizon to the zenith, which the camera sees as well."""
+    scene.world = bpy.data.worlds.get("sky") or bpy.data.worlds.new("sky")
+    # An importance map, which costs more time than a soft gradient gains.
+    scene.world.cycles.sampling_method = "NONE"
+    tree = node_tree(scene.world)
+    nodes, links = tree.nodes, tree.links
+    nodes.clear()
+    up, ramp = nodes.new("ShaderNodeSeparateXYZ"), nodes.new("ShaderNodeValToRGB")
+    light, output = nodes.new("ShaderNodeBackground"), nodes.new("ShaderNodeOutputWorld")
+    links.new(nodes.new("ShaderNodeTexCoord").outputs["Generated"], up.inputs[0])
+    links.new(up.outputs["Z"], ramp.inputs[0])
+    for element, at, color in zip(ramp.color_ramp.elements, _SKY, (sky.horizon, sky.zenith), strict=True):
+        element.position, element.color = at, (*color, 1.0)
+    links.new(ramp.outputs["Color"], light.inputs["Color"])
+    links.new(light.outputs[0], output.inputs["Surface"])
 
 
 def _build_world(tree: Any) -> None:

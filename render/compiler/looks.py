@@ -1,0 +1,83 @@
+"""Apply a look to a compiled Scene: nothing that ids, depth or boxes depend on changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from diorama.render.geometry.rotation import rounded, rounded3
+from diorama.scene_specs.language.look import PLAIN, Look, LookError, Recipe, SceneLook, load_look, look_digest
+from diorama.scene_specs.language.materials import scatters
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.rng import Keys, pick
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneLight, SceneObject
+from diorama.scene_specs.language.stage import load_stage
+
+# Textures repeat, if at all, after much more than that, Blender units.
+_FAR = 64.0
+
+
+def with_look(scene: Scene, name: str, variant: int | None = None) -> Scene:
+    """Return a plain Scene in a look.
+
+    Args:
+        variant: number of the look's variant, None to draw it from the seed.
+
+    Raises:
+        LookError: there is no such look or variant, or the stage has no ground.
+    """
+    if name == PLAIN:
+        return scene
+    if load_stage(scene.stage).ground is None:
+        raise LookError(f"episode {scene.id}: stage {scene.stage!r} has no ground, so it has no look but {PLAIN}")
+    look, keys = load_look(name), Keys(scene.seed, scene.id, "look")
+    rng = keys.generator(name)
+    drawn, offset = int(rng.integers(max(len(look.variants), 1))), (rng.random(2) * _FAR).tolist()
+    number = drawn if variant is None else variant
+    if number >= max(len(look.variants), 1):
+        raise LookError(
+            f"episode {scene.id}: look {name!r} has {len(look.variants)} variants, counted from 0: {number}"
+        )
+    chosen = look.variant(number)
+    resolved = SceneLook(
+        name=name,
+        variant=number,
+        ground=chosen.ground,
+        offset=(rounded(offset[0]), rounded(offset[1])),
+        sky=chosen.sky,
+        gain=rounded3([chosen.exposure * part for part in chosen.white]),
+        finish=chosen.finish,
+    )
+    _check_words(scene, name, chosen)
+    frames = tuple(_frame(frame, chosen, Keys(scene.seed, scene.id, frame.name)) for frame in scene.frames)
+    assets = dict(sorted({**scene.assets, f"look:{name}": look_digest(name)}.items()))
+    return scene.model_copy(update={"look": resolved, "frames": frames, "assets": assets})
+
+
+def _check_words(scene: Scene, name: str, look: Look) -> None:
+    """Raise LookError for an object whose color word does not hold."""
+    for frame in scene.frames:
+        for item in frame.objects:
+            if not look.keeps_word(item.color, item.material.name):
+                raise LookError(
+                    f"episode {scene.id}: frame {frame.name}: object {item.name!r} is {item.color} {item.material.name}, "
+                    f"which look {name!r} does not keep; choose another material or color, or another look"
+                )
+
+
+def _frame(frame: SceneFrame, look: Look, keys: Keys) -> SceneFrame:
+    changes = {change.name: change.model_dump(exclude_none=True) for change in look.lights}
+    lights = tuple(
+        SceneLight.model_validate({**light.model_dump(), **changes.get(light.name, {})}) for light in frame.lights
+    )
+    rng = keys.generator("patterns")
+    objects = (
+        tuple(_patterned(item, pick(rng, look.patterns)) for item in frame.objects) if look.patterns else frame.objects
+    )
+    return frame.model_copy(update={"lights": lights, "objects": objects})
+
+
+def _patterned(item: SceneObject, pattern: Recipe) -> SceneObject:
+    if is_model(item.shape) or item.material.blend is not None or not scatters(item.material.name):
+        return item
+    changed: dict[str, Any] = {"pattern": pattern}
+    return item.model_copy(update={"material": item.material.model_copy(update=changed)})

@@ -1,0 +1,37 @@
+"""`concrete`: a cast floor, with clouds of cement, fine grit and small pores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+
+
+class Parameters(SpecModel):
+    """Parameters of `concrete`."""
+
+    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.5, 0.49, 0.46), description="linear RGB of the cement"
+    )
+    scale: Positive = Field(0.35, description="of the clouds, per Blender unit")
+    clouds: float = Field(0.4, ge=0, le=1, description="how far places differ in lightness, share (no unit)")
+    grit: float = Field(0.25, ge=0, le=1, description="how far grains differ in lightness, share (no unit)")
+    pores: float = Field(0.5, ge=0, le=1, description="how dark pores are (no unit)")
+
+
+def build(tree: Any, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    point = tree.point()
+    clouds = tree.add("TexNoise", Vector=point, Scale=parameters.scale, Detail=4.0, Roughness=0.6).outputs["Fac"]
+    grit = tree.add("TexNoise", Vector=point, Scale=22.0, Detail=1.0, Roughness=0.8).outputs["Fac"]
+    cells = tree.add("TexVoronoi", Vector=point, Scale=2.6, Randomness=1.0).outputs["Distance"]
+    pore = tree.add("MapRange", Value=cells, From_Min=0.03, From_Max=0.06, To_Min=parameters.pores, To_Max=0.0).outputs[
+        0
+    ]
+    light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 1.0 - parameters.clouds - parameters.grit / 2)
+    rough = tree.math("ADD", light, tree.math("MULTIPLY", grit, parameters.grit))
+    color = tree.shade(parameters.color, tree.math("MULTIPLY", rough, tree.math("SUBTRACT", 1.0, pore)))
+    normal = tree.bump(tree.math("SUBTRACT", grit, pore), 0.012)
+    return tree.add("BsdfDiffuse", Color=color, Normal=normal).outputs[0]

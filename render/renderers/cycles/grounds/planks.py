@@ -1,0 +1,54 @@
+"""`planks`: a floor of wooden boards, with grain along them and narrow gaps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+
+
+class Parameters(SpecModel):
+    """Parameters of `planks`."""
+
+    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.58, 0.42, 0.26), description="linear RGB of the wood"
+    )
+    width: Positive = Field(1.1, description="of a board, Blender units")
+    length: Positive = Field(9.0, description="of a board, Blender units")
+    turn: float = Field(20.0, ge=-360, le=360, description="of the boards about Z, degrees")
+    grain: float = Field(0.35, ge=0, le=1, description="share of light that the grain takes (no unit)")
+    boards: float = Field(0.22, ge=0, le=1, description="how far boards differ in lightness, share (no unit)")
+    roughness: float = Field(0.4, ge=0, le=1, description="of the varnish (no unit); 0 is a mirror")
+
+
+def build(tree: Any, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    point = tree.point(turn=parameters.turn)
+    size = {"Scale": 1.0, "Brick_Width": parameters.length, "Row_Height": parameters.width, "Mortar_Size": 0.012}
+    ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar": (0.5, 0.5, 0.5, 1), "Mortar_Smooth": 0.2}
+    bricks = tree.add("TexBrick", Vector=point, offset=0.37, offset_frequency=2, **size, **ends)
+    board = tree.add("SeparateXYZ", _0=bricks.outputs["Color"]).outputs[0]
+    # Each board is cut from another place of the tree.
+    along = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.22, 3.2, 1.0)).outputs[0]
+    place = tree.add("CombineXYZ", X=tree.math("MULTIPLY", board, 37.0), Y=tree.math("MULTIPLY", board, 91.0)).outputs[
+        0
+    ]
+    cut = tree.add("VectorMath", operation="ADD", _0=along, _1=place).outputs[0]
+    rings = tree.add("TexNoise", Vector=cut, Scale=1.0, Detail=2.0, Roughness=0.55, Distortion=0.7).outputs["Fac"]
+    # Rings are bands of the noise: their edges are what eyes take for grain.
+    bands = tree.math("FRACT", tree.math("MULTIPLY", rings, 7.0))
+    soft = tree.math("PINGPONG", bands, 0.5)
+    fibers = tree.add("TexNoise", Vector=cut, Scale=9.0, Detail=1.0, Roughness=0.6).outputs["Fac"]
+    dark = tree.math("MULTIPLY", tree.math("ADD", soft, fibers), parameters.grain)
+    light = tree.math("MULTIPLY_ADD", board, parameters.boards, 1.0 + parameters.grain / 2 - parameters.boards / 2)
+    lightness = tree.math("SUBTRACT", light, dark)
+    gap = tree.math("MULTIPLY_ADD", bricks.outputs["Fac"], -0.75, 1.0)
+    color = tree.shade(parameters.color, tree.math("MULTIPLY", lightness, gap))
+    normal = tree.bump(gap, 0.02)
+    body = tree.add("BsdfDiffuse", Color=color, Normal=normal).outputs[0]
+    gloss = tree.add(
+        "BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness, Normal=normal
+    )
+    return tree.mix(tree.add("Fresnel", IOR=1.3, Normal=normal).outputs[0], body, gloss.outputs[0])

@@ -1,0 +1,36 @@
+"""`sand`: dry sand, with grains of several tones and shallow ripples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+
+
+class Parameters(SpecModel):
+    """Parameters of `sand`."""
+
+    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.62, 0.52, 0.37), description="linear RGB of the grains"
+    )
+    grain: Positive = Field(0.035, description="size of grains, Blender units")
+    tones: float = Field(0.45, ge=0, le=1, description="how far grains differ in lightness, share (no unit)")
+    ripples: NotNegative = Field(0.07, description="height of ripples, Blender units")
+    turn: float = Field(40.0, ge=-360, le=360, description="of the ripples about Z, degrees")
+
+
+def build(tree: Any, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    point = tree.point(turn=parameters.turn)
+    grains = tree.add("TexVoronoi", Vector=point, Scale=1 / parameters.grain, Randomness=1.0)
+    tone = tree.add("SeparateXYZ", _0=grains.outputs["Color"]).outputs[0]
+    drift = tree.add("TexNoise", Vector=point, Scale=0.5, Detail=2.0, Roughness=0.5).outputs["Fac"]
+    across = tree.add("SeparateXYZ", _0=point).outputs[0]
+    phase = tree.math("MULTIPLY_ADD", drift, 9.0, tree.math("MULTIPLY", across, 4.0))
+    ripple = tree.math("MULTIPLY_ADD", tree.math("SINE", phase), 0.5, tree.math("MULTIPLY", drift, 1.5))
+    light = tree.math("MULTIPLY_ADD", tone, parameters.tones, 1.05 - parameters.tones / 2)
+    color = tree.shade(parameters.color, tree.math("MULTIPLY", light, tree.math("MULTIPLY_ADD", ripple, 0.08, 0.92)))
+    rough = tree.math("MULTIPLY_ADD", tone, 0.12, ripple)
+    return tree.add("BsdfDiffuse", Color=color, Roughness=0.4, Normal=tree.bump(rough, parameters.ripples)).outputs[0]

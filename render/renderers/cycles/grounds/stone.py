@@ -1,0 +1,45 @@
+"""`stone`: pale slabs of limestone or marble, with clouds, veins and small grains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+
+
+class Parameters(SpecModel):
+    """Parameters of `stone`."""
+
+    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.6, 0.57, 0.51), description="linear RGB of the stone"
+    )
+    vein: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.36, 0.33, 0.29), description="linear RGB of the veins"
+    )
+    scale: Positive = Field(0.45, description="of the clouds, per Blender unit")
+    clouds: float = Field(0.3, ge=0, le=1, description="how far places differ in lightness, share (no unit)")
+    veins: float = Field(0.55, ge=0, le=1, description="how strong veins are (no unit)")
+    roughness: float = Field(0.35, ge=0, le=1, description="of the polish (no unit); 0 is a mirror")
+    turn: float = Field(35.0, ge=-360, le=360, description="of the veins about Z, degrees")
+
+
+def build(tree: Any, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    point = tree.point(turn=parameters.turn)
+    noise = tree.add("TexNoise", Vector=point, Scale=parameters.scale, Detail=5.0, Roughness=0.62, Distortion=0.4)
+    clouds = noise.outputs["Fac"]
+    # Veins follow the clouds where these cross their mean: thin lines that branch and fade.
+    stretched = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.16, 0.45, 1.0)).outputs[0]
+    fold = tree.add("TexNoise", Vector=stretched, Scale=1.0, Detail=5.0, Roughness=0.6, Distortion=0.9).outputs["Fac"]
+    near = tree.math("ABSOLUTE", tree.math("SUBTRACT", fold, 0.5))
+    line = tree.add("MapRange", Value=near, From_Min=0.0, From_Max=0.03, To_Min=1.0, To_Max=0.0).outputs[0]
+    faded = tree.math("MULTIPLY", tree.math("MULTIPLY", line, parameters.veins), tree.math("MULTIPLY", clouds, 1.6))
+    grains = tree.add("TexNoise", Vector=point, Scale=14.0, Detail=1.0, Roughness=0.7).outputs["Fac"]
+    light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 0.95 - parameters.clouds)
+    speckled = tree.math("ADD", light, tree.math("MULTIPLY", grains, 0.1))
+    color = tree.blend(faded, tree.shade(parameters.color, speckled), parameters.vein)
+    body = tree.add("BsdfDiffuse", Color=color).outputs[0]
+    gloss = tree.add("BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness)
+    return tree.mix(tree.add("Fresnel", IOR=1.3).outputs[0], body, gloss.outputs[0])

@@ -1,0 +1,58 @@
+"""`tiles`: square ceramic tiles, each of its own tone, with grout between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+
+
+class Parameters(SpecModel):
+    """Parameters of `tiles`."""
+
+    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.6, 0.58, 0.53), description="linear RGB of the tiles"
+    )
+    grout: tuple[NotNegative, NotNegative, NotNegative] = Field(
+        (0.3, 0.29, 0.27), description="linear RGB of the grout"
+    )
+    side: Positive = Field(1.9, description="of a tile, Blender units")
+    gap: Positive = Field(0.035, description="width of the grout, Blender units")
+    turn: float = Field(12.0, ge=-360, le=360, description="of the rows about Z, degrees")
+    tones: float = Field(0.16, ge=0, le=1, description="how far tiles differ in lightness, share (no unit)")
+    clouds: float = Field(0.14, ge=0, le=1, description="how far places in a tile differ in lightness, share (no unit)")
+    roughness: float = Field(0.28, ge=0, le=1, description="of the glaze (no unit); 0 is a mirror")
+
+
+def build(tree: Any, parameters: Parameters) -> Any:
+    """Return the output of the surface's shader."""
+    point = tree.point(turn=parameters.turn)
+    size = {
+        "Scale": 1.0,
+        "Brick_Width": parameters.side,
+        "Row_Height": parameters.side,
+        "Mortar_Size": parameters.gap / 2,
+    }
+    ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar": (0.5, 0.5, 0.5, 1), "Mortar_Smooth": 0.3}
+    bricks = tree.add("TexBrick", Vector=point, offset=0.0, **size, **ends)
+    tile = tree.add("SeparateXYZ", _0=bricks.outputs["Color"]).outputs[0]
+    # Each tile has clouds of its own.
+    place = tree.add("CombineXYZ", Z=tree.math("MULTIPLY", tile, 50.0)).outputs[0]
+    here = tree.add("VectorMath", operation="ADD", _0=point, _1=place).outputs[0]
+    clouds = tree.add("TexNoise", Vector=here, Scale=1.4, Detail=3.0, Roughness=0.62, Distortion=0.5).outputs["Fac"]
+    tone = tree.math("MULTIPLY_ADD", tile, parameters.tones, 1.0 - parameters.tones / 2)
+    light = tree.math("ADD", tone, tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, -parameters.clouds))
+    grout = bricks.outputs["Fac"]
+    color = tree.blend(grout, tree.shade(parameters.color, light), parameters.grout)
+    normal = tree.bump(tree.math("SUBTRACT", 1.0, grout), 0.02)
+    body = tree.add("BsdfDiffuse", Color=color, Normal=normal).outputs[0]
+    gloss = tree.add(
+        "BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness, Normal=normal
+    )
+    # Grout is dull.
+    shine = tree.math(
+        "MULTIPLY", tree.add("Fresnel", IOR=1.35, Normal=normal).outputs[0], tree.math("SUBTRACT", 1.0, grout)
+    )
+    return tree.mix(shine, body, gloss.outputs[0])

@@ -1,0 +1,1 @@
+"""Patterns of looks on objects, one file each: `build` returns a color in shades of the object's own."""
