@@ -16,11 +16,12 @@ from diorama.scene_specs.language.stage import load_stage
 _FAR = 64.0
 
 
-def with_look(scene: Scene, name: str, variant: int | None = None) -> Scene:
+def with_look(scene: Scene, name: str, variant: int | None = None, words: bool = True) -> Scene:
     """Return a plain Scene in a look.
 
     Args:
         variant: number of the look's variant, None to draw it from the seed.
+        words: whether to refuse objects whose color words do not hold.
 
     Raises:
         LookError: there is no such look or variant, or the stage has no ground.
@@ -47,7 +48,8 @@ def with_look(scene: Scene, name: str, variant: int | None = None) -> Scene:
         gain=rounded3([chosen.exposure * part for part in chosen.white]),
         finish=chosen.finish,
     )
-    _check_words(scene, name, chosen)
+    if words:
+        _check_words(scene, name, chosen)
     frames = tuple(_frame(frame, chosen, Keys(scene.seed, scene.id, frame.name)) for frame in scene.frames)
     assets = dict(sorted({**scene.assets, f"look:{name}": look_digest(name)}.items()))
     return scene.model_copy(update={"look": resolved, "frames": frames, "assets": assets})
