@@ -119,6 +119,9 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.mix_series
 @opt.profile()
 @opt.size()
+@click.option(
+    "--look", metavar="NAME", help="Look of all episodes, such as wood; see docs/looks.md.  [default: the specs']"
+)
 @opt.renderer()
 @opt.device
 @opt.asset_root

@@ -61,8 +61,9 @@ def _check_words(scene: Scene, name: str, look: Look) -> None:
         for item in frame.objects:
             if not look.keeps_word(item.color, item.material.name):
                 raise LookError(
-                    f"episode {scene.id}: frame {frame.name}: object {item.name!r} is {item.color} {item.material.name}, "
-                    f"which look {name!r} does not keep; choose another material or color, or another look"
+                    f"episode {scene.id}: frame {frame.name}: object {item.name!r} is {item.color} "
+                    f"{item.material.name}; look {name!r} does not keep this word of a color; choose another, or "
+                    "another look"
                 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
@@ -27,10 +28,12 @@ def look_scenes(
     if plain.look is not None:
         raise UsageError(f"episode {plain.id}: has the look {plain.look.name!r}; start from {PLAIN} episodes")
     # Looks are drawn for the source's id, so that what differs is the look alone.
-    return [with_look(plain, look).model_copy(update={"id": f"{plain.id}+{look}"}) for look in looks]
+    return [_named(with_look(plain, look), f"+{look}") for look in looks]
 
 
-def look_of_id(episode_id: str, look: str) -> str:
-    """Return the id of the episode that one in a look was made of; "" for another id."""
-    source, _, suffix = episode_id.rpartition("+")
-    return source if suffix == look else ""
+def _named(scene: Scene, suffix: str) -> Scene:
+    """Return a Scene with other ids, also of the contrast that it belongs to."""
+    changes: dict[str, Any] = {"id": scene.id + suffix}
+    if scene.contrast is not None:
+        changes["contrast"] = scene.contrast.model_copy(update={"pair": scene.contrast.pair + suffix})
+    return scene.model_copy(update=changes)

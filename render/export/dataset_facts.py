@@ -21,6 +21,7 @@ from diorama.render.model.errors import AssetError, SpecError, StoreError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
+from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.model_names import PREFIX, is_model
 
 _COLUMNS = ("episode_id", "split", "width", "height", "image_names", "spec", "job", "provenance", "job_hash", "sha256")
@@ -81,6 +82,8 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
     for identity in chosen:
         digest.update(json.dumps([identity, *identities[identity]]).encode())
     facts.digest = digest.hexdigest()
+    if {*facts.counters.get("look", ())} <= {PLAIN}:
+        facts.counters.pop("look", None)
     if with_items and chosen:
         try:
             facts.guessers = [row for row in rows(read_entries(store, options).values()) if row["by"] == "task"]
@@ -115,6 +118,8 @@ def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
             facts.assets[name] = digest
         if name.startswith("stage:"):
             facts.count("stage", name.removeprefix("stage:"))
+    look = spec.get("look") or PLAIN
+    facts.count("look", look if isinstance(look, str) else look["name"])
     if isinstance(spec.get("seed"), int):
         facts.seeds.add(spec["seed"])
     name = str(task.get("benchmark"))
@@ -145,5 +150,8 @@ def _is_own(name: str, digest: str) -> bool:
             return load_model(name, Library(own / "shapenet_mini") if kind == "shapenet" else None).sha256 == digest
     except AssetError:
         return False
-    files = {"stage": [f"stages/{rest}.json"], "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"]}
+    files = {
+        "stage": [f"stages/{rest}.json"], "look": [f"looks/{rest}.json"],
+        "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"],
+    }  # fmt: skip
     return any((own / file).exists() for file in files.get(kind, ()))

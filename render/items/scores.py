@@ -25,6 +25,7 @@ from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection, chosen_ids, iter_valid_records, listed
 from diorama.scene_specs.language.items import Item, item_id, items_of
+from diorama.scene_specs.language.look import PLAIN, source_of_id
 from diorama.scene_specs.language.tables import counted, markdown_table
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
@@ -81,6 +82,7 @@ class Entry:
 
     Attributes:
         reply: the option that was chosen, "" if invalid, None if missing.
+        source: of an episode in a look, the item of which it shows a look.
     """
 
     task: str
@@ -94,6 +96,7 @@ class Entry:
     reply: str | None = None
     place: str = ""
     pair: str = ""
+    source: str = ""
     chance: float = 0.0
     blind: float = 0.0
     text: float = 0.0
@@ -103,7 +106,10 @@ class Entry:
         """The entry of an item; its message is not kept."""
         answers = (item.options, item.lettered, item.answer, item.key, item.rules)
         chance = 1 / len(item.options)
-        return cls(f"{item.benchmark}: {item.task}", episode, item.groups, *answers, pair=item.pair, chance=chance)
+        look = item.groups.get("look", "")
+        source = item_id(source_of_id(episode, look), item) if look else ""
+        name = f"{item.benchmark}: {item.task}"
+        return cls(name, episode, item.groups, *answers, pair=item.pair, source=source, chance=chance)
 
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
@@ -176,7 +182,8 @@ def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, fl
 def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """A row for all items, for each task, and for each value of each group; shares from 0 to 1.
 
-    For items in contrasts, also rows of pairs or chains, which are right if all of their items are.
+    For items in contrasts, also rows of pairs or chains, which are right if all of their items are. For items in looks,
+    also rows `minus plain`: shares minus those of the same items in plain, with the interval of the paired difference.
     """
     groups: dict[tuple[str, str], list[Entry]] = defaultdict(list)
     pairs: dict[str, list[Entry]] = defaultdict(list)
@@ -192,7 +199,29 @@ def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             one = Entry.of_pair(pair, members)
             for value in ("", one.task, *(f"{name}: {value}" for name, value in one.groups.items())):
                 groups["all of a pair", value].append(one)
-    return [_row(name, value, groups[name, value]) for name, value in sorted(groups, key=_order)]
+    looks = {value: groups[name, value] for name, value in groups if name == "look"}
+    plain = {entry.source: entry for entry in looks.pop(PLAIN, ())}
+    differences = [_difference(look, group, plain) for look, group in sorted(looks.items())]
+    return [_row(name, value, groups[name, value]) for name, value in sorted(groups, key=_order)] + [
+        row for row in differences if row is not None
+    ]
+
+
+def _difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -> dict[str, Any] | None:
+    """What a look adds to the shares of the same items in `plain`; the interval is that of a mean of differences."""
+    pairs = [(entry, plain[entry.source]) for entry in group if entry.source in plain]
+    if not pairs:
+        return None
+    row, before = (_row("minus plain", look, [*some]) for some in zip(*pairs, strict=True))
+    for name in ("accuracy", "chance", "blind", "text"):
+        row[name] -= before[name]
+    sums: dict[str, float] = defaultdict(float)
+    for entry, other in pairs:
+        sums[entry.episode] += (entry.reply == entry.answer) - (other.reply == other.answer) - row["accuracy"]
+    count = len(sums)
+    spread = sum(value * value for value in sums.values()) * count / max(count - 1, 1)
+    half = _95 * math.sqrt(spread) / len(pairs)
+    return {**row, "low": row["accuracy"] - half, "high": row["accuracy"] + half}
 
 
 def _order(group: tuple[str, str]) -> tuple[int, str, int, str]:

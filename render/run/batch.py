@@ -73,6 +73,7 @@ class Batch:
         self.options = options
         self.source = specs if isinstance(specs, SpecSource) else SpecSource(specs)
         self.source.part = first, count = options.part or (1, 1)
+        self.source.look = options.look
         # `options.limit` counts before the part is taken.
         self._limit = None if options.limit is None else len(range(first, options.limit + 1, count))
         self.summary = Summary(store=store)

@@ -54,6 +54,7 @@ class RunOptions:
             starts.
         profile: None for the default, or for a Scene's own.
         size: (width, height) in pixels; None for that of the stage, or for a Scene's own.
+        look: for all specs, None for their own.
         limit: maximum number of episodes of the input.
         until: Unix seconds at which the run has to be over, None for the end of the Slurm job, if it is in one.
         part: (i, n) to render every n-th episode, beginning with the i-th (from 1); None for all. `limit` counts first.
@@ -86,6 +87,7 @@ class RunOptions:
     skip_broken: bool = False
     profile: str | None = None
     size: tuple[int, int] | None = None
+    look: str | None = None
     limit: _Count | None = None
     until: float | None = None
     part: tuple[_Positive, _Positive] | None = None

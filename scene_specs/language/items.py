@@ -17,6 +17,7 @@ from typing import NamedTuple
 from diorama.scene_specs.language.answer_rule import LETTERS, answer_of
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
+from diorama.scene_specs.language.look import PLAIN, source_of_id
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
 
@@ -38,7 +39,8 @@ class Item:
         options: all valid answers.
         prompts: version of the wording.
         lettered: whether the message lists the options as `A. first`.
-        groups: more keys for analysis, such as {"objects": "7"}; any names are allowed. `items_of` adds "split".
+        groups: more keys for analysis, such as {"objects": "7"}; any names are allowed. `items_of` adds "split" and
+            "look".
         key: for guessers that read the text but see no image: a guesser learns one answer per key.
         rules: for guessers that need no learning: name -> options that the rule can't tell apart.
         pair: of an episode in a contrast, the same in the items that belong together.
@@ -107,11 +109,16 @@ def items_of(
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
-            split = {} if episode.scene.split is None else {"split": episode.scene.split}
-            item = replace(item, benchmark=str(name), groups={**split, **item.groups})
+            item = replace(item, benchmark=str(name), groups={**_groups_of(episode), **item.groups})
             if own and (contrast := episode.scene.contrast) is not None:
                 groups = {**item.groups, "change": contrast.change}
                 item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
             yield item
     except INCOMPLETE as error:
         raise spec_error(incomplete(name, error), episode=episode.episode_id, path="task") from error
+
+
+def _groups_of(episode: RenderedEpisode) -> dict[str, str]:
+    scene = episode.scene
+    look = PLAIN if scene.look is None and source_of_id(scene.id, PLAIN) else scene.look and scene.look.name
+    return {name: value for name, value in (("split", scene.split), ("look", look)) if value}

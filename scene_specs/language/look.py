@@ -132,6 +132,7 @@ class Look(SpecModel):
     def _check(self) -> Look:
         for noun, recipe in [("grounds", self.ground), *(("patterns", one) for one in self.patterns)]:
             if recipe is not None:
+                plugin(noun, recipe.name)
                 changed_parameters(recipe.name, recipe.parameters, noun)
         for number in range(len(self.variants)):
             self.variant(number)
@@ -166,6 +167,12 @@ def check_looks(names: Sequence[str]) -> list[str]:
         if name != PLAIN:
             load_look(name)
     return [*dict.fromkeys(names)]
+
+
+def source_of_id(episode_id: str, look: str) -> str:
+    """Return the id of the episode that one in a look was made of; "" for another id."""
+    source, _, suffix = episode_id.rpartition("+")
+    return source if suffix == look else ""
 
 
 @lru_cache(maxsize=64)

@@ -54,6 +54,7 @@ class SpecSource:
 
     Attributes:
         part: (i, n): passes read every n-th episode, beginning with the i-th (from 1).
+        look: for all specs, in place of their own; None to keep it.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class SpecSource:
         self._more = more
         self._stdin = stdin or Spool()
         self.part = (1, 1)
+        self.look: str | None = None
         self._states: dict[str, tuple[int, int]] = {}
         self._checked = False
 
@@ -107,7 +109,7 @@ class SpecSource:
                     yield replace(found[-1], path="", problem=f"after {count:,} errors, the rest was not read", hint="")
                     return
                 if isinstance(document, Document) and not found:
-                    yield Item(document.file, document.line, episode)
+                    yield Item(document.file, document.line, self._looking(episode))
             if state is not None:
                 self._states[file.name] = state
         self._checked = True
@@ -139,7 +141,7 @@ class SpecSource:
                 episode, found = _read(document, (lambda _: ()) if self._checked else self._all)
                 if found or not isinstance(document, Document):
                     raise SpecError(found)
-                yield Item(document.file, document.line, episode)
+                yield Item(document.file, document.line, self._looking(episode))
 
     def _wanted(self) -> Callable[[], bool]:
         """Return a function that says of each episode in turn whether it is one of the part."""
@@ -147,9 +149,16 @@ class SpecSource:
         return cycle(index == first for index in range(1, count + 1)).__next__
 
     def _all(self, episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
+        if self.look is not None and isinstance(episode, Scene):
+            return [PathDiagnostic((), "found a resolved scene; give it a look with `render-specs looks`")]
+        episode = self._looking(episode)
         found = diagnostics_of(episode)
         paths = {one.path for one in found}
         return [*found, *(one for one in self._more(episode) if one.path not in paths)]
+
+    def _looking(self, episode: Any) -> Any:
+        """Return a spec in the look that was asked for."""
+        return episode if self.look is None else episode.model_copy(update={"look": self.look})
 
     def close(self) -> None:
         """Delete the copy of standard input."""

@@ -1,6 +1,6 @@
 """The scenes whose images are compared with references: small, and together they show everything that Cycles draws.
 
-There is one scene for each material and each stage that Diorama provides, found through the registry, so that a new one
+There is one scene for each material, stage and look that Diorama provides, found through the registry, so that a new one
 without a reference fails a test. The others show what those leave out.
 """
 
@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
+from diorama.render.compiler.looks import with_look
 from diorama.render.model.passes import Passes
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
@@ -83,6 +85,30 @@ def _frames() -> Iterator[tuple[str, str, dict[str, Any]]]:
     target = {"name": "a", "shape": "cube", "color": "blue", "material": "rubber", "size": 0.6, "location": [-1.2, 0.6]}
     hand = {"target": "a", "size": 1.2, "location": [1.2, -0.6]}
     yield "hand", "clevr", {"objects": [target], "pointer": hand, "camera": _CAMERA}
+    for name in _looks():
+        yield name, "clevr", _table("rubber", "metal")
+
+
+def _looks() -> dict[str, tuple[str, int, list[Recipe]]]:
+    """Name of a scene -> its look, the variant, and patterns of its objects."""
+    found: dict[str, tuple[str, int, list[Recipe]]] = {f"look-{name}": (name, 0, []) for name in _own("looks")}
+    patterns = [Recipe(name=name) for name in _own("patterns")]
+    found |= {f"patterns-{k}": ("patterns", 0, patterns[k : k + 3]) for k in range(0, len(patterns), 3)}
+    return found | {"ground-sand": ("daylight", 3, [])}
+
+
+def _in_look(scene: Scene, name: str, variant: int, patterns: list[Recipe]) -> Scene:
+    scene = with_look(scene, name, variant)
+    frame = scene.frames[0]
+    items = (
+        [
+            item.model_copy(update={"material": item.material.model_copy(update={"pattern": pattern})})
+            for item, pattern in zip(frame.objects, patterns, strict=True)
+        ]
+        if patterns
+        else frame.objects
+    )
+    return scene.model_copy(update={"frames": (frame.model_copy(update={"objects": tuple(items)}),)})
 
 
 def names() -> list[str]:
@@ -97,7 +123,7 @@ def _own(noun: str) -> list[str]:
 @lru_cache(maxsize=1)
 def scenes() -> dict[str, Scene]:
     """Return name -> compiled scene, with the settings of `standard` except its denoiser and the extra samples."""
-    found = {}
+    found, looks = {}, _looks()
     for name, stage, frame in _frames():
         about = load_stage(stage)
         size = SQUARE if about.size[0] == about.size[1] else SIZE
@@ -106,6 +132,8 @@ def scenes() -> dict[str, Scene]:
         settings = settings_for("standard", *size)
         settings = settings.with_samples(SAMPLES).model_copy(update={"denoise": False})
         found[name] = compile_episode(EpisodeSpec.model_validate(spec), settings)
+        if name in looks:
+            found[name] = _in_look(found[name], *looks[name])
     return found
 
 

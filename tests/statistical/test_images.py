@@ -61,11 +61,19 @@ def save_strip(image: Floats, reference: Floats, found: Comparison, path: Path) 
 
 
 @pytest.mark.usefixtures("renderer")
-def test_every_material_stage_and_pointer_is_tested() -> None:
+def test_every_material_stage_look_and_pointer_is_tested() -> None:
     frames = {name: scene.frames[0] for name, scene in scenes().items()}
     materials = {item.material.name for frame in frames.values() for item in frame.objects}
     assert {name for name, found in plugins("materials").items() if found.own} <= materials
     assert {name for name, found in plugins("stages").items() if found.own} == {s.stage for s in scenes().values()}
+    looks = [scene.look for scene in scenes().values() if scene.look is not None]
+    assert {name for name, found in plugins("looks").items() if found.own} <= {look.name for look in looks}
+    assert {name for name, found in plugins("grounds").items() if found.own} <= {
+        look.ground.name for look in looks if look.ground
+    }
+    assert {name for name, found in plugins("patterns").items() if found.own} <= {
+        item.material.pattern.name for frame in frames.values() for item in frame.objects if item.material.pattern
+    }
     assert frames["hand"].pointer is not None
     assert frames["model"].objects[0].shape.startswith("shapenet:")
 

@@ -165,7 +165,7 @@ Gallery.episode = (() => {
     const alone = page.images.length === 1;
     root().replaceChildren(
       ...heading(row, state),
-      ...[about.problems(page.problems), Gallery.pair(page, state), toolbar(), Gallery.task(page.task)].filter(Boolean),
+      ...[about.problems(page.problems), Gallery.pair(page, state), Gallery.looks(page, state), toolbar(), Gallery.task(page.task)].filter(Boolean),
       make("div", { class: alone ? "pictures alone" : "pictures" }, page.images.map((image) => figure(row, image, alone))),
       make("div", { class: "below" }, ...[about.again(page), about.provenance(page), about.timings(page.provenance.seconds)].filter(Boolean)),
       make(

@@ -1,4 +1,4 @@
-// The members of a contrast beside each other, their difference, and a swipe from one to the other.
+// The members of a contrast beside each other, their difference, and a swipe from one to the other; an episode's looks.
 "use strict";
 
 Gallery.pair = (() => {
@@ -19,10 +19,23 @@ Gallery.pair = (() => {
     return figure;
   }
 
-  function member(id, row, file, contrast, number, state) {
-    const link = make("a", { href: Gallery.addressOf(id, state), "aria-current": number === contrast.member ? "page" : null }, `${number + 1}: ${shown(contrast.values[number])}`);
-    return make("figure", {}, make("img", { src: data.file(row, file), alt: `Member ${number + 1}` }), make("figcaption", {}, link));
+  function member(id, row, file, name, label, current, state) {
+    const link = make("a", { href: Gallery.addressOf(id, state), "aria-current": current ? "page" : null }, label);
+    return make("figure", {}, make("img", { src: data.file(row, file), alt: name }), make("figcaption", {}, link));
   }
+
+  // null for an episode of which no other look is in this gallery.
+  Gallery.looks = (page, state) => {
+    const start = page.id.slice(0, -(page.scene.look?.name ?? "plain").length);
+    if (!start.endsWith("+") || !page.id.endsWith(`+${page.scene.look?.name ?? "plain"}`)) return null;
+    const ids = data.column("id").filter((id) => id.startsWith(start) && /^[^+/]+$/.test(id.slice(start.length)) && data.column("key")[data.row(id)]);
+    if (ids.length < 2) return null;
+    const lines = page.images.map((image) => {
+      const name = (id) => id.slice(start.length);
+      return make("div", { class: "members" }, ids.map((id) => member(id, data.row(id), image.file, `In the look ${name(id)}`, name(id), id === page.id, state)));
+    });
+    return make("section", { class: "pair", "aria-label": "Looks" }, make("h2", {}, "Looks"), lines);
+  };
 
   // null for an episode that is not part of a contrast, or whose other members are not in this gallery.
   return (page, state) => {
@@ -37,7 +50,7 @@ Gallery.pair = (() => {
       .map((image) => {
         const files = both.map((number) => data.file(rows[number], image.file));
         const { figure } = stack("difference", files, "difference, 8 times");
-        return make("div", { class: "members" }, rows.map((row, number) => member(ids[number], row, image.file, contrast, number, state)), figure, swipe(files));
+        return make("div", { class: "members" }, rows.map((row, number) => member(ids[number], row, image.file, `Member ${number + 1}`, `${number + 1}: ${shown(contrast.values[number])}`, number === contrast.member, state)), figure, swipe(files));
       });
     const answers = contrast.answers ? `; answers ${contrast.answers}` : "";
     const what = `${contrast.change} of ${contrast.objects.join(", ")} in ${contrast.frame}${answers}`;

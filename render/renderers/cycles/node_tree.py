@@ -103,7 +103,12 @@ class Tree:
         return sockets[f"Result_{name}"]
 
     def bump(self, height: Any, distance: float) -> Any:
-        """Output with the normal of a surface of this height, 0 to 1. distance: of 1, Blender units."""
+        """Output with the normal of a bumpy surface.
+
+        Args:
+            height: output, 0 to 1.
+            distance: of the height 1, Blender units.
+        """
         return self.add("Bump", Height=height, Distance=distance, Strength=1.0).outputs["Normal"]
 
     def mix(self, factor: Any, first: Any, second: Any) -> Any:

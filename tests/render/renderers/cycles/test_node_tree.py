@@ -27,7 +27,9 @@ def test_a_material_that_can_not_be_built_is_named_and_leaves_nothing_behind(
     def build(tree: Any, parameters: Any) -> Any:
         raise raised
 
-    monkeypatch.setattr(node_tree, "load_material", lambda name: SimpleNamespace(build=build, Parameters=SpecModel))
+    monkeypatch.setattr(
+        node_tree, "load_material", lambda name, noun: SimpleNamespace(build=build, Parameters=SpecModel)
+    )
     before = len(bpy.data.materials)
     with pytest.raises(kind) as caught:
         node_tree.build_material(SceneMaterial(name="rubber"))
