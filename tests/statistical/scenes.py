@@ -1,6 +1,6 @@
 """The scenes whose images are compared with references: small, and together they show everything that Cycles draws.
 
-There is one scene for each material, stage and look that Diorama provides, found through the registry, so that a new one
+There is one scene for each material, stage and look that Diorama provides, found through the registry: a new one
 without a reference fails a test. The others show what those leave out.
 """
 
@@ -98,7 +98,7 @@ def _looks() -> dict[str, tuple[str, int, list[Recipe]]]:
 
 
 def _in_look(scene: Scene, name: str, variant: int, patterns: list[Recipe]) -> Scene:
-    scene = with_look(scene, name, variant)
+    scene = with_look(scene, name, variant, words=False)
     frame = scene.frames[0]
     items = (
         [
