@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from diorama.render.cli.batch import main
+from diorama.render.store import open_store
 
 FAR = "9" * 400
 
@@ -84,3 +85,21 @@ def test_a_store_whose_name_is_not_unicode_is_refused(tmp_path: Path) -> None:
     specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [{"shape": "cube"}]}]}))
     done = CliRunner().invoke(main, [str(specs), "--renderer", "fake", "--out", str(tmp_path / "caf\udce9.lance")])
     assert done.exit_code == 2 and "caf\\udce9.lance': is not valid UTF-8" in done.stderr
+
+
+def test_a_look_for_all_specs(tmp_path: Path) -> None:
+    specs, scenes = tmp_path / "specs.json", tmp_path / "scenes.jsonl"
+    thing = {"shape": "cube", "color": "red", "material": "rubber"}
+    specs.write_text(json.dumps({"version": 1, "id": "a", "frames": [{"objects": [thing]}]}))
+    given = ["--renderer", "fake", "--size", "64x48", "--out", str(tmp_path / "s.lance")]
+    for name, words in (("mud", 'found "mud"'), ("woood", "did you mean 'wood'?")):
+        done = CliRunner().invoke(main, [str(specs), *given, "--look", name, "--dry-run"])
+        assert done.exit_code == 2 and words in done.output, done.output
+    done = CliRunner().invoke(main, [str(specs), *given, "--look", "wood"])
+    assert done.exit_code == 0, done.output
+    store = open_store(str(tmp_path / "s.lance"))
+    (record,) = store.get_many(["a"])
+    assert record.scene.look is not None and record.scene.look.name == "wood"
+    scenes.write_text(record.scene.to_json() + "\n")
+    done = CliRunner().invoke(main, [str(scenes), *given, "--look", "tiles"])
+    assert done.exit_code == 2 and "render-specs looks" in done.output

@@ -305,3 +305,17 @@ def test_report_counts_faults_in_the_singular(caplog: pytest.LogCaptureFixture) 
         "f:2: wrong",
         "and 1 more error",
     ]
+
+
+def test_looks_of_an_episode(tmp_path: Path) -> None:
+    specs, out = tmp_path / "specs.jsonl", tmp_path / "looks.jsonl"
+    glass = {"objects": [{"shape": "cube", "color": "red", "material": "glass"}]}
+    texts = [episode(id="a"), {**episode(id="b"), "frames": [glass]}]
+    specs.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    done = run("looks", specs, "--looks", "plain,wood,evening", "--size", "64x48", "--out", out)
+    assert done.exit_code == 1 and "episode b" in done.stderr and "evening" in done.stderr
+    scenes = [Scene.model_validate_json(line) for line in out.read_text().splitlines()]
+    assert [scene.id for scene in scenes] == ["a+plain", "a+wood", "a+evening"]
+    assert {scene.settings.width for scene in scenes} == {64}
+    assert run("looks", specs, "--looks", "plain,mud", "--out", out).exit_code == 2
+    assert run("looks", "--looks", "plain", "--out", out).exit_code == 2

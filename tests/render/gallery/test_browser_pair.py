@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from diorama.render.episode.looks import look_scenes
+from diorama.render.episode.make_record import make_record
 from diorama.render.gallery.build_gallery import GalleryOptions, build
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.spec import EpisodeSpec
+from tests.factories import make_job, make_spec
 from tests.render.episode.test_pairs import pair
 from tests.render.gallery.browsing import Open, pixels, until
 
@@ -36,3 +43,26 @@ def test_difference_and_swipe_of_a_pair(open_page: Open, tmp_path: Path) -> None
         assert np.array_equal(pixels(swipe), np.concatenate([first[:, :at], second[:, at:]], axis=1))
     page.get_by_role("link", name="1: ").click()
     until(page, "document.querySelector('.pair a[aria-current]').textContent.startsWith('1: ')")
+
+
+def test_the_looks_of_an_episode_stand_side_by_side(open_page: Open, tmp_path: Path) -> None:
+    store = LanceStore.create(str(tmp_path / "looks.lance"), fsync=False)
+    spec = EpisodeSpec.model_validate(make_spec("a/1", frames=1))
+    scenes = look_scenes(spec, settings_for("draft", 64, 48), ["plain", "wood", "tiles"])
+    alone = scenes[0].model_copy(update={"id": "a/2+plain"})
+    store.put(
+        [
+            make_record(FakeRenderer(), scene, make_job(json.loads(scene.to_json())), scene.settings)
+            for scene in [*scenes, alone]
+        ]
+    )
+    built = build(store, tmp_path / "site", GalleryOptions(workers=1))
+    page = open_page("#/a/1+wood", base=built.page.as_uri())
+    until(page, "[...document.querySelectorAll('.pair img')].every(one => one.complete && one.naturalWidth)")
+    assert page.locator(".pair figcaption").all_text_contents() == ["plain", "tiles", "wood"]
+    assert page.locator(".pair a[aria-current]").text_content() == "wood"
+    page.get_by_role("link", name="plain", exact=True).click()
+    until(page, "document.querySelector('.pair a[aria-current]').textContent === 'plain'")
+    page = open_page("#/a/2+plain", base=built.page.as_uri())
+    until(page, "document.querySelector('.toolbar') !== null")
+    assert page.locator(".pair").count() == 0

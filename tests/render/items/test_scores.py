@@ -270,3 +270,28 @@ def test_a_pair_is_right_if_both_of_its_items_are() -> None:
         "answers: stay": (1, 0.0, 0.25),
     }
     assert found[""]["invalid"] == 1
+
+
+def test_a_look_is_compared_with_plain_item_by_item() -> None:
+    looks = [
+        ("plain", "1"),
+        ("wood", "1"),
+        ("plain", "2"),
+        ("wood", "2"),
+        ("plain", "3"),
+        ("tiles", "3"),
+        ("wood", "9"),
+    ]
+    replies = ["a", "b", "a", "a", "b", "a", "a"]
+    entries = [
+        Entry("t", f"e{number}+{look}", {"look": look}, ("a", "b"), False, "a", "", {}, reply, source=f"e{number}#0")
+        for (look, number), reply in zip(looks, replies, strict=True)
+    ]
+    found = {(row["by"], row["group"]): row for row in rows(entries)}
+    assert found["look", "wood"]["items"] == 3
+    wood = found["minus plain", "wood"]
+    assert (wood["items"], wood["accuracy"]) == (2, -0.5)
+    # Differences of -1 and 0 have the standard error 0.5.
+    assert (wood["low"], wood["high"]) == pytest.approx((-0.5 - 1.959964 * 0.5, -0.5 + 1.959964 * 0.5))
+    assert found["minus plain", "tiles"]["accuracy"] == 1.0
+    assert ("minus plain", "plain") not in found
