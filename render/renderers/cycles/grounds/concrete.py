@@ -24,9 +24,9 @@ class Parameters(SpecModel):
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point()
-    clouds = tree.add("TexNoise", Vector=point, Scale=parameters.scale, Detail=4.0, Roughness=0.6).outputs["Fac"]
-    grit = tree.add("TexNoise", Vector=point, Scale=22.0, Detail=1.0, Roughness=0.8).outputs["Fac"]
-    cells = tree.add("TexVoronoi", Vector=point, Scale=2.6, Randomness=1.0).outputs["Distance"]
+    clouds = tree.noise(point, parameters.scale, 4.0, 0.6)
+    grit = tree.noise(point, 22.0, 1.0, 0.8)
+    cells = tree.add("TexVoronoi", voronoi_dimensions="2D", Vector=point, Scale=2.6, Randomness=1.0).outputs["Distance"]
     pore = tree.add("MapRange", Value=cells, From_Min=0.03, From_Max=0.06, To_Min=parameters.pores, To_Max=0.0).outputs[
         0
     ]

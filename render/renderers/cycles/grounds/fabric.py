@@ -32,9 +32,9 @@ def build(tree: Any, parameters: Parameters) -> Any:
         at, other = (tree.math("MULTIPLY", place.outputs[k], per) for k in (across, along))
         number = tree.math("FLOOR", at)
         slub = tree.add(
-            "CombineXYZ", X=tree.math("MULTIPLY", number, 7.3), Y=tree.math("MULTIPLY", other, 0.12), Z=float(across)
+            "CombineXYZ", X=tree.math("MULTIPLY", number, 7.3), Y=tree.math("MULTIPLY_ADD", other, 0.12, 51.3 * across)
         )
-        tones.append(tree.add("TexNoise", Vector=slub.outputs[0], Scale=1.0, Detail=1.0).outputs["Fac"])
+        tones.append(tree.noise(slub.outputs[0], 1.0, 1.0, 0.5))
         waves.append(tree.math("PINGPONG", tree.math("FRACT", at), 0.5))
     # Over and under: which thread is on top alternates like the fields of a chess board.
     checks = tree.add(

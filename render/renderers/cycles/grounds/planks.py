@@ -36,11 +36,11 @@ def build(tree: Any, parameters: Parameters) -> Any:
         0
     ]
     cut = tree.add("VectorMath", operation="ADD", _0=along, _1=place).outputs[0]
-    rings = tree.add("TexNoise", Vector=cut, Scale=1.0, Detail=2.0, Roughness=0.55, Distortion=0.7).outputs["Fac"]
+    rings = tree.noise(cut, 1.0, 2.0, 0.55, 0.7)
     # Rings are bands of the noise: their edges are what eyes take for grain.
     bands = tree.math("FRACT", tree.math("MULTIPLY", rings, 7.0))
     soft = tree.math("PINGPONG", bands, 0.5)
-    fibers = tree.add("TexNoise", Vector=cut, Scale=9.0, Detail=1.0, Roughness=0.6).outputs["Fac"]
+    fibers = tree.noise(cut, 9.0, 1.0, 0.6)
     dark = tree.math("MULTIPLY", tree.math("ADD", soft, fibers), parameters.grain)
     light = tree.math("MULTIPLY_ADD", board, parameters.boards, 1.0 + parameters.grain / 2 - parameters.boards / 2)
     lightness = tree.math("SUBTRACT", light, dark)

@@ -24,9 +24,9 @@ class Parameters(SpecModel):
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point(turn=parameters.turn)
-    grains = tree.add("TexVoronoi", Vector=point, Scale=1 / parameters.grain, Randomness=1.0)
+    grains = tree.add("TexVoronoi", voronoi_dimensions="2D", Vector=point, Scale=1 / parameters.grain, Randomness=1.0)
     tone = tree.add("SeparateXYZ", _0=grains.outputs["Color"]).outputs[0]
-    drift = tree.add("TexNoise", Vector=point, Scale=0.5, Detail=2.0, Roughness=0.5).outputs["Fac"]
+    drift = tree.noise(point, 0.5, 2.0, 0.5)
     across = tree.add("SeparateXYZ", _0=point).outputs[0]
     phase = tree.math("MULTIPLY_ADD", drift, 9.0, tree.math("MULTIPLY", across, 4.0))
     ripple = tree.math("MULTIPLY_ADD", tree.math("SINE", phase), 0.5, tree.math("MULTIPLY", drift, 1.5))

@@ -28,15 +28,14 @@ class Parameters(SpecModel):
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point(turn=parameters.turn)
-    noise = tree.add("TexNoise", Vector=point, Scale=parameters.scale, Detail=5.0, Roughness=0.62, Distortion=0.4)
-    clouds = noise.outputs["Fac"]
+    clouds = tree.noise(point, parameters.scale, 5.0, 0.62, 0.4)
     # Veins follow the clouds where these cross their mean: thin lines that branch and fade.
     stretched = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.16, 0.45, 1.0)).outputs[0]
-    fold = tree.add("TexNoise", Vector=stretched, Scale=1.0, Detail=5.0, Roughness=0.6, Distortion=0.9).outputs["Fac"]
+    fold = tree.noise(stretched, 1.0, 5.0, 0.6, 0.9)
     near = tree.math("ABSOLUTE", tree.math("SUBTRACT", fold, 0.5))
     line = tree.add("MapRange", Value=near, From_Min=0.0, From_Max=0.03, To_Min=1.0, To_Max=0.0).outputs[0]
     faded = tree.math("MULTIPLY", tree.math("MULTIPLY", line, parameters.veins), tree.math("MULTIPLY", clouds, 1.6))
-    grains = tree.add("TexNoise", Vector=point, Scale=14.0, Detail=1.0, Roughness=0.7).outputs["Fac"]
+    grains = tree.noise(point, 14.0, 1.0, 0.7)
     light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 0.95 - parameters.clouds)
     speckled = tree.math("ADD", light, tree.math("MULTIPLY", grains, 0.1))
     color = tree.blend(faded, tree.shade(parameters.color, speckled), parameters.vein)

@@ -39,9 +39,9 @@ def build(tree: Any, parameters: Parameters) -> Any:
     bricks = tree.add("TexBrick", Vector=point, offset=0.0, **size, **ends)
     tile = tree.add("SeparateXYZ", _0=bricks.outputs["Color"]).outputs[0]
     # Each tile has clouds of its own.
-    place = tree.add("CombineXYZ", Z=tree.math("MULTIPLY", tile, 50.0)).outputs[0]
+    place = tree.add("CombineXYZ", X=tree.math("MULTIPLY", tile, 50.0)).outputs[0]
     here = tree.add("VectorMath", operation="ADD", _0=point, _1=place).outputs[0]
-    clouds = tree.add("TexNoise", Vector=here, Scale=1.4, Detail=3.0, Roughness=0.62, Distortion=0.5).outputs["Fac"]
+    clouds = tree.noise(here, 1.4, 3.0, 0.62, 0.5)
     tone = tree.math("MULTIPLY_ADD", tile, parameters.tones, 1.0 - parameters.tones / 2)
     light = tree.math("ADD", tone, tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, -parameters.clouds))
     grout = bricks.outputs["Fac"]
