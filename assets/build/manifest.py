@@ -23,6 +23,7 @@ BUILDERS = (
     ("materials/wood.blend", "diorama.assets.build.wood"),
     ("tangrams/", "diorama.assets.build.tangrams"),
     ("shapenet_mini/", "diorama.assets.build.shapenet_mini"),
+    ("looks/", "written by hand"),
     ("stages/", "written by hand"),
 )
 # The license of all assets; an asset with another license needs a new column above.
