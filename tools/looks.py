@@ -1,7 +1,8 @@
-"""Fit the exposure of looks and the color words that they keep, or measure both.
+"""Fit exposure and color words of looks, or measure looks.
 
     python -m tools looks fit [NAME...]                    writes exposure, white and without into the files of looks
     python -m tools looks measure [NAME...] [--scenes N]   compares renders with those of plain
+    python -m tools looks cost [NAME...] --scenes 8        CPU seconds, PSNR and FLIP against 1,024 samples
 
 A word of a color is kept where the mean Lab of an object is nearest to what its color and material have on plain.
 """
@@ -33,6 +34,8 @@ from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.tables import markdown_table
 from tools.programs import positive
+from tools.quality.metrics import flip, psnr, unit
+from tools.quality.scenes import scenes as quality_scenes
 
 Floats = NDArray[np.float64]
 COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
@@ -40,6 +43,8 @@ MATERIALS = ("rubber", "metal", "glass")
 SHAPES = ("cube", "sphere", "cylinder")
 # Share of renders in which a kept word is true, and how many colors of a material may fail before all are left out.
 TRUE, FEW = 0.95, 1
+# Samples of the references of `cost`.
+REFERENCE = 1024
 # Share of an image that may be white.
 CLIPPED = 0.02
 # Share of a cast that the white balance takes away: the rest is what a look is seen by.
@@ -121,12 +126,12 @@ class Camera:
 
     def __init__(self, size: tuple[int, int], profile: str) -> None:
         self._renderer = CyclesRenderer("cpu")
-        self._settings = settings_for(profile, *size)
+        self.settings = settings_for(profile, *size)
 
     def scene(self, objects: Sequence[dict[str, str]], seed: int) -> Scene:
         """Return the plain Scene of some objects."""
         spec = {"version": 1, "id": f"looks/{seed}", "seed": seed, "frames": [{"objects": objects}]}
-        return compile_episode(EpisodeSpec.model_validate(spec), self._settings)
+        return compile_episode(EpisodeSpec.model_validate(spec), self.settings)
 
     def take(self, plain: Scene, look: str, variant: int | None, into: Tally) -> Passes:
         """Render a scene in a look."""
@@ -283,6 +288,24 @@ def _row(name: str, tally: Tally, known: dict[tuple[str, str], Floats], plain: T
     ]
 
 
+def cost(camera: Camera, names: Sequence[str], scenes: int) -> None:
+    """Print CPU seconds of the scenes of bench-quality in plain and in looks, and their distance from references."""
+    rows = []
+    for name in [PLAIN, *names]:
+        tally, psnrs, flips = Tally(), [], []
+        for scene in quality_scenes(scenes):
+            plain = scene.compiled(camera.settings)
+            many = plain.settings.with_samples(REFERENCE).model_copy(update={"denoise": False})
+            reference = unit(camera.take(plain.model_copy(update={"settings": many}), name, None, Tally()).color)
+            shown = unit(camera.take(plain, name, None, tally).color)
+            psnrs.append(psnr(reference, shown))
+            flips.append(flip(reference, shown))
+        middle = [f"{np.median(psnrs):.1f} ({min(psnrs):.1f})", f"{np.median(flips):.4f} ({max(flips):.4f})"]
+        rows.append([name, f"{tally.seconds / tally.renders:.2f}", *middle])
+        print(rows[-1], flush=True)
+    print(markdown_table(["look", "CPU seconds", "PSNR: median (worst)", "FLIP: median (worst)"], rows), end="")
+
+
 def material_accuracy(objects: Sequence[Seen]) -> float:
     """Return how often a linear discriminant, trained on every other object, names the material of the rest."""
     x = np.array([item.features for item in objects])
@@ -298,9 +321,9 @@ def material_accuracy(objects: Sequence[Seen]) -> float:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("what", choices=["fit", "measure"])
+    parser.add_argument("what", choices=["fit", "measure", "cost"])
     parser.add_argument("looks", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--scenes", type=positive, default=8, help="of each material in fit; in all in measure")
+    parser.add_argument("--scenes", type=positive, default=8, help="of each material in fit; in all otherwise")
     parser.add_argument("--width", type=positive, default=160)
     parser.add_argument("--height", type=positive, default=120)
     parser.add_argument("--profile", default="draft")
@@ -310,8 +333,8 @@ def main(options: Namespace) -> None:
     """Fit or measure looks."""
     names = options.looks or look_names()[1:]
     camera = Camera((options.width, options.height), options.profile)
-    if options.what == "measure":
-        measure(camera, names, options.scenes)
+    if options.what != "fit":
+        (measure if options.what == "measure" else cost)(camera, names, options.scenes)
         return
     for name in names:
         fit(camera, name, options.scenes)
