@@ -1,4 +1,4 @@
-"""Fit exposure and color words of looks, or measure looks.
+"""Fit or measure looks: exposure, color words, cost.
 
     python -m tools looks fit [NAME...]                    writes exposure, white and without into the files of looks
     python -m tools looks measure [NAME...] [--scenes N]   compares renders with those of plain

@@ -73,9 +73,12 @@ def _frame(frame: SceneFrame, look: Look, keys: Keys) -> SceneFrame:
         SceneLight.model_validate({**light.model_dump(), **changes.get(light.name, {})}) for light in frame.lights
     )
     rng = keys.generator("patterns")
-    objects = (
-        tuple(_patterned(item, pick(rng, look.patterns)) for item in frame.objects) if look.patterns else frame.objects
-    )
+    objects = frame.objects
+    if look.patterns:
+        pointer = frame.pointer and frame.pointer.index
+        objects = tuple(
+            item if item.index == pointer else _patterned(item, pick(rng, look.patterns)) for item in frame.objects
+        )
     return frame.model_copy(update={"lights": lights, "objects": objects})
 
 
