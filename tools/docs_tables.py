@@ -1,4 +1,4 @@
-"""Check the tables of materials, grounds and patterns in the docs against their models.
+"""Check the tables of materials, grounds and patterns in the docs.
 
     python -m tools docs-tables              # prints what is out of date
     python -m tools docs-tables --write      # updates the pages
