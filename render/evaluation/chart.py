@@ -7,6 +7,7 @@ from typing import Any
 
 from diorama.render.draw.canvas import Svg
 from diorama.render.draw.typography import FAINT, INK, fitting, font
+from diorama.render.items.scores import DIFFERENCE
 
 _ROW, _HEAD, _LABEL, _WIDTH = 22.0, 64.0, 250.0, 400.0
 _GRID, _ACCURACY = "#e3e6e9", "#0072b2"
@@ -16,6 +17,8 @@ _MARKS = {"chance": (FAINT, "chance", 9), "blind": ("#e69f00", "blind", 7), "tex
 
 def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
     """Draw rows of diorama.render.items.scores.rows, as SVG."""
+    # Differences are no shares.
+    rows = [row for row in rows if row["by"] != DIFFERENCE]
     bottom = _HEAD + _ROW * len(rows)
     page = Svg(_LABEL + _WIDTH + 30, bottom + 30, f"Accuracy: {title}")
     page.text((14, 22), fitting(f"Accuracy: {title}", _LABEL + _WIDTH, font(15)), 15, fill=INK)

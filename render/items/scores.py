@@ -74,6 +74,8 @@ def iter_items(
 
 
 _95 = 1.959964
+# What rows of paired differences are by.
+DIFFERENCE = "minus plain"
 
 
 @dataclass
@@ -212,7 +214,7 @@ def _difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -
     pairs = [(entry, plain[entry.source]) for entry in group if entry.source in plain]
     if not pairs:
         return None
-    row, before = (_row("minus plain", look, [*some]) for some in zip(*pairs, strict=True))
+    row, before = (_row(DIFFERENCE, look, [*some]) for some in zip(*pairs, strict=True))
     for name in ("accuracy", "chance", "blind", "text"):
         row[name] -= before[name]
     sums: dict[str, float] = defaultdict(float)
