@@ -26,6 +26,7 @@ from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection, chosen_ids, iter_valid_records, listed
 from diorama.scene_specs.language.items import Item, item_id, items_of
 from diorama.scene_specs.language.look import PLAIN, source_of_id
+from diorama.scene_specs.language.scene import look_of
 from diorama.scene_specs.language.tables import counted, markdown_table
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
@@ -45,7 +46,19 @@ def items_maker(options: Selection) -> Callable[[EpisodeRecord], Iterator[Item]]
     if options.questions is None:
         return items_of
     asker = Questioner(default_grammar(), per_image=options.questions)
-    return lambda record: items_of(record, lambda _: items(asker, store_views([record])))
+    asked: dict[str, list[Item]] = {}
+
+    def ask(record: Any) -> Iterable[Item]:
+        """Ask all looks of an episode the same; their ids follow each other."""
+        source = source_of_id(record.episode_id, look_of(record.scene))
+        if not source:
+            return items(asker, store_views([record]))
+        if source not in asked:
+            asked.clear()
+            asked[source] = [*items(asker, store_views([record]))]
+        return asked[source]
+
+    return lambda record: items_of(record, ask)
 
 
 def iter_items(

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from diorama.scene_specs.language.answer_rule import LETTERS, answer_of
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
-from diorama.scene_specs.language.look import PLAIN, source_of_id
 from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.scene import look_of
 
 
 class Part(NamedTuple):
@@ -119,6 +119,5 @@ def items_of(
 
 
 def _groups_of(episode: RenderedEpisode) -> dict[str, str]:
-    scene = episode.scene
-    look = PLAIN if scene.look is None and source_of_id(scene.id, PLAIN) else scene.look and scene.look.name
-    return {name: value for name, value in (("split", scene.split), ("look", look)) if value}
+    found = {"split": episode.scene.split, "look": look_of(episode.scene)}
+    return {name: value for name, value in found.items() if value}

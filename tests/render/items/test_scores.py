@@ -16,15 +16,20 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from diorama.render.compiler.looks import with_look
+from diorama.render.episode.make_record import make_record
 from diorama.render.evaluation.predictions import read_predictions
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.items.scores import Entry, add_guesses, interval, read_entries, rows
 from diorama.render.model.errors import StoreError
+from diorama.render.model.profiles import settings_for
+from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.iwisdm import answer_balance
 from diorama.scene_specs.benchmarks.mewl.audit import audit
 from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
+from tests.factories import make_job
 from tests.render.items.eval_stores import episodes, eval_store
 
 
@@ -295,3 +300,28 @@ def test_a_look_is_compared_with_plain_item_by_item() -> None:
     assert (wood["low"], wood["high"]) == pytest.approx((-0.5 - 1.959964 * 0.5, -0.5 + 1.959964 * 0.5))
     assert found["minus plain", "tiles"]["accuracy"] == 1.0
     assert ("minus plain", "plain") not in found
+
+
+def test_all_looks_of_an_episode_are_asked_the_same(tmp_path: Path) -> None:
+    made = LanceStore.create(str(tmp_path / "looks.lance"), fsync=False)
+    settings = settings_for("draft", 96, 72)
+    for record in episodes("clevr", 3):
+        scenes = [with_look(record.scene, look, words=False) for look in ("plain", "wood", "tiles")]
+        named = [
+            one.model_copy(update={"id": f"{one.id}+{look}"})
+            for one, look in zip(scenes, ("plain", "wood", "tiles"), strict=True)
+        ]
+        made.put([make_record(FakeRenderer(), one, make_job(json.loads(one.to_json())), settings) for one in named])
+    entries = read_entries(made, ExportOptions(questions=5))
+    made.close()
+    asked: dict[str, set[tuple[str, str, str]]] = {}
+    for name, entry in entries.items():
+        look = entry.groups["look"]
+        asked.setdefault(look, set()).add((name.replace(f"+{look}#", "#"), entry.key, entry.answer))
+    assert asked["plain"] == asked["wood"] == asked["tiles"] and len(asked["plain"]) >= 12
+    for entry in entries.values():
+        entry.reply = entry.answer
+    differences = [row for row in rows(entries.values()) if row["by"] == "minus plain"]
+    assert {row["group"]: (row["items"], row["accuracy"], row["low"]) for row in differences} == {
+        "wood": (len(asked["plain"]), 0.0, 0.0), "tiles": (len(asked["plain"]), 0.0, 0.0),
+    }  # fmt: skip
