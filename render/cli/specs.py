@@ -54,9 +54,9 @@ class _SpecsGroup(DioramaGroup):
 def main() -> None:
     """Generate, check, compile and import scene specs.
 
-    Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair (`contrast`),
-    a player, a program that plays a game, failed (`icca play`), or something of a file can't be used (`import`); 2:
-    invalid specs or options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
+    Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair or look
+    (`contrast`, `looks`), a player, a program that plays a game, failed (`icca play`), or something of a file can't be
+    used (`import`); 2: invalid specs or options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl
@@ -289,6 +289,7 @@ def looks(
 
     Examples:
       render-specs looks specs.jsonl --looks plain,wood,daylight --out looks.jsonl
+      render-specs looks --store scenes.lance --looks plain,photo --out looks.jsonl
     """
     from diorama.render.episode.find import episodes_of
     from diorama.render.episode.looks import look_scenes
