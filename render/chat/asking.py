@@ -201,7 +201,10 @@ class Asker:
         parts = [
             [
                 one.role,
-                [hashlib.sha256(p.png).hexdigest() if isinstance(p, Picture) else {"text": p} for p in one.parts],
+                [
+                    hashlib.sha256(p.png).hexdigest() + p.detail if isinstance(p, Picture) else {"text": p}
+                    for p in one.parts
+                ],
             ]
             for one in messages
         ]

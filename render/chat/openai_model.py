@@ -87,14 +87,20 @@ class OpenAIModel:
 
 
 def _content(message: Message) -> Any:
-    if all(isinstance(part, str) for part in message.parts):
+    if not message.separate and all(isinstance(part, str) for part in message.parts):
         return "\n".join(str(part) for part in message.parts)
     return [
-        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(part.png).decode()}"}}
+        {"type": "image_url", "image_url": _image(part)}
         if isinstance(part, Picture)
         else {"type": "text", "text": part}
         for part in message.parts
     ]
+
+
+def _image(picture: Picture) -> dict[str, str]:
+    kind = "jpeg" if picture.png.startswith(b"\xff\xd8") else "png"
+    url = f"data:image/{kind};base64,{base64.b64encode(picture.png).decode()}"
+    return {"url": url, **({"detail": picture.detail} if picture.detail else {})}
 
 
 async def _bound(response: Any) -> None:

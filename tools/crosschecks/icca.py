@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import itertools
 import json
+import os
+import re
 import sys
 from argparse import Namespace
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from glob import glob
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,16 +46,20 @@ from diorama.scene_specs.benchmarks.icca.generate import generate
 from diorama.scene_specs.benchmarks.icca.layout import graph_from_json
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, play
 from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker, with_texts
-from diorama.scene_specs.benchmarks.icca.prompts import png_bytes
+from diorama.scene_specs.benchmarks.icca.prompts import Part, messages_of, png_bytes
+from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
     content_words,
     novelty,
     plain_words,
     played_recording,
+    played_transcript,
     rate,
     scores,
 )
+from diorama.scene_specs.benchmarks.icca.transcript_files import write_played
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
+from diorama.scene_specs.language.chat import Picture
 from tools.crosschecks import Row
 
 MARK = "src/run_icca.py"
@@ -62,6 +71,8 @@ _UNUSED = (
 # Accuracy of people in the last repetition, in percent (Hua and Artzi 2024).
 LAST_ACCURACY = 99.54
 OWN_GAMES = 13
+# Models with requests to a server.
+_SERVICES = ("GPT", "Claude", "Gemini")
 
 
 def check(checkout: Path, options: Namespace) -> Iterator[Row]:
@@ -75,12 +86,16 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
     yield Row("people's accuracy, repetition 6", 1, int(wrong), 0, " ".join(f"{100 * one:.2f}" for one in accuracy))
     yield from _distances(checkout, games)
+    with TemporaryDirectory() as folder:
+        yield _notebook(checkout, games, Path(folder) / "played")
     stubs = patch.dict(sys.modules, {name: MagicMock() for name in _UNUSED})
     path = patch.object(sys, "path", [str(checkout / "src"), *sys.path])
     with stubs, path, TemporaryDirectory() as folder:
         loop = import_module("run_icca")
         yield from (_answers(f"answers to people's messages, {name}", loop, games, name) for name in LISTENER_VARIANTS)
         yield _answers(f"answers in {OWN_GAMES} games of Diorama", loop, _own_games(Path(folder)), "L3")
+        for model in (*_SERVICES, "IDEFICS", "llava"):
+            yield _prompts(checkout, loop, games, model)
 
 
 def _arguments(folder: Path) -> Row:
@@ -102,8 +117,7 @@ def _arguments(folder: Path) -> Row:
 
 def _distances(checkout: Path, games: Sequence[Game]) -> Iterator[Row]:
     """Compare the notebook's functions between consecutive messages: of all words, and of those that it counts."""
-    notebook = json.loads((checkout / "src/collect_metrics.ipynb").read_text())
-    cells = {text.split("(")[0]: text for cell in notebook["cells"] if (text := "".join(cell["source"]).strip())}
+    cells = _cells(checkout)
     found = {"np": np, **_tagger(cells["import spacy\nnlp = spacy.load"])}
     for name in ("editDistance", "get_msg_distance"):
         exec(cells[f"def {name}"], found)
@@ -134,6 +148,44 @@ def _distances(checkout: Path, games: Sequence[Game]) -> Iterator[Row]:
         means = np.reshape([wnr for *_, (_, wnr) in seen], (-1, REPETITIONS - 1)).mean(axis=0)
         note = "WNR " + " ".join(f"{one:.3f}" for one in means)
         yield Row(f"WND and WNR of people's messages, {words}", len(seen), differ, 0, note)
+
+
+def _cells(checkout: Path) -> dict[str, str]:
+    notebook = json.loads((checkout / "src/collect_metrics.ipynb").read_text())
+    return {text.split("(")[0]: text for cell in notebook["cells"] if (text := "".join(cell["source"]).strip())}
+
+
+def _notebook(checkout: Path, games: Sequence[Game], out: Path) -> Row:
+    """What the notebook prints for records_*_output.csv of played games, without its tokenizer, against our scores."""
+    title = "the notebook on our records: accuracy, words, WND, WNR"
+    try:
+        pandas = import_module("pandas")
+    except ImportError:
+        return Row(title, 0, 0, 0, "pandas is not installed")
+    setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], LISTENER_VARIANTS["L3"])
+    lines = {
+        game.name: [
+            *lines_of(game, setup, ("recorded", "first"), play(game, RecordedSpeaker(game, setup), _First(), setup))
+        ]
+        for game in games
+    }
+    write_played(games, lines, out)
+    cells, printed = _cells(checkout), io.StringIO()
+    found: dict[str, Any] = {"np": np, "os": os, "pd": pandas, "glob": glob, "defaultdict": defaultdict}
+    found |= {**_tagger(cells["import spacy\nnlp = spacy.load"]), "processor": SimpleNamespace(tokenize=str.split)}
+    # scikit-learn's report has more, which the notebook does not print.
+    found["classification_report"] = lambda gold, answers, **_: {"accuracy": np.mean(gold.values == answers.values)}
+    for name in ("editDistance", "get_msg_distance", "get_speaker_metrics", "get_accuracies"):
+        exec(cells[f"def {name}"], found)
+    files = str(out / "*/records_*_output.csv")
+    with contextlib.redirect_stdout(printed):
+        found["get_accuracies"]("", "", files, "tgt_label_for_lsnr", "lsnr_pred", str(out))
+        found["get_speaker_metrics"]("", "", files, "spkr_msg", str(out))
+    theirs = [float(one) for one in re.findall(r"\d\.\d*", printed.getvalue().replace(files, ""))]
+    played = (played_transcript(one) for game in games for one in transcripts_of("\n".join(lines[game.name])))
+    own = [row.mean for row in scores(played, "published")]
+    differ = sum(abs(one - other) > 1e-6 for one, other in zip(own, theirs, strict=False)) + abs(len(own) - len(theirs))
+    return Row(title, len(own), differ, 0, str(found["counted"]))
 
 
 def _tagger(cell: str) -> dict[str, Any]:
@@ -201,6 +253,132 @@ def _play_theirs(loop: Any, game: Game, listener: Any) -> list[dict[str, Any]]:
         row["picked"] = row["lsnr_trial_fns"][labels.index(row["lsnr_pred"])] if valid else ""
         row["right"], row["images"] = row["lsnr_pred"] == row["tgt_label_for_lsnr"], count
     return list(found)
+
+
+def _prompts(checkout: Path, loop: Any, games: Sequence[Game], name: str) -> Row:
+    """What the published loop sends for both roles, and what is sent here: L3 in all games, other variants in two."""
+    values = differ = 0
+    for variant, listener in LISTENER_VARIANTS.items():
+        speaker = [*SPEAKER_VARIANTS.values()][values % len(SPEAKER_VARIANTS)]
+        published = PublishedPrompts(name.lower(), checkout, speaker, listener)
+        shown = {"form": "collage", "labels": "positions"} if name == "llava" else {}
+        setup = Setup(Presented().model_copy(update=shown), speaker, listener, published=published)
+        for game in games[: None if variant == "L3" else 2]:
+            theirs = _send_theirs(checkout, loop, game, name, setup)
+            replies = {role: iter([reply for _, reply in sent]) for role, sent in theirs.items()}
+            said = SimpleNamespace(speak=lambda _, all=replies: next(all["spkr"]))
+            heard = SimpleNamespace(choose=lambda _, all=replies: next(all["lsnr"]))
+            pictures = dict[Part, Picture]()
+            for trial, *pair in zip(play(game, said, heard, setup), theirs["spkr"], theirs["lsnr"], strict=True):
+                for role, prompt, (sent, _) in zip(published.tokens, trial.prompts, pair, strict=True):
+                    parameters = {"max_tokens": published.tokens[role], **published.parameters}
+                    own = [parameters if name in _SERVICES else {}, *_flat(messages_of(game, prompt, pictures), name)]
+                    values += 1
+                    differ += own != sent
+    return Row(f"prompts of {name}, L1 to L7", values, differ)
+
+
+def _flat(messages: Sequence[Any], name: str) -> list[tuple[Any, ...]]:
+    """Texts and images with number and role of their messages, and their detail."""
+    return [
+        (number, one.role, part)
+        if isinstance(part, str)
+        else (number, one.role, part.name if name == "llava" else _code(part.png, part.name == "mask"), part.detail)
+        for number, one in enumerate(messages)
+        for part in one.parts
+    ]
+
+
+def _code(data: bytes, mask: bool = False) -> str:
+    return "mask" if mask else base64.b64encode(data).decode()
+
+
+def _send_theirs(checkout: Path, loop: Any, game: Game, name: str, setup: Setup) -> dict[str, list[Any]]:
+    """Per role and trial, what the published loop sends (parameters, then as `_flat`), and the reply that it gets."""
+    sent: dict[str, list[Any]] = {"spkr": [], "lsnr": []}
+    kind: Any = getattr(loop, {"llava": "LlavaModel"}.get(name, f"{name}Model"))
+    assert game.folder is not None
+    codes = {file: _code((game.folder / file).read_bytes()) for file in game.images}
+
+    class Model(kind):  # type: ignore[misc]
+        def __init__(self, arguments: Any) -> None:
+            self.model_args = arguments
+            if name in _SERVICES:
+                super().__init__(arguments, *([""] * (1 + (name == "GPT"))))
+                self.configured = loop.genai.GenerationConfig.call_args
+
+        def query(self, query: Any, images: Any = ()) -> str:
+            found, messages = dict[str, Any](), [{"role": "user", "content": query}]
+            if name in _SERVICES:
+                super().query(query)
+            if name == "Gemini":
+                found = {**self.configured.kwargs, "max_tokens": self.configured.kwargs["max_output_tokens"]}
+            elif name in _SERVICES:
+                ask = self.client.messages.create if name == "Claude" else self.client.chat.completions.create
+                found = ask.call_args.kwargs
+                system = [{"role": "system", "content": found["system"]}] if "system" in found else []
+                messages = [*system, *found["messages"]]
+            elif name == "llava":
+                files = " ".join("mask" if one["URL"] == "mask" else one["filename"] for one in images)
+                messages = [{"role": "user", "content": [{"url": files}, "".join(query)]}]
+            names = {"max_tokens": "max_tokens", "seed": "seed", "temperature": "temperature", "stop_sequences": "stop"}
+            parameters = {names[key]: value for key, value in found.items() if key in names}
+            parameters |= {"extra_body": {"top_k": found["top_k"]}} if "top_k" in found else {}
+            number = len(sent[self.model_args.role])
+            labels = self.model_args.label_space
+            answer = [*labels, "none of them", labels[0].lower()][crc32(f"{game.name} {number}".encode()) % 6]
+            reply = f"the one,\nnumber {number}" if self.model_args.role == "spkr" else answer
+            sent[self.model_args.role].append(([parameters, *flat(messages)], reply))
+            return reply
+
+    def flat(messages: Any) -> Iterator[tuple[Any, ...]]:
+        for number, one in enumerate(messages):
+            for part in [one["content"]] if isinstance(one["content"], str) else one["content"]:
+                image = part if isinstance(part, dict) else {}
+                image = image.get("image_url") or image.get("source") or image
+                found = image.get("text") or image.get("url") or image.get("data") or part
+                is_image = "url" in image or found in codes.values() or found == "mask"
+                yield (number, one["role"], found, *([image.get("detail", "")] if is_image else []))
+
+    def intro(role: str, version: str) -> str:
+        texts = json.loads((checkout / f"src/args/intro_texts_{role}.json").read_text())
+        texts = next(value for key, value in texts.items() if key.lower() == name.lower())
+        return str(texts.get(version, texts.get("standard")))
+
+    listener, published = setup.listener, setup.published
+    images = [{"filename": one, "URL": codes[one]} for one in (game.images[k] for k in game.speaker_order)]
+    orders = [] if listener.mask else [game.listener_order(listener, 0)]
+    for trial in range(len(game.targets)):
+        orders += [game.listener_order(listener, trial)] * listener.shuffle
+        orders += [game.shown_order(listener, trial)] * (trial in listener.misleading_trials)
+    left = iter(orders)
+
+    def shuffle(found: list[Any], order: Any = None) -> None:
+        by_name = {one["filename"]: one for one in found}
+        found[:] = [by_name[game.images[k]] for k in order or next(left)]
+
+    def mask(found: list[Any], *_: Any) -> list[Any]:
+        shuffle(found, game.listener_order(listener, 0))
+        return [{**one, "URL": "mask"} for one in found]
+
+    def model(role: str, version: str) -> Any:
+        tokens = published.tokens["speaker" if role == "spkr" else "listener"] if published else 0
+        labels = [*setup.presentation.names]
+        return Model(loop.ModelArgs(role, "", tokens, "URL", labels, intro(role, version)))
+
+    settings = {
+        "no_history": not listener.history, "img_once": listener.images_once, "do_shuffle": listener.shuffle,
+        "img_mask": listener.mask, "misleading_trials": [*listener.misleading_trials],
+    }  # fmt: skip
+    rows = [{"targetImg": file, "msg": ""} for file in game.target_images]
+    quiet = contextlib.redirect_stdout(io.StringIO())
+    with quiet, patch("random.shuffle", shuffle), patch.object(loop, "masking_images", mask):
+        loop.eval_loop(
+            rows, images, len(rows), 0, loop.InteractionArgs(model_type=name),
+            loop.InteractionArgs(model_type=name, **settings), model("spkr", setup.speaker.instruction),
+            model("lsnr", "masked" if listener.mask else "standard"), None,
+        )  # fmt: skip
+    return sent
 
 
 def _own_games(out: Path) -> list[Game]:

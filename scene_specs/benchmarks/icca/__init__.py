@@ -106,6 +106,14 @@ class Presented(Command):
     texts_of: str = option(
         "GPT", "Which introductions of --texts to use: those that were published for this model.", metavar="NAME"
     )
+    prompts_as: Literal["claude", "gpt", "gemini", "idefics", "llava"] | None = option(
+        None,
+        "Send the published prompts of this model, word for word, with its limits and parameters, and read answers as "
+        "the published code does. Needs --published.  [default: Diorama's prompts]",
+    )
+    published: Path | None = option(
+        None, "Clone of lil-lab/ICCA for --prompts-as. Its code, src/MLLMs.py, is run to make prompts.", path="folder"
+    )
     labels: Literal["letters", "positions"] = option(
         "letters", "Names of the images: A to D, or top left to bottom right."
     )
@@ -122,6 +130,10 @@ class Presented(Command):
     def _check(self) -> Presented:
         if self.variant_file is not None and "variant" in self.model_fields_set:
             raise ValueError("give --variant or --variant-file, not both")
+        if (self.prompts_as is None) != (self.published is None):
+            raise ValueError("give both --prompts-as and --published, or neither")
+        if self.prompts_as and self.model_fields_set & {"texts", "labels", "form"}:
+            raise ValueError("--prompts-as has introductions, labels and a form of its own")
         return self
 
     @property
@@ -163,7 +175,12 @@ class Play(Presented, ModelCommand, run="play_files:play_games", writes=()):
         metavar="NAME",
     )
     prompts: bool = option(False, "Include both prompts of each trial in the transcript.", group="Output")
-    folders: Path | None = option(None, "Also write each played game to its own folder in DIR.", metavar="DIR")
+    folders: Path | None = option(
+        None,
+        "Also write each played game to its own folder in DIR, with records_*_output.csv for the published "
+        "collect_metrics.ipynb.",
+        metavar="DIR",
+    )
     resume: bool = option(False, "Play only the games that are not yet in the file of --out.")
     out: Path | None = option(None, "Output file.  [default: stdout]", metavar="FILE")
 
@@ -191,7 +208,12 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     role: Literal["speaker", "listener"] = option(
         "listener", "Show the prompt of the speaker, who describes images, or of the listener, who picks images."
     )
-    speaker: str = option("scripted", "Speaker in earlier trials: built-in, a plugin, or replay:FILE.", metavar="NAME")
+    speaker: str | None = option(
+        None,
+        "Speaker in earlier trials: built-in, a plugin, or replay:FILE.  [default: recorded if GAME was played, "
+        "otherwise scripted]",
+        metavar="NAME",
+    )
     listener: str = option("oracle", "Listener in earlier trials: built-in, a plugin, or replay:FILE.", metavar="NAME")
     images: Path | None = option(
         None, "Write the images of the prompt to numbered files in this folder.", metavar="DIR", group="Output"
@@ -239,6 +261,12 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
         "content", "For WND and WNR, count only content words (no function words such as `the`), or all words."
     )
     seed: Seed = 0
+    tokenizer: Path | None = option(
+        None,
+        "Also report tokens per message, by this tokenizer.json of Hugging Face. The published code uses the tokenizer "
+        "of HuggingFaceM4/idefics-80b-instruct.",
+        path="file",
+    )
     plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE", group="Output")
 
 

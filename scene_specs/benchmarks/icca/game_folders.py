@@ -201,11 +201,29 @@ def transcript_rows(transcript: Transcript) -> list[Recorded]:
     return rows
 
 
-def write_game(out: Path, game: Game, files: Mapping[str, bytes], table: str, truth: Mapping[str, Any] | None) -> Path:
+def records_text(game: Game, transcript: Transcript) -> str:
+    """The CSV file that the published notebook reads: of each trial, the table's columns, both orders and labels."""
+    rows = [*csv.reader(io.StringIO(table_text(game, transcript_rows(transcript))))]
+    head = ("spkr_trial_fns", "spkr_msg", "tgt_label_for_spkr", "lsnr_trial_fns", "tgt_label_for_lsnr", "lsnr_pred")
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(("", *COLUMNS[1:], *head))
+    for number, (row, trial) in enumerate(zip(rows[1:], transcript.trials, strict=True)):
+        seen = [[transcript.images[k] for k in order] for order in (game.speaker_order, trial.order)]
+        cells = (seen[0], trial.message, trial.speaker_label, seen[1], trial.listener_label, trial.choice or "invalid")
+        writer.writerow((number, *row[1:], *cells))
+    return stream.getvalue()
+
+
+def write_game(
+    out: Path, game: Game, files: Mapping[str, bytes], table: str, truth: Mapping[str, Any] | None,
+    more: Mapping[str, str] | None = None,
+) -> Path:  # fmt: skip
     """Write a game's folder below `out`; the folder gets its name after all its files are written.
 
     Args:
         files: image -> content.
+        more: other files -> content.
 
     Raises:
         SpecError: where the folder exists, or an image's name is not a valid file name.
@@ -216,7 +234,8 @@ def write_game(out: Path, game: Game, files: Mapping[str, bytes], table: str, tr
     if {*files} != {*game.images} or any(Path(name).name != name for name in files):
         found = f"found images {', '.join(sorted(files))}; expected {', '.join(game.images)}"
         raise spec_error(f"game {game.name!r}: {found}")
-    content = {**files, f"trials_for_{game.name}.csv": table.encode()}
+    texts = {f"trials_for_{game.name}.csv": table, **(more or {})}
+    content = {**files, **{name: text.encode() for name, text in texts.items()}}
     if truth is not None:
         content[TRUTH] = (json.dumps(truth, indent=1, ensure_ascii=False) + "\n").encode()
     partial = out / f".{game.name}.partial"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import read_games
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory, with_texts
 from diorama.scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
+from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
     MEASURES,
     Played,
@@ -28,6 +29,7 @@ from diorama.scene_specs.benchmarks.icca.score import (
     as_data,
     played_recording,
     played_transcript,
+    read_tokenizer,
     scores,
     table,
 )
@@ -44,9 +46,11 @@ from diorama.scene_specs.language.writing import create_empty_folder, report_wri
 def play_games(options: Play, models: ModelOpener) -> Series:
     """Play the games of folders, and write their transcripts to `out` one by one."""
     names = [options.speaker, options.listener]
-    factories = {role: _player_factory(role, name, models) for role, name in zip(METHODS, names, strict=True)}
+    setup = _read_setup(options)
+    defaults = setup.published.parameters if setup.published else {}
+    factories = {role: _player_factory(role, name, models, defaults) for role, name in zip(METHODS, names, strict=True)}
     made = {role: one for role, one in factories.items() if isinstance(one, partial) and one.func is ModelPlayer}
-    setup = replace(_read_setup(options), models={role: dict(one.args[0].settings) for role, one in made.items()})
+    setup = replace(setup, models={role: dict(one.args[0].settings) for role, one in made.items()})
     # File names need not be UTF-8; transcripts are.
     names = [name.encode(errors="replace").decode() for name in names]
     about = {**header_of(setup, names), "prompts": options.prompts}
@@ -72,7 +76,9 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     return Series(games(), len(found), "games")
 
 
-def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> Callable[..., Any]:
+def _player_factory(
+    role: str, name: str, models: ModelOpener | None = None, defaults: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
     kind, colon, rest = name.partition(":")
     if kind == "replay" and colon:
         return Replay(Path(rest))
@@ -82,7 +88,7 @@ def _player_factory(role: str, name: str, models: ModelOpener | None = None) -> 
         made = load_object(f"icca.{role}s", name)
         if callable(getattr(made, METHODS[role], None)):
             return made  # type: ignore[no-any-return]
-    return partial(ModelPlayer, models.open(name))
+    return partial(ModelPlayer, models.open(name, defaults))
 
 
 def _read_setup(options: Presented) -> Setup:
@@ -90,6 +96,10 @@ def _read_setup(options: Presented) -> Setup:
     listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
     check_images(listener, options.form, options.max_images)
     setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener)
+    if options.prompts_as and options.published:
+        prompts = PublishedPrompts(options.prompts_as, options.published, setup.speaker, listener)
+        shown = {"form": "collage", "labels": "positions"} if options.prompts_as == "llava" else {}
+        return replace(setup, presentation=options.model_copy(update=shown), published=prompts)
     return with_texts(setup, options.texts, options.texts_of)
 
 
@@ -100,7 +110,8 @@ def show_prompt(options: Prompt) -> Result:
     if len(games) != 1:
         raise UsageError(f"{options.game}: found {len(games)} games; name the folder of one, such as {games[0].folder}")
     (game,) = games
-    names = zip(METHODS, (options.speaker, options.listener), strict=True)
+    named = options.speaker or ("recorded" if game.recorded else "scripted")
+    names = zip(METHODS, (named, options.listener), strict=True)
     speaker, listener = (player(role, _player_factory(role, name), game, setup) for role, name in names)
     prompts = play(game, speaker, listener, setup, options.trial + 1)[-1].prompts
     parts = prompts[0] if options.role == "speaker" else prompts[1]
@@ -116,7 +127,8 @@ def show_prompt(options: Prompt) -> Result:
 
 def score_played(options: Score) -> Result:
     """Scores of transcripts, and of recorded games in folders."""
-    rows = scores(_played_games(options.played), options.computation, options.words, options.seed)
+    tokenize = read_tokenizer(options.tokenizer) if options.tokenizer else None
+    rows = scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
     chart = None if options.plot is None else _chart(options.plot, rows)
     return Result(as_data(rows, options.computation, options.words), table(rows), chart=chart)
 
@@ -131,9 +143,14 @@ def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
 
 def _chart(path: Path, rows: Sequence[Row]) -> Chart:
     """The scores as lines over repetitions."""
-    titles = {"words": "words per message", "wnd": "word novelty distance", "wnr": "word novelty rate"}
+    titles = {
+        "words": "words per message",
+        "tokens": "tokens per message",
+        "wnd": "word novelty distance",
+        "wnr": "word novelty rate",
+    }
     panels = []
-    for measure in MEASURES:
+    for measure in (one for one in MEASURES if any(row.measure == one for row in rows)):
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
         for row in rows:
             if row.measure == measure:

@@ -16,6 +16,7 @@ from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, agreement, others_of, subgraph
 from diorama.scene_specs.benchmarks.icca.play import MAX_ANSWER, MAX_MESSAGE, ListenerView, Setup, SpeakerView, label_of
 from diorama.scene_specs.benchmarks.icca.prompts import Part, PastTrial, last_shown, messages_of
+from diorama.scene_specs.benchmarks.icca.published import SPEAKER_TOKENS
 from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     NO_NOUN,
     IndistinguishableError,
@@ -301,8 +302,8 @@ def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
     return make  # type: ignore[no-any-return]
 
 
-# Limit of a message as published; an answer may be a sentence.
-SPEAKER_TOKENS, LISTENER_TOKENS = 30, 16
+# An answer may be a sentence.
+_TOKENS = {"speaker": SPEAKER_TOKENS, "listener": 16}
 # Marks of roles in the published introductions; here, prompts have roles.
 _MARKS = re.compile(r"^\s*(User|system):\s*|<end_of_utterance>$")
 
@@ -316,20 +317,21 @@ class ModelPlayer:
 
     def __init__(self, model: OpenedModel, game: Game, setup: Setup) -> None:
         self._model, self._game = model, game
+        self._tokens = setup.published.tokens if setup.published else _TOKENS
         self._pictures: dict[Part, Picture] = {}
         self.usage: dict[str, Any] = {}
 
     def speak(self, view: SpeakerView) -> str:
         """The model's message; "(no message)" if it is empty."""
-        return self._ask("speaker", view, SPEAKER_TOKENS)[:MAX_MESSAGE].strip() or "(no message)"
+        return self._ask("speaker", view)[:MAX_MESSAGE].strip() or "(no message)"
 
     def choose(self, view: ListenerView) -> str:
         """The model's answer."""
-        return self._ask("listener", view, LISTENER_TOKENS)[:MAX_ANSWER]
+        return self._ask("listener", view)[:MAX_ANSWER]
 
-    def _ask(self, role: str, view: SpeakerView | ListenerView, most: int) -> str:
+    def _ask(self, role: str, view: SpeakerView | ListenerView) -> str:
         messages = messages_of(self._game, view.prompt, self._pictures)
-        reply = self._model.reply(messages, max_tokens=most, key=f"{self._game.name} {view.trial} {role}")
+        reply = self._model.reply(messages, max_tokens=self._tokens[role], key=f"{self._game.name} {view.trial} {role}")
         self.usage = {key: value for key, value in vars(reply).items() if key != "text"}
         return reply.text
 

@@ -7,9 +7,10 @@ replacing a word costs 1 and removing a word is free. Word novelty rate (WNR): W
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, REPETITIONS
 from diorama.scene_specs.benchmarks.icca.prompts import COLLAGE
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
 from diorama.scene_specs.benchmarks.kilogram.measures import stem
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.errors import UsageError, spec_error
+from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.tables import markdown_table
 
@@ -34,7 +36,9 @@ _FUNCTION = frozenset(_WORDS.read_text("utf-8").split())
 _IRREGULAR = (("can't", "can not"), ("cannot", "can not"), ("won't", "will not"), ("shan't", "shall not"))
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|'(?:s|re|ve|ll|d|m)\b", re.UNICODE)
 
-MEASURES: tuple[str, ...] = ("accuracy", "words", "wnd", "wnr")
+MEASURES: tuple[str, ...] = ("accuracy", "words", "tokens", "wnd", "wnr")
+# Splits a message into tokens.
+Tokenize = Callable[[str], Sequence[str]]
 RESAMPLES = 2000
 LEVEL = 0.95
 
@@ -104,7 +108,9 @@ def played_transcript(transcript: Transcript, file: str = "") -> Played:
     group = " - ".join(f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
     unusual = [COLLAGE] * (about.get("form") == COLLAGE) + ["positions"] * (transcript.labels == LABELS["positions"])
     targets, messages, correct = zip(*((t.target, t.message, t.correct) for t in transcript.trials), strict=True)
-    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "models")} | {"labels": transcript.labels}
+    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "prompts_as", "models")} | {
+        "labels": transcript.labels
+    }
     return Played(", ".join([group, *unusual]), transcript.game, targets, messages, correct, file, conditions)
 
 
@@ -134,14 +140,16 @@ class Row:
 
 
 def scores(
-    played: Iterable[Played], computation: str = "definition", words: str = "content", seed: int = 0
-) -> list[Row]:
+    played: Iterable[Played], computation: str = "definition", words: str = "content", seed: int = 0,
+    tokenize: Tokenize | None = None,
+) -> list[Row]:  # fmt: skip
     """All measures of all groups. Games have equal weights.
 
     Intervals are 95 % percentile intervals over games drawn with replacement; groups of equal size use the same draws.
 
     Args:
         words: the words that WND and WNR count, `content` or `all`; message length counts all.
+        tokenize: for the messages' length in tokens; None leaves it out.
 
     Raises:
         SpecError: where a group contains a game twice, or games that were played under different conditions.
@@ -160,7 +168,10 @@ def scores(
     for group in sorted(groups):
         ordered = [groups[group][game] for game in sorted(groups[group])]
         for measure in MEASURES:
-            values = np.array([_values(one, measure, computation, words) for one in ordered], dtype=np.float64)
+            if measure == "tokens" and tokenize is None:
+                continue
+            rows_of = (_values(one, measure, computation, words, tokenize or str.split) for one in ordered)
+            values = np.array([*rows_of], dtype=np.float64)
             # Games without answers have no accuracy and are excluded from it.
             values = values[~np.isnan(values).any(axis=1)]
             if not len(values):
@@ -174,12 +185,28 @@ def scores(
     return rows
 
 
-def _values(one: Played, measure: str, computation: str, words: str) -> list[float]:
+def read_tokenizer(file: Path) -> Tokenize:
+    """The tokenizer of a tokenizer.json, without special tokens. Raises UsageError."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        problem = "--tokenizer needs tokenizers; install it: pip install '.[transformers]' in the clone of Diorama"
+        raise UsageError(problem) from error
+    try:
+        found = Tokenizer.from_str(read_text(file))
+    # Of no narrower kind.
+    except Exception as error:
+        raise UsageError(f"--tokenizer {file}: expected a tokenizer.json of Hugging Face: {error}") from error
+    return lambda text: found.encode(text, add_special_tokens=False).tokens
+
+
+def _values(one: Played, measure: str, computation: str, words: str, tokenize: Tokenize) -> list[float]:
     """A measure of one game in each repetition, or between consecutive repetitions."""
     if measure == "accuracy":
         return _block_means([float("nan") if answer is None else float(answer) for answer in one.correct])
-    if measure == "words":
-        return _block_means([len(message.split()) for message in one.messages])
+    if measure in ("words", "tokens"):
+        split_words = str.split if measure == "words" else tokenize
+        return _block_means([len(split_words(message)) for message in one.messages])
     published = computation == "published"
     split = content_words if words == "content" else plain_words
     by_target: dict[str, list[list[str]]] = {}

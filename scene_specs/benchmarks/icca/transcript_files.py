@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from diorama.scene_specs.benchmarks.icca.game import TRIALS, Game
-from diorama.scene_specs.benchmarks.icca.game_folders import TRUTH, table_text, transcript_rows, write_game
+from diorama.scene_specs.benchmarks.icca.game_folders import (
+    TRUTH,
+    records_text,
+    table_text,
+    transcript_rows,
+    write_game,
+)
 from diorama.scene_specs.benchmarks.icca.transcripts import transcripts_of
 from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.foreign import read_foreign, read_text
@@ -162,4 +169,7 @@ def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out:
         files = {name: read_foreign(game.folder / name) for name in game.images}
         path = game.folder / TRUTH
         truth: dict[str, Any] | None = json.loads(read_text(path)) if path.exists() else None
-        write_game(out, game, files, table_text(game, transcript_rows(transcript)), truth)
+        keys = ("speaker", "speaker_variant", "listener", "listener_variant")
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", "_".join(str(transcript.about[key])[:50] for key in keys))
+        records = {f"records_{name}_output.csv": records_text(game, transcript)}
+        write_game(out, game, files, table_text(game, transcript_rows(transcript)), truth, records)

@@ -45,6 +45,8 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """The header keys that all games of a run share, with the types that JSON reads back."""
     models = {"models": dict(setup.models)} if setup.models else {}
     rules = {"speaker_rules": setup.speaker.rules} if setup.speaker.rules else {}
+    if setup.published:
+        rules["prompts_as"] = setup.published.name
     return {
         "labels": list(setup.presentation.names),
         "speaker": players[0],

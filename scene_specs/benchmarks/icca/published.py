@@ -1,0 +1,172 @@
+"""The published prompts, word for word: the published code makes them, from a clone of lil-lab/ICCA that users have."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock, patch
+
+from diorama.scene_specs.benchmarks.icca import LABELS, Presented
+from diorama.scene_specs.benchmarks.icca.game import Game, ListenerVariant, Order, SpeakerVariant
+from diorama.scene_specs.benchmarks.icca.prompts import Part, PastTrial, image_parts
+from diorama.scene_specs.language.chat import Role
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.foreign import parse_json, read_text
+
+# Class, number of its keys for services, and most tokens of a listener's answer (of main() in run_icca.py).
+_MODELS = {
+    "claude": ("ClaudeModel", 1, 1), "gpt": ("GPTModel", 2, 1), "gemini": ("GeminiModel", 1, 5),
+    "idefics": ("IDEFICSModel", 0, 1), "llava": ("LlavaModel", 0, 5),
+}  # fmt: skip
+SPEAKER_TOKENS = 30
+# Clients of services, which make no prompts.
+_CLIENTS = ("openai", "httpx", "anthropic", "google", "google.generativeai", "google.generativeai.types")
+_MODE = "URL"
+
+
+class PublishedPrompts:
+    """Prompts of a published model, as `speaker` or `listener`.
+
+    Attributes:
+        name: of the model.
+        tokens: the longest reply, by role.
+        parameters: of requests to services.
+    """
+
+    def __init__(self, name: str, clone: Path, speaker: SpeakerVariant, listener: ListenerVariant) -> None:
+        kind, keys, answer = _MODELS[name]
+        self.name, self.tokens = name, {"speaker": SPEAKER_TOKENS, "listener": answer}
+        self._models, self._system = dict[str, Any](), dict[str, str]()
+        try:
+            # Its class says hello, and is not needed for more than prompts.
+            with (
+                contextlib.redirect_stdout(io.StringIO()),
+                patch.dict(sys.modules, {one: MagicMock() for one in _CLIENTS}),
+            ):
+                spec = spec_from_file_location("published_icca", clone / "src/MLLMs.py")
+                assert spec is not None and spec.loader is not None
+                spec.loader.exec_module(module := module_from_spec(spec))
+            for role, short in (("speaker", "spkr"), ("listener", "lsnr")):
+                file = clone / f"src/args/intro_texts_{short}.json"
+                texts = {key.casefold(): value for key, value in parse_json(read_text(file), str(file)).items()}[name]
+                version = speaker.instruction if role == "speaker" else "masked" if listener.mask else "standard"
+                text = texts.get(version, texts.get("standard"))
+                labels = list(LABELS["positions" if name == "llava" else "letters"])
+                about = SimpleNamespace(
+                    role=short, label_space=labels, intro_text=text, img_mode=_MODE, model_ckpt="", max_output_tokens=1
+                )
+                model = object.__new__(getattr(module, kind))
+                with contextlib.redirect_stdout(io.StringIO()):
+                    model.__init__(about, *("",) * keys) if keys else setattr(model, "model_args", about)
+                self._models[role] = model
+                self._system[role], self.parameters = _request(module, model) if keys else ("", {})
+        except Exception as error:
+            raise UsageError(f"--published {clone}: expected a clone of lil-lab/ICCA: {error!r}") from error
+
+    def speaker(
+        self, game: Game, presented: Presented, trial: int, past: Sequence[PastTrial], label: str
+    ) -> list[Part]:
+        """As `prompts.speaker_prompt`."""
+        model = self._models["speaker"]
+        images = _images(game, game.speaker_order, presented)
+        files = dict(zip(presented.names, (one["filename"] for one in images), strict=True))
+        records = []
+        for one in past:
+            record = model.update_with_spkr_pred(
+                model._get_spkr_prompt(f"Round {one.trial + 1}", one.speaker_label), one.message
+            )
+            target = {"filename": files[one.speaker_label]}
+            record.append(model.get_spkr_feedback(files.get(one.speaker_choice, "invalid"), target, images))
+            records.append({"spkr_trial_record": record})
+        settings = SimpleNamespace(no_history=False, has_intro=True)
+        prompt = model.get_spkr_prompt(model.get_spkr_intro(images), trial, images, files[label], settings, records)[0]
+        return self._parts("speaker", prompt, game, game.speaker_order, presented)
+
+    def listener(
+        self,
+        game: Game,
+        variant: ListenerVariant,
+        presented: Presented,
+        trial: int,
+        past: Sequence[PastTrial],
+        message: str,
+    ) -> list[Part]:
+        """As `prompts.listener_prompt`."""
+        model = self._models["listener"]
+        records = []
+        for one in past:
+            images = _images(game, one.shown, presented, variant.mask)
+            record = model._get_lsnr_prompt(f"Round {one.trial + 1}", images, one.message, not variant.shows(one.trial))
+            record = model.update_with_lsnr_pred(record, one.answer)
+            record.append(model._get_lsnr_feedback(one.answer, one.listener_label, one.message))
+            records.append({"lsnr_trial_record": record})
+        order = game.shown_order(variant, trial, presented.seed)
+        images = _images(game, order, presented, variant.mask)
+        prompt = model.get_lsnr_prompt(
+            model.get_lsnr_intro(), trial, images, game.images[0], message, records, no_history=not variant.history,
+            omit_img=not variant.shows(trial), has_intro=variant.intro,
+        )[0]  # fmt: skip
+        return self._parts("listener", prompt, game, order, presented, variant.mask)
+
+    def answer(self, text: str) -> str:
+        """An answer as the published loop keeps it in the history."""
+        return (text.lower() if self.name == "llava" else text.upper()).strip()
+
+    def _parts(
+        self, role: str, prompt: list[Any], game: Game, order: Order, presented: Presented, mask: bool = False
+    ) -> list[Part]:
+        """A prompt of strings and images, or of messages, as parts."""
+        if self.name == "llava":
+            prompt = [*image_parts(game, order, presented, mask), "".join(prompt)]
+        messages = prompt if isinstance(prompt[0], dict) else [{"role": "user", "content": prompt}]
+        if system := self._system[role]:
+            messages = [{"role": "system", "content": system}, *messages]
+        return [
+            _part(one, message["role"], number)
+            for number, message in enumerate(messages)
+            for one in ([message["content"]] if isinstance(message["content"], str) else message["content"])
+        ]
+
+
+def _request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
+    """The system message of a model, and the parameters of its requests, from one that goes nowhere."""
+    model.query([])
+    if hasattr(model, "gemini_config"):
+        sent = module.genai.GenerationConfig.call_args.kwargs
+    else:
+        sent = next(
+            one.call_args.kwargs
+            for one in (model.client.chat.completions.create, model.client.messages.create)
+            if one.called
+        )
+    names = {"seed": "seed", "temperature": "temperature", "stop_sequences": "stop"}
+    parameters = {names[key]: value for key, value in sent.items() if key in names}
+    # Not of OpenAI's interface, but of servers that follow it.
+    extra = {"extra_body": {"top_k": sent["top_k"]}} if "top_k" in sent else {}
+    system = sent["messages"][0]["content"] if "seed" in sent else sent.get("system", "")
+    return system, {**parameters, **extra}
+
+
+def _part(content: Any, role: Role, number: int) -> Part:
+    """A part of the published content: a text, an image, or an object with either."""
+    if isinstance(content, dict):
+        found = content["text"] if "text" in content else content.get("image_url") or content["source"]
+        if isinstance(found, str):
+            return _part(found, role, number)
+        return replace(_part(found.get("url") or found["data"], role, number), detail=found.get("detail", ""))
+    if isinstance(content, Part):
+        return replace(content, role=role, message=number)
+    return Part("text", content, role=role, message=number)
+
+
+def _images(game: Game, order: Order, presented: Presented, mask: bool = False) -> list[dict[str, Any]]:
+    separate = presented.model_copy(update={"form": "separate"})
+    parts = image_parts(game, order, separate, mask)
+    return [{"filename": game.images[k], _MODE: part} for k, part in zip(order, parts, strict=True)]
