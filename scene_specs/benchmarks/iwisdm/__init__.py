@@ -44,7 +44,9 @@ class Options(Command):
         None, "Published benchmark: low, medium or high complexity, or trials of a single frame.", group="Tasks"
     )
     properties: Literal["all", "category", "location", "identity"] = option(
-        "all", "Properties that the questions of --benchmark ask about. The identity of an object is its 3D model."
+        "all",
+        "Properties that the questions of --benchmark ask about, also with --config. The identity of an object is its "
+        "3D model.",
     )
     mix: Literal["published", "even"] = option(
         "published",
@@ -188,4 +190,20 @@ class Pictures(Command, run="pictures:write_models", writes=()):
     out: Path = option(..., "New folder for the models, a table and stimuli.json.", metavar="DIR", group="Output")
 
 
-COMMANDS = (Balance, Stimuli, Pictures)
+class Answer(Command, run="verify:answer", writes=("json",)):
+    """Answer INSTRUCTION from what frames show.
+
+    FILE is JSON: a list of frames, each a list of objects with their properties in words, [] for an empty frame:
+    [[{"category": "cars", "location": "top left"}], [], [{"category": "boats"}]]. Or it is a spec of `render-specs
+    iwisdm`, whose frames are used.
+
+    Examples:
+      render-specs iwisdm answer "observe object 1, category of object 1 equals cars?" --frames frames.json
+      render-specs iwisdm answer "observe object 1, delay, location of object 1?" --frames spec.json --json
+    """
+
+    instruction: str = argument()
+    frames: Path = option(..., "Frames, as above.", path="file", group="Input")
+
+
+COMMANDS = (Balance, Stimuli, Pictures, Answer)

@@ -1,4 +1,5 @@
 """AutoTask: draws tasks, rejects those beyond the limits, and draws again until they differ from earlier tasks.
+If draws only repeat tasks, it goes through every choice for one that is left.
 
 A structure is a tree of operators; a task is a structure with a frame for every Select. `published_tasks` has the
 published procedure, `even_tasks` one in which structures of one shape are equally frequent.
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import EveryChoice, KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
@@ -19,6 +20,8 @@ from diorama.scene_specs.language.errors import spec_error
 Structure = tuple[object, ...]
 # Draws of one task. The rarest tasks of the published benchmarks, medium ones about identities, take 340 on average.
 MAX_DRAWS = 20_000
+# Sequences of choices, gone through one by one if draws only repeat tasks: 64,462 of low-all; a few seconds.
+MAX_CHOICES = 100_000
 
 
 class DrawnTask(NamedTuple):
@@ -86,22 +89,35 @@ class AutoTasks:
         repeated = 0
         for _ in range(MAX_DRAWS):
             drawn = self._way.draw(rng)
-            if drawn is None:
-                continue
-            if self._unique != "none" and drawn.key(self._unique) in self._seen:
-                repeated += 1
-                continue
-            graph = TaskGraph.of(_expression(drawn, self._way.grammar), self._way.grammar)
-            placed = PlacedTask(graph, drawn.frames - 1)
-            if self._accepts(drawn, placed):
-                self._seen.add(drawn.key(self._unique))
+            if placed := self._new(drawn):
                 return placed
+            repeated += drawn is not None and drawn.key(self._unique) in self._seen
         if repeated:
+            every = EveryChoice()
+            for _ in range(MAX_CHOICES):
+                if placed := self._new(self._way.draw(every)):
+                    return placed
+                if not every.advance():
+                    found, rest = f"all {number}", "; there are no others"
+                    break
+            else:
+                found, rest = str(number), f"; {repeated} more draws repeated them, and there may be others"
             different = "operators" if self._unique == "structure" else "operators or frames"
-            problem = f"found {number} tasks that differ in {different}; {repeated} more draws repeated them"
+            problem = f"found {found} tasks that differ in {different}{rest}"
             raise spec_error(problem, "ask for fewer tasks, more trials per task, or tasks that need not differ")
         hint = "joins, depth and delays must leave as many frames as a trial has, and --hold-out tasks to the split"
         raise spec_error(f"no task fits the configuration, in {MAX_DRAWS} draws", hint)
+
+    def _new(self, drawn: DrawnTask | None) -> PlacedTask | None:
+        """The task, if it is a new one that may be used."""
+        if drawn is None or drawn.key(self._unique) in self._seen:
+            return None
+        placed = PlacedTask(TaskGraph.of(_expression(drawn, self._way.grammar), self._way.grammar), drawn.frames - 1)
+        if not self._accepts(drawn, placed):
+            return None
+        if self._unique != "none":
+            self._seen.add(drawn.key(self._unique))
+        return placed
 
 
 def get_properties(tree: Structure, grammar: Grammar = GRAMMAR) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from importlib import resources
 from typing import Annotated, Any
 
@@ -106,12 +107,24 @@ def published_form(config: AutoTaskConfig) -> PublishedConfig:
     asked = [names.get(GETTERS[name], GETTERS[name]) for name in config.properties]
     fields = _data("published.json")
     for name in ("IsSame", "NotSame"):
-        # The published file for categories in single frames leads to any property that can be compared with a constant.
-        fields["op_dict"][name]["downstream"] = ["CONST"] if config.constant == 1 and asked != ["GetLoc"] else asked
+        # A constant alone leads to any property that can be compared with one.
+        fields["op_dict"][name]["downstream"] = ["CONST"] if config.constant == 1 and len(asked) > 1 else asked
     fields["root_ops"] = [names.get(name, name) for name in config.roots]
     fields["max_switch"] = config.max_switches if config.switch_probability else 0
     fields |= {"switch_threshold": config.switch_probability, "compare_const_prob": config.constant}
     return PublishedConfig.model_validate(fields)
+
+
+def restricted(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
+    """A published configuration that asks about these properties only. Raises SpecError if it lacks their operators."""
+    published = {own: name for name, own in OPERATORS.items()}
+    getters = {name: published.get(getter, getter) for name, getter in GETTERS.items()}
+    asked = [getters[name] for name in properties]
+    data = config.model_dump(mode="json")
+    for name in sorted({"IsSame", "NotSame"} & data["op_dict"].keys()):
+        data["op_dict"][name] |= {"downstream": asked, "sample_dist": []}
+    data["root_ops"] = [name for name in data["root_ops"] if name in asked or name not in getters.values()]
+    return validated(PublishedConfig, data)
 
 
 def _data(name: str) -> Any:

@@ -17,7 +17,13 @@ from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm import Stimuli as StimulusOptions
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig, benchmark, published_form, read_config
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
+    AutoTaskConfig,
+    benchmark,
+    published_form,
+    read_config,
+    restricted,
+)
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
 from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
@@ -167,6 +173,8 @@ class _Run:
         if isinstance(own, AutoTaskConfig):
             if config is own or options.mix == "even":
                 return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
+            if isinstance(config, PublishedConfig) and options.properties != "all":
+                config = restricted(config, own.properties)
             config = config or published_form(own)
             limits = limits._replace(frames=own.frames, joins=own.joins)
         assert isinstance(config, PublishedConfig)

@@ -9,13 +9,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, StringConstraints, model_validator
 
+from diorama.scene_specs.benchmarks.iwisdm import Answer
 from diorama.scene_specs.benchmarks.iwisdm.copies import contradictions
 from diorama.scene_specs.benchmarks.iwisdm.reader import Frames, Reading, Seen, UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.diagnostics import validated
 from diorama.scene_specs.language.errors import located, spec_error
+from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, RenderedEpisode
+from diorama.scene_specs.language.spec import EpisodeSpec
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 _Property = Literal["location", "category", "identity", "view_angle"]
@@ -29,6 +33,26 @@ def verify_spec(data: dict[str, Any]) -> str:
 def verify_record(episode: RenderedEpisode) -> str:
     """The same as `verify_spec`, from the rendered images: models as loaded, locations as measured."""
     return find_contradiction(episode.scene.task or {}, frames_of_record(episode))
+
+
+class _Frames(BaseModel):
+    frames: list[list[dict[str, str]]]
+
+
+def answer(options: Answer) -> Result:
+    """The answers of an instruction about frames. Raises SpecError."""
+    file = str(options.frames)
+    data = parse_json(read_text(options.frames), file)
+    with located(file=file):
+        if isinstance(data, dict):
+            frames = frames_of(validated(EpisodeSpec, data, file).model_dump(mode="json"))
+        else:
+            frames = validated(_Frames, {"frames": data}, file).frames
+    try:
+        answers = read(options.instruction, frames).answers
+    except UnreadableError as error:
+        raise spec_error(f"INSTRUCTION: {error}") from None
+    return Result({"answers": list(answers)}, "".join(f"{one}\n" for one in answers if one != "null"))
 
 
 def find_contradiction(task: Mapping[str, Any], frames: Frames) -> str:

@@ -108,10 +108,13 @@ def test_every_classic_task_is_an_option() -> None:
         ("--count 1 --task dms --set n=1", "task dms has no setting 'n'; it has: delay, property"),
         ("--count 1 --task dms --set n", "expected KEY=VALUE"),
         ("--count 1 --task dms --background red", "expected R,G,B"),
-        ("--count 60 --benchmark single-frame", "found 48 tasks that differ in operators or frames"),
+        (
+            "--count 60 --benchmark single-frame",
+            "found all 48 tasks that differ in operators or frames; there are no others",
+        ),
         (
             "--count 9 --benchmark low --properties category --unique structure",
-            "found 8 tasks that differ in operators",
+            "found all 8 tasks that differ in operators;",
         ),
         ("--count 1 --benchmark low --name a/b", "--name: expected"),
         ("--count 1 --task dms --hold-out structures", "are for benchmarks"),
@@ -160,6 +163,21 @@ def test_tasks_that_are_no_trials_are_faults(file: Path, tmp_path: Path, change:
         found = run(*command, broken)
         assert found.exit_code == 2
         assert said in found.output
+
+
+def test_an_instruction_is_answered(file: Path, tmp_path: Path) -> None:
+    shown = tmp_path / "frames.json"
+    shown.write_text(json.dumps([[{"category": "cars", "location": "top left"}], [], [{"category": "boats"}]]))
+    text = "observe object 1, category of object 1 equals cars? delay, observe object 2, category of object 2?"
+    assert run("iwisdm", "answer", text, "--frames", shown).output == "true\nboats\n"
+    spec = json.loads(file.read_text().splitlines()[0])
+    shown.write_text(json.dumps(spec))
+    found = run("iwisdm", "answer", spec["task"]["instruction"], "--frames", shown, "--json")
+    assert json.loads(found.output) == {"answers": spec["task"]["answers"]}
+    refused = run("iwisdm", "answer", "observe object 2, color of object 1?", "--frames", shown)
+    assert (refused.exit_code, "expected an observed object" in refused.output) == (2, True)
+    shown.write_text("[[{}], 3]")
+    assert run("iwisdm", "answer", text, "--frames", shown).exit_code == 2
 
 
 def test_shares_that_are_no_numbers(tmp_path: Path) -> None:

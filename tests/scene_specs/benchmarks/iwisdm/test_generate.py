@@ -95,10 +95,9 @@ def test_invariants_of_the_form(level: str, choice: str) -> None:
         # I5.
         assert filled and frames[0].get("objects") and frames[-1].get("objects")
         assert ("delay" in text) == (len(filled) < len(frames))
-        # I7: what the level asks about, and nothing else, but the published single-frame categories ask about places.
+        # I7: what the level asks about, and nothing else.
         asked = {*re.findall(r"(\w+) of object", text)}
-        more = {"location"} if level == "single-frame" else set()
-        assert asked <= (PROPERTIES if choice == "all" else {choice} | more)
+        assert asked <= (PROPERTIES if choice == "all" else {choice})
         # I12: the cross is there until the answer is due.
         assert [frame["fixation"] for frame in frames] == [True] * (len(frames) - 1) + [False]
 
