@@ -112,7 +112,9 @@ class Presented(Command):
         "the published code does. Needs --published.  [default: Diorama's prompts]",
     )
     published: Path | None = option(
-        None, "Clone of lil-lab/ICCA for --prompts-as. Its code, src/MLLMs.py, is run to make prompts.", path="folder"
+        None,
+        "Clone of lil-lab/ICCA for --prompts-as. Its code, src/MLLMs.py, is run to make prompts.  [default: none]",
+        path="folder",
     )
     labels: Literal["letters", "positions"] = option(
         "letters", "Names of the images: A to D, or top left to bottom right."
@@ -264,7 +266,7 @@ class Score(Command, run="play_files:score_played", writes=("json", "out")):
     tokenizer: Path | None = option(
         None,
         "Also report tokens per message, by this tokenizer.json of Hugging Face. The published code uses the tokenizer "
-        "of HuggingFaceM4/idefics-80b-instruct.",
+        "of HuggingFaceM4/idefics-80b-instruct.  [default: none]",
         path="file",
     )
     plot: Path | None = option(None, "Also draw the scores as SVG.", metavar="FILE", group="Output")

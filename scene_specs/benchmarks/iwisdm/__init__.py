@@ -198,8 +198,8 @@ class Answer(Command, run="verify:answer", writes=("json",)):
     iwisdm`, whose frames are used.
 
     Examples:
-      render-specs iwisdm answer "observe object 1, category of object 1 equals cars?" --frames frames.json
-      render-specs iwisdm answer "observe object 1, delay, location of object 1?" --frames spec.json --json
+      render-specs iwisdm answer "observe object 1, exists object 1?" --frames F
+      render-specs iwisdm answer "observe object 1, loc of object 1?" --frames F --json
     """
 
     instruction: str = argument()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
 from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl import Captions
@@ -28,12 +27,21 @@ def caption(image: Mapping[str, Any], task: str) -> str:
 
 
 def _spatial(image: Mapping[str, Any], names: list[str]) -> str:
-    """Describe every pair once: `The A is in front of the B and on the left of the B.`"""
+    """Say as published where the middle objects are, from front to back and from left to right.
+
+    An axis along which the view leaves an order open is left out.
+    """
     sentences = []
-    for a, b in combinations(range(len(names)), 2):
-        true = [wording for relation, wording in _WORDING.items() if possible(image, relation, a, b)]
-        if true:
-            sentences.append(f"The {names[a]} is {' and '.join(f'{wording} the {names[b]}' for wording in true)}.")
+    for first, last in (("front", "behind"), ("left", "right")):
+        # How many stand behind each, or to its right.
+        after = [sum(possible(image, last, b, a) is True for b in range(len(names))) for a in range(len(names))]
+        if sorted(after) != [*range(len(names))]:
+            continue
+        order = [names[k] for k in sorted(range(len(names)), key=lambda k: -after[k])]
+        sentences += [
+            f"The {middle} is {_WORDING[first]} the {right} and {_WORDING[last]} the {left}."
+            for left, middle, right in zip(order, order[1:], order[2:], strict=False)
+        ]
     return " ".join(sentences)
 
 
