@@ -13,7 +13,6 @@ import sys
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from glob import glob
 from importlib import import_module
 from pathlib import Path
@@ -45,7 +44,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 from diorama.scene_specs.benchmarks.icca.generate import generate
 from diorama.scene_specs.benchmarks.icca.layout import graph_from_json
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, play
-from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker, with_texts
+from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
 from diorama.scene_specs.benchmarks.icca.prompts import Part, messages_of, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
@@ -81,7 +80,8 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     games = read_games(folders)
     pilots = f"{sum(game.iteration == 'pilot0' for game in games)} pilots"
     yield Row("game folders", len(folders), len(folders) - len(games), 0, pilots)
-    yield _arguments(checkout / "src/args")
+    file = checkout / "src/args/interaction_args_lsnr.json"
+    yield Row("arguments", 1, int(read_listener(file.read_text(), "L3") != LISTENER_VARIANTS["L3"]))
     accuracy = [row.mean for row in scores(map(played_recording, games)) if row.measure == "accuracy"]
     wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
     yield Row("people's accuracy, repetition 6", 1, int(wrong), 0, " ".join(f"{100 * one:.2f}" for one in accuracy))
@@ -92,27 +92,9 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     path = patch.object(sys, "path", [str(checkout / "src"), *sys.path])
     with stubs, path, TemporaryDirectory() as folder:
         loop = import_module("run_icca")
-        yield from (_answers(f"answers to people's messages, {name}", loop, games, name) for name in LISTENER_VARIANTS)
-        yield _answers(f"answers in {OWN_GAMES} games of Diorama", loop, _own_games(Path(folder)), "L3")
+        games += _own_games(Path(folder))
         for model in (*_SERVICES, "IDEFICS", "llava"):
-            yield _prompts(checkout, loop, games, model)
-
-
-def _arguments(folder: Path) -> Row:
-    """Every introduction of every model, and the arguments, which are L3."""
-    setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], LISTENER_VARIANTS["L3"])
-    values = differ = 0
-    for file, role in (("intro_texts_spkr.json", "speaker"), ("intro_texts_lsnr.json", "listener")):
-        for model, texts in json.loads((folder / file).read_text()).items():
-            for version, text in texts.items():
-                speaker = next((one for one in SPEAKER_VARIANTS.values() if one.instruction == version), setup.speaker)
-                listener = LISTENER_VARIANTS["L5" if version == "masked" else "L3"]
-                found = with_texts(replace(setup, speaker=speaker, listener=listener), [folder / file], model)
-                rules = getattr(found, role).rules
-                values += 1
-                differ += not rules or rules not in text
-    arguments = read_listener((folder / "interaction_args_lsnr.json").read_text(), "L3")
-    return Row("introductions and arguments", values + 1, differ + (arguments != setup.listener))
+            yield from _prompts(checkout, loop, games, model)
 
 
 def _distances(checkout: Path, games: Sequence[Game]) -> Iterator[Row]:
@@ -200,82 +182,29 @@ def _tagger(cell: str) -> dict[str, Any]:
     return found
 
 
-def _answers(title: str, loop: Any, games: Sequence[Game], variant: str) -> Row:
-    """Play games in the published loop and here, with the same answers: which are right, and images per prompt."""
-    listener = LISTENER_VARIANTS[variant]
-    setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], listener)
+def _prompts(checkout: Path, loop: Any, games: Sequence[Game], name: str) -> Iterator[Row]:
+    """What the published loop sends for both roles, and what is sent here; which answers are right."""
     values = differ = 0
-    for game in games:
-        theirs = _play_theirs(loop, game, listener)
-
-        class Same:
-            def choose(self, view: ListenerView, game: Game = game, rows: Any = theirs) -> str:
-                file = rows[view.trial]["picked"]
-                order = game.listener_order(listener, view.trial)
-                return view.labels[order.index(game.images.index(file))] if file else rows[view.trial]["lsnr_pred"]
-
-        for trial, row in zip(play(game, RecordedSpeaker(game, setup), Same(), setup), theirs, strict=True):
-            values += 1
-            differ += (trial.correct, trial.listener_images) != (row["right"], row["images"])
-    return Row(title, values, differ, 0, f"{listener.most_images()} images at most")
-
-
-def _play_theirs(loop: Any, game: Game, listener: Any) -> list[dict[str, Any]]:
-    """Rows of the published loop. The listener's answers depend on the message; every fifth is invalid."""
-
-    class Listener(loop.GPTModel):  # type: ignore[misc]
-        def __init__(self, arguments: Any) -> None:
-            self.model_args, self.enforce_alternating_roles, self.images = arguments, False, list[int]()
-
-        def query(self, query: list[dict[str, Any]]) -> str:
-            self.images.append(
-                sum(part["type"] == "image_url" for one in query if one["role"] == "user" for part in one["content"])
-            )
-            return ("A", "B", "C", "D", "NONE OF THEM")[crc32(query[-1]["content"][-1]["text"].encode()) % 5]
-
-    published = {
-        "no_history": not listener.history, "img_once": listener.images_once, "do_shuffle": listener.shuffle,
-        "img_mask": listener.mask, "misleading_trials": [*listener.misleading_trials],
-    }  # fmt: skip
-    labels = ["A", "B", "C", "D"]
-    model = Listener(loop.ModelArgs(role="lsnr", img_mode="URL", label_space=labels, intro_text="rules"))
-    images = [{"filename": name, "URL": name} for name in game.images]
-    rows = [
-        {"targetImg": name, "msg": one.message} for name, one in zip(game.target_images, game.recorded, strict=True)
-    ]
-    with contextlib.redirect_stdout(io.StringIO()):
-        found, *_ = loop.eval_loop(
-            rows, images, len(rows), 0, loop.InteractionArgs(model_type="Human"),
-            loop.InteractionArgs(model_type="GPT", **published), None, model, None,
-        )  # fmt: skip
-    for row, count in zip(found, model.images, strict=True):
-        valid = row["lsnr_pred"] in labels
-        row["picked"] = row["lsnr_trial_fns"][labels.index(row["lsnr_pred"])] if valid else ""
-        row["right"], row["images"] = row["lsnr_pred"] == row["tgt_label_for_lsnr"], count
-    return list(found)
-
-
-def _prompts(checkout: Path, loop: Any, games: Sequence[Game], name: str) -> Row:
-    """What the published loop sends for both roles, and what is sent here: L3 in all games, other variants in two."""
-    values = differ = 0
-    for variant, listener in LISTENER_VARIANTS.items():
-        speaker = [*SPEAKER_VARIANTS.values()][values % len(SPEAKER_VARIANTS)]
+    for number, listener in enumerate(LISTENER_VARIANTS.values()):
+        speaker = [*SPEAKER_VARIANTS.values()][number % len(SPEAKER_VARIANTS)]
         published = PublishedPrompts(name.lower(), checkout, speaker, listener)
         shown = {"form": "collage", "labels": "positions"} if name == "llava" else {}
         setup = Setup(Presented().model_copy(update=shown), speaker, listener, published=published)
-        for game in games[: None if variant == "L3" else 2]:
-            theirs = _send_theirs(checkout, loop, game, name, setup)
+        for game in games:
+            theirs, rows = _send_theirs(checkout, loop, game, name, setup)
             replies = {role: iter([reply for _, reply in sent]) for role, sent in theirs.items()}
             said = SimpleNamespace(speak=lambda _, all=replies: next(all["spkr"]))
             heard = SimpleNamespace(choose=lambda _, all=replies: next(all["lsnr"]))
             pictures = dict[Part, Picture]()
-            for trial, *pair in zip(play(game, said, heard, setup), theirs["spkr"], theirs["lsnr"], strict=True):
+            trials = play(game, said, heard, setup)
+            for trial, row, *pair in zip(trials, rows, theirs["spkr"], theirs["lsnr"], strict=True):
+                differ += trial.correct != (row["lsnr_pred"] == row["tgt_label_for_lsnr"])
                 for role, prompt, (sent, _) in zip(published.tokens, trial.prompts, pair, strict=True):
                     parameters = {"max_tokens": published.tokens[role], **published.parameters}
                     own = [parameters if name in _SERVICES else {}, *_flat(messages_of(game, prompt, pictures), name)]
                     values += 1
                     differ += own != sent
-    return Row(f"prompts of {name}, L1 to L7", values, differ)
+    yield Row(f"prompts and answers of {name}, L1 to L7", values, differ)
 
 
 def _flat(messages: Sequence[Any], name: str) -> list[tuple[Any, ...]]:
@@ -293,8 +222,8 @@ def _code(data: bytes, mask: bool = False) -> str:
     return "mask" if mask else base64.b64encode(data).decode()
 
 
-def _send_theirs(checkout: Path, loop: Any, game: Game, name: str, setup: Setup) -> dict[str, list[Any]]:
-    """Per role and trial, what the published loop sends (parameters, then as `_flat`), and the reply that it gets."""
+def _send_theirs(checkout: Path, loop: Any, game: Game, name: str, setup: Setup) -> tuple[dict[str, list[Any]], Any]:
+    """What the published loop sends per role and trial (parameters, then as `_flat`) with the replies; its rows."""
     sent: dict[str, list[Any]] = {"spkr": [], "lsnr": []}
     kind: Any = getattr(loop, {"llava": "LlavaModel"}.get(name, f"{name}Model"))
     assert game.folder is not None
@@ -373,12 +302,12 @@ def _send_theirs(checkout: Path, loop: Any, game: Game, name: str, setup: Setup)
     rows = [{"targetImg": file, "msg": ""} for file in game.target_images]
     quiet = contextlib.redirect_stdout(io.StringIO())
     with quiet, patch("random.shuffle", shuffle), patch.object(loop, "masking_images", mask):
-        loop.eval_loop(
+        found, *_ = loop.eval_loop(
             rows, images, len(rows), 0, loop.InteractionArgs(model_type=name),
             loop.InteractionArgs(model_type=name, **settings), model("spkr", setup.speaker.instruction),
             model("lsnr", "masked" if listener.mask else "standard"), None,
         )  # fmt: skip
-    return sent
+    return sent, found
 
 
 def _own_games(out: Path) -> list[Game]:

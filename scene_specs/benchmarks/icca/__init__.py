@@ -100,12 +100,6 @@ class Presented(Command):
         "[default: none]",
         path="file",
     )
-    texts: tuple[Path, ...] = option(
-        (), "Published introductions, intro_texts_spkr.json or intro_texts_lsnr.json. Repeatable.", path="file"
-    )
-    texts_of: str = option(
-        "GPT", "Which introductions of --texts to use: those that were published for this model.", metavar="NAME"
-    )
     prompts_as: Literal["claude", "gpt", "gemini", "idefics", "llava"] | None = option(
         None,
         "Send the published prompts of this model, word for word, with its limits and parameters, and read answers as "
@@ -134,8 +128,8 @@ class Presented(Command):
             raise ValueError("give --variant or --variant-file, not both")
         if (self.prompts_as is None) != (self.published is None):
             raise ValueError("give both --prompts-as and --published, or neither")
-        if self.prompts_as and self.model_fields_set & {"texts", "labels", "form"}:
-            raise ValueError("--prompts-as has introductions, labels and a form of its own")
+        if self.prompts_as and self.model_fields_set & {"labels", "form"}:
+            raise ValueError("--prompts-as has labels and a form of its own")
         return self
 
     @property

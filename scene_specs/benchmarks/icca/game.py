@@ -38,13 +38,11 @@ class SpeakerVariant:
 
     Attributes:
         says: the text of the instruction, which asks the same as the published one.
-        rules: a text that replaces the whole introduction.
     """
 
     name: str
     instruction: str
     says: str
-    rules: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,6 @@ class ListenerVariant:
         mask: black images are shown.
         misleading_trials: in these trials, images are shown in an order in which none has its own label.
         intro: the prompt begins with the rules of the game.
-        rules: a text that replaces them.
     """
 
     name: str
@@ -68,7 +65,6 @@ class ListenerVariant:
     mask: bool
     misleading_trials: tuple[int, ...]
     intro: bool = True
-    rules: str = ""
 
     def __post_init__(self) -> None:
         trials = [*self.misleading_trials]
@@ -81,9 +77,7 @@ class ListenerVariant:
 
     def data(self) -> dict[str, Any]:
         """Its settings as JSON data, as in the table of variants."""
-        found = {key: value for key, value in asdict(self).items() if key != "name"}
-        extra = {"intro": True, "rules": ""}
-        found = {key: value for key, value in found.items() if key not in extra or value != extra[key]}
+        found = {key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)}
         return {**found, "misleading_trials": [*self.misleading_trials]}
 
     def shows(self, trial: int) -> bool:

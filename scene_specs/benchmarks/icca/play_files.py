@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.icca.game import (
 )
 from diorama.scene_specs.benchmarks.icca.game_folders import read_games
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
-from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory, with_texts
+from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory
 from diorama.scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
@@ -100,7 +100,7 @@ def _read_setup(options: Presented) -> Setup:
         prompts = PublishedPrompts(options.prompts_as, options.published, setup.speaker, listener)
         shown = {"form": "collage", "labels": "positions"} if options.prompts_as == "llava" else {}
         return replace(setup, presentation=options.model_copy(update=shown), published=prompts)
-    return with_texts(setup, options.texts, options.texts_of)
+    return setup
 
 
 def show_prompt(options: Prompt) -> Result:

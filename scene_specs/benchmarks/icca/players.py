@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +27,6 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import (
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
 from diorama.scene_specs.language.chat import OpenedModel, Picture
 from diorama.scene_specs.language.errors import UsageError, spec_error
-from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.rng import generator, pick
 
@@ -304,8 +302,6 @@ def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
 
 # An answer may be a sentence.
 _TOKENS = {"speaker": SPEAKER_TOKENS, "listener": 16}
-# Marks of roles in the published introductions; here, prompts have roles.
-_MARKS = re.compile(r"^\s*(User|system):\s*|<end_of_utterance>$")
 
 
 class ModelPlayer:
@@ -334,34 +330,3 @@ class ModelPlayer:
         reply = self._model.reply(messages, max_tokens=self._tokens[role], key=f"{self._game.name} {view.trial} {role}")
         self.usage = {key: value for key, value in vars(reply).items() if key != "text"}
         return reply.text
-
-
-def with_texts(setup: Setup, files: Sequence[Path], model: str) -> Setup:
-    """A setup with introductions of published files.
-
-    Args:
-        files: `intro_texts_spkr.json`, `intro_texts_lsnr.json`, or both.
-        model: whose texts, ignoring letter case. The version is the speaker variant's; of listeners `masked` if images
-            are and the model has that version, otherwise `standard`.
-
-    Raises:
-        SpecError: the spec or the file is wrong; has every diagnostic.
-    """
-    speaker, listener = setup.speaker, setup.listener
-    for file in files:
-        data = parse_json(read_text(file), str(file))
-        names = {name.casefold(): name for name in data} if isinstance(data, dict) else {}
-        texts = data[names[model.casefold()]] if model.casefold() in names else None
-        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-            found = f"no introductions of {model!r}; there are those of {', '.join(names.values()) or 'no model'}"
-            raise spec_error(found, "choose others with --texts-of", file=str(file))
-        texts = {version: _MARKS.sub("", text).strip() for version, text in texts.items()}
-        if "standard" in texts:
-            masked = listener.mask and "masked" in texts
-            listener = replace(listener, rules=texts["masked" if masked else "standard"])
-        elif speaker.instruction in texts:
-            speaker = replace(speaker, rules=texts[speaker.instruction])
-        else:
-            found = f"{model}: found versions {', '.join(texts)}"
-            raise spec_error(f"{found}; expected standard or {speaker.instruction}", file=str(file))
-    return replace(setup, speaker=speaker, listener=listener)

@@ -110,7 +110,7 @@ def speaker_prompt(
 ) -> list[Part]:
     """The instruction, the four images once, earlier messages with their answers, and the label of the target."""
     rules = TEXTS["speaker"].format(collage=_collage_rules(presentation), says=variant.says, words=WORDS)
-    parts = [_text(TEXTS["system"], "system"), _text(variant.rules or rules)]
+    parts = [_text(TEXTS["system"], "system"), _text(rules)]
     parts += image_parts(game, game.speaker_order, presentation)
     for one in past:
         parts.append(_text(f"Round {one.trial + 1}. The target is {one.speaker_label}."))
@@ -139,7 +139,7 @@ def listener_prompt(
     names = ", ".join(presentation.names)
     masked = TEXTS["masked"] if variant.mask else ""
     rules = TEXTS["listener"].format(labels=names, collage=_collage_rules(presentation), masked=masked)
-    parts = [_text(TEXTS["system"], "system"), *([_text(variant.rules or rules.strip())] if variant.intro else [])]
+    parts = [_text(TEXTS["system"], "system"), *([_text(rules.strip())] if variant.intro else [])]
     for one in past if variant.history else ():
         parts += round_parts(one.trial, f"Round {one.trial + 1}.", one.shown, one.message)
         # The player's own words, valid or not; services refuse an empty message.

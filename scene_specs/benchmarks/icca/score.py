@@ -108,9 +108,7 @@ def played_transcript(transcript: Transcript, file: str = "") -> Played:
     group = " - ".join(f"{about.get(role)} {about.get(role + '_variant')}" for role in ("speaker", "listener"))
     unusual = [COLLAGE] * (about.get("form") == COLLAGE) + ["positions"] * (transcript.labels == LABELS["positions"])
     targets, messages, correct = zip(*((t.target, t.message, t.correct) for t in transcript.trials), strict=True)
-    conditions = {key: about.get(key) for key in ("variant", "speaker_rules", "prompts_as", "models")} | {
-        "labels": transcript.labels
-    }
+    conditions = {key: about.get(key) for key in ("variant", "prompts_as", "models")} | {"labels": transcript.labels}
     return Played(", ".join([group, *unusual]), transcript.game, targets, messages, correct, file, conditions)
 
 

@@ -44,9 +44,7 @@ class Transcript(NamedTuple):
 def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
     """The header keys that all games of a run share, with the types that JSON reads back."""
     models = {"models": dict(setup.models)} if setup.models else {}
-    rules = {"speaker_rules": setup.speaker.rules} if setup.speaker.rules else {}
-    if setup.published:
-        rules["prompts_as"] = setup.published.name
+    published = {"prompts_as": setup.published.name} if setup.published else {}
     return {
         "labels": list(setup.presentation.names),
         "speaker": players[0],
@@ -56,7 +54,7 @@ def header_of(setup: Setup, players: Sequence[str]) -> dict[str, Any]:
         "variant": setup.listener.data(),
         "form": setup.presentation.form,
         "seed": setup.presentation.seed,
-        **rules,
+        **published,
         **models,
     }
 

@@ -199,7 +199,7 @@ class Answer(Command, run="verify:answer", writes=("json",)):
 
     Examples:
       render-specs iwisdm answer "observe object 1, exists object 1?" --frames F
-      render-specs iwisdm answer "observe object 1, loc of object 1?" --frames F --json
+      render-specs iwisdm answer "observe object 1, loc of object 1?" --frames F
     """
 
     instruction: str = argument()

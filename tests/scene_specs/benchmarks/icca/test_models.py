@@ -15,7 +15,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.play import PlayerError, label_of
 from diorama.scene_specs.benchmarks.icca.play import play as play_game
 from diorama.scene_specs.benchmarks.icca.play_files import play_games
-from diorama.scene_specs.benchmarks.icca.players import SteadySpeaker, with_texts
+from diorama.scene_specs.benchmarks.icca.players import SteadySpeaker
 from diorama.scene_specs.benchmarks.icca.prompts import messages_of
 from diorama.scene_specs.benchmarks.icca.transcripts import read_transcripts
 from diorama.scene_specs.language.chat import Picture
@@ -170,30 +170,3 @@ def test_published_arguments() -> None:
         read_listener(json.dumps({**published, "extra": 1}), "mine")
     with pytest.raises(SpecError, match="expected an object"):
         read_listener(json.dumps({**published, "no_history": "no"}), "mine")
-
-
-def test_published_introductions(tmp_path: Path) -> None:
-    speakers = {
-        "GPT": {"simple": "Speak.", "explicit": "Speak less."},
-        "IDEFICS": {"simple": "User: Hi.<end_of_utterance>"},
-    }
-    listeners = {"GPT": {"standard": "Guess.", "masked": "Guess blindly."}, "gemini": {"standard": "system: Pick."}}
-    for name, texts in (("spkr", speakers), ("lsnr", listeners)):
-        (tmp_path / name).write_text(json.dumps(texts))
-
-    def rules(variant: str, speaker: str, model: str, *names: str) -> tuple[str, str]:
-        found = with_texts(setup(variant, speaker), [tmp_path / name for name in names], model)
-        return found.speaker.rules, found.listener.rules
-
-    assert rules("L3", "S3", "gpt", "spkr", "lsnr") == ("Speak less.", "Guess.")
-    assert rules("L5", "S1", "GPT", "lsnr") == ("", "Guess blindly.")
-    assert rules("L5", "S1", "Gemini", "lsnr") == ("", "Pick.")
-    assert rules("L3", "S1", "idefics", "spkr") == ("Hi.", "")
-    with pytest.raises(SpecError, match=r"no introductions of 'claude'; there are those of GPT, gemini"):
-        rules("L3", "S1", "claude", "lsnr")
-    with pytest.raises(SpecError, match="found versions simple, explicit; expected standard or gricean_hint"):
-        rules("L3", "S2", "GPT", "spkr")
-    one = game()
-    given = with_texts(setup("L3", "S3"), [tmp_path / "spkr", tmp_path / "lsnr"], "GPT")
-    shown = [" ".join(part.text for part in prompt) for prompt in played(one, "steady", "oracle", given)[1].prompts]
-    assert "Speak less." in shown[0] and "Guess." in shown[1] and "You are the" not in " ".join(shown)
