@@ -243,8 +243,8 @@ def _send_theirs(checkout: Path, loop: Any, game: Game, name: str, setup: Setup)
             if name == "Gemini":
                 found = {**self.configured.kwargs, "max_tokens": self.configured.kwargs["max_output_tokens"]}
             elif name in _SERVICES:
-                ask = self.client.messages.create if name == "Claude" else self.client.chat.completions.create
-                found = ask.call_args.kwargs
+                found = self.client.mock_calls[0].kwargs
+                self.client.reset_mock()
                 system = [{"role": "system", "content": found["system"]}] if "system" in found else []
                 messages = [*system, *found["messages"]]
             elif name == "llava":

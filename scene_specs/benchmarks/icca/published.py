@@ -43,32 +43,37 @@ class PublishedPrompts:
     def __init__(self, name: str, clone: Path, speaker: SpeakerVariant, listener: ListenerVariant) -> None:
         kind, keys, answer = _MODELS[name]
         self.name, self.tokens = name, {"speaker": SPEAKER_TOKENS, "listener": answer}
-        self._models, self._system = dict[str, Any](), dict[str, str]()
+        self._models, self._system = dict[str, Any](), {"speaker": "", "listener": ""}
+        self.parameters = dict[str, Any]()
+        stubs = patch.dict(sys.modules, {one: MagicMock() for one in _CLIENTS})
         try:
-            # Its class says hello, and is not needed for more than prompts.
-            with (
-                contextlib.redirect_stdout(io.StringIO()),
-                patch.dict(sys.modules, {one: MagicMock() for one in _CLIENTS}),
-            ):
-                spec = spec_from_file_location("published_icca", clone / "src/MLLMs.py")
-                assert spec is not None and spec.loader is not None
-                spec.loader.exec_module(module := module_from_spec(spec))
-            for role, short in (("speaker", "spkr"), ("listener", "lsnr")):
-                file = clone / f"src/args/intro_texts_{short}.json"
-                texts = {key.casefold(): value for key, value in parse_json(read_text(file), str(file)).items()}[name]
-                version = speaker.instruction if role == "speaker" else "masked" if listener.mask else "standard"
-                text = texts.get(version, texts.get("standard"))
-                labels = list(LABELS["positions" if name == "llava" else "letters"])
-                about = SimpleNamespace(
-                    role=short, label_space=labels, intro_text=text, img_mode=_MODE, model_ckpt="", max_output_tokens=1
+            # The code says hello.
+            with stubs, contextlib.redirect_stdout(io.StringIO()):
+                self._load(
+                    kind,
+                    keys,
+                    clone,
+                    {"speaker": speaker.instruction, "listener": "masked" if listener.mask else "standard"},
                 )
-                model = object.__new__(getattr(module, kind))
-                with contextlib.redirect_stdout(io.StringIO()):
-                    model.__init__(about, *("",) * keys) if keys else setattr(model, "model_args", about)
-                self._models[role] = model
-                self._system[role], self.parameters = _request(module, model) if keys else ("", {})
         except Exception as error:
             raise UsageError(f"--published {clone}: expected a clone of lil-lab/ICCA: {error!r}") from error
+
+    def _load(self, kind: str, keys: int, clone: Path, versions: dict[str, str]) -> None:
+        spec = spec_from_file_location("published_icca", clone / "src/MLLMs.py")
+        assert spec is not None and spec.loader is not None
+        spec.loader.exec_module(module := module_from_spec(spec))
+        for role, short in (("speaker", "spkr"), ("listener", "lsnr")):
+            file = clone / f"src/args/intro_texts_{short}.json"
+            texts = {key.casefold(): value for key, value in parse_json(read_text(file), str(file)).items()}[self.name]
+            text = texts.get(versions[role], texts.get("standard"))
+            about = SimpleNamespace(role=short, intro_text=text, img_mode=_MODE, model_ckpt="", max_output_tokens=1)
+            about.label_space = list(LABELS["positions" if self.name == "llava" else "letters"])
+            model = self._models[role] = object.__new__(getattr(module, kind))
+            # The others load a model, which prompts do not need.
+            if keys:
+                model.__init__(about, *("",) * keys)
+                self._system[role], self.parameters = _request(module, model)
+            model.model_args = about
 
     def speaker(
         self, game: Game, presented: Presented, trial: int, past: Sequence[PastTrial], label: str
@@ -90,14 +95,9 @@ class PublishedPrompts:
         return self._parts("speaker", prompt, game, game.speaker_order, presented)
 
     def listener(
-        self,
-        game: Game,
-        variant: ListenerVariant,
-        presented: Presented,
-        trial: int,
-        past: Sequence[PastTrial],
+        self, game: Game, variant: ListenerVariant, presented: Presented, trial: int, past: Sequence[PastTrial],
         message: str,
-    ) -> list[Part]:
+    ) -> list[Part]:  # fmt: skip
         """As `prompts.listener_prompt`."""
         model = self._models["listener"]
         records = []
@@ -138,14 +138,8 @@ class PublishedPrompts:
 def _request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
     """The system message of a model, and the parameters of its requests, from one that goes nowhere."""
     model.query([])
-    if hasattr(model, "gemini_config"):
-        sent = module.genai.GenerationConfig.call_args.kwargs
-    else:
-        sent = next(
-            one.call_args.kwargs
-            for one in (model.client.chat.completions.create, model.client.messages.create)
-            if one.called
-        )
+    configured = module.genai.GenerationConfig.call_args if hasattr(model, "gemini_config") else None
+    sent = (configured or model.client.mock_calls[0]).kwargs
     names = {"seed": "seed", "temperature": "temperature", "stop_sequences": "stop"}
     parameters = {names[key]: value for key, value in sent.items() if key in names}
     # Not of OpenAI's interface, but of servers that follow it.
