@@ -139,7 +139,8 @@ def _request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
     """The system message of a model, and the parameters of its requests, from one that goes nowhere."""
     model.query([])
     configured = module.genai.GenerationConfig.call_args if hasattr(model, "gemini_config") else None
-    sent = (configured or model.client.mock_calls[0]).kwargs
+    # Of all models' requests; calls on replies have no keywords.
+    sent = (configured or [call for call in model.client.mock_calls if call.kwargs][-1]).kwargs
     names = {"seed": "seed", "temperature": "temperature", "stop_sequences": "stop"}
     parameters = {names[key]: value for key, value in sent.items() if key in names}
     # Not of OpenAI's interface, but of servers that follow it.
