@@ -94,13 +94,15 @@ def _player_factory(
 def _read_setup(options: Presented) -> Setup:
     file = options.variant_file
     listener = read_listener(read_text(file), file.stem, str(file)) if file else LISTENER_VARIANTS[options.variant]
-    check_images(listener, options.form, options.max_images)
+    if options.prompts_as == "llava":
+        # In every prompt one collage.
+        options = options.model_copy(update={"form": "collage", "labels": "positions"})
+    else:
+        check_images(listener, options.form, options.max_images)
     setup = Setup(options, SPEAKER_VARIANTS[options.speaker_variant], listener)
-    if options.prompts_as and options.published:
-        prompts = PublishedPrompts(options.prompts_as, options.published, setup.speaker, listener)
-        shown = {"form": "collage", "labels": "positions"} if options.prompts_as == "llava" else {}
-        return replace(setup, presentation=options.model_copy(update=shown), published=prompts)
-    return setup
+    if options.prompts_as is None or options.published is None:
+        return setup
+    return replace(setup, published=PublishedPrompts(options.prompts_as, options.published, setup.speaker, listener))
 
 
 def show_prompt(options: Prompt) -> Result:
