@@ -24,8 +24,9 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     # It asks a service, which captions do not need.
     stubs = {name: MagicMock() for name in ("openai", "model", "model.consts")}
     path = patch.object(sys, "path", [str(checkout / "baselines"), *sys.path])
-    with patch.dict(sys.modules, stubs), path, TemporaryDirectory() as work:
+    with patch.dict(sys.modules, stubs), path:
         captioner = import_module("gpt3").MewlCaptioner()
+    with TemporaryDirectory() as work:
         for task in TASKS:
             specs = [*diorama.generate("mewl", task=task, split="test", count=options.items or EPISODES)]
             store, out = f"{work}/{task}.lance", Path(work, task)

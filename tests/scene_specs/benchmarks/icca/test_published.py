@@ -91,7 +91,7 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
-def play(clone: Path, folder: Path, out: Path) -> list[Body]:
+def play(clone: Path, folder: Path, out: Path, **parameters: Any) -> list[Body]:
     """Play with models that answer a, none, a, none, ..., and return what the server got."""
 
     def behavior(number: int, body: Body) -> str:
@@ -99,8 +99,10 @@ def play(clone: Path, folder: Path, out: Path) -> list[Body]:
 
     more: dict[str, Any] = {"prompts_as": "gpt", "published": clone, "folders": out / "played", "out": out / "o.jsonl"}
     options = Play(games=(folder,), speaker="openai:s", listener="openai:l", speaker_variant="S3", parallel=1, **more)
-    with chat_server(behavior) as server, open_models(ChatSettings(base_url=server.url)) as models:
-        list(play_games(options, models).items)
+    with chat_server(behavior) as server:
+        settings = ChatSettings(base_url=server.url, parameters=dict(parameters))
+        with open_models(settings) as models:
+            list(play_games(options, models).items)
     return server.bodies
 
 
@@ -128,6 +130,13 @@ def test_published_prompts_on_the_wire(clone: Path, tmp_path: Path) -> None:
     assert heard[0]["content"] == "I am the lsnr." and heard[1]["content"][0]["text"] == "lsnr standard"
     assert [one["content"] for one in heard if one["role"] == "assistant"] == ["A", "IMAGE B"]
     assert heard[-2]["content"][0]["text"] == "what?"
+
+
+def test_parameters_of_users_come_first(clone: Path, tmp_path: Path) -> None:
+    (seeds,) = {
+        (body["seed"], body["temperature"]) for body in play(clone, human(tmp_path / "games"), tmp_path, seed=7)
+    }
+    assert seeds == (7, 0)
 
 
 def test_records_for_the_published_notebook(clone: Path, tmp_path: Path) -> None:
