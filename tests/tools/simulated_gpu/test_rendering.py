@@ -49,7 +49,7 @@ def test_examples_on_any_number_of_cards_are_those_of_the_cpu(tmp_path: Path) ->
 
 @pytest.mark.parametrize("fault", ["zero:0@1", "0xff:200x1", "random:400x1"])
 def test_a_card_with_wrong_results_leaves_none_in_the_store(tmp_path: Path, specs: Path, fault: str) -> None:
-    """Before card 1's first launch; after the test image and in the middle of the run of whichever process gets there."""
+    """Before card 1's first launch; after the test image and in the middle of the run of the worker that gets there."""
     machine = Machine(tmp_path, 2, level=2, fail=fault)
     store = render(machine, "cards", [specs], "--gpus", "2", "--workers-per-gpu", "1", "--profile", "draft")
     records = open_store(str(store)).get_many([f"e{k}" for k in range(8)])
