@@ -85,7 +85,7 @@ def test_every_package_of_the_image_is_checked_against_a_hash() -> None:
 
 def test_the_locks_of_the_image_agree() -> None:
     pins = [
-        dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (DOCKER.parent / name).read_text(), re.MULTILINE))
+        dict(re.findall(r"^([a-z0-9-]+)[a-z\[\]]*==(\S+)", (DOCKER.parent / name).read_text(), re.MULTILINE))
         for name in ("requirements.lock", "requirements-cluster.lock")
     ]
     shared = set(pins[0]) & set(pins[1])

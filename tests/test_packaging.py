@@ -10,9 +10,12 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from diorama.assets.build import manifest, shapes
 from diorama.render import __version__
@@ -235,8 +238,21 @@ def test_lock_is_complete_and_names_no_index(lock: str) -> None:
     packages = re.split(r"^(?=[a-z0-9])", text, flags=re.MULTILINE)[1:]
     assert len(packages) > 30
     for package in packages:
-        assert re.match(r"[a-z0-9-]+==[\w.]+", package), package
+        assert re.match(r"[a-z0-9-]+(\[[a-z0-9,-]+\])?==[\w.]+", package), package
         assert "--hash=sha256:" in package, package
+
+
+def test_lock_names_extras() -> None:
+    """Older versions of pip take `coverage[toml]` for a package that the line `coverage==1` does not pin."""
+    text = (ROOT / "requirements-dev.lock").read_text("utf-8")
+    locked = dict(re.findall(r"^([a-z0-9-]+)(\S*)==", text, re.MULTILINE))
+    for distribution in distributions():
+        for line in distribution.requires or ():
+            needed = Requirement(line)
+            name = canonicalize_name(needed.name)
+            applies = needed.marker is None or needed.marker.evaluate({"extra": ""})
+            if applies and needed.extras and name in locked and canonicalize_name(distribution.name) in locked:
+                assert needed.extras <= {*locked[name].strip("[]").split(",")}, f"{distribution.name} needs {line}"
 
 
 def test_who_only_reads_installs_neither_blender_nor_ray() -> None:

@@ -25,9 +25,10 @@ trap 'rm -rf "$work"' EXIT
 compile() { # compile LOCK [option of uv...]: written beside the old lock's place, moved only when whole
   local lock=$1
   shift
+  # With extras: pip before 23.3 does not apply the line `coverage==1` to a requirement of `coverage[toml]`.
   if [[ -f $lock ]]; then cp "$lock" "$work/$lock"; fi
   "$work/venv/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-    --no-build --custom-compile-command "tools/lock.sh" --output-file "$work/$lock" "$@"
+    --no-build --no-strip-extras --custom-compile-command "tools/lock.sh" --output-file "$work/$lock" "$@"
 }
 
 # The backend has to be locked too: with --no-build-isolation it is taken from the environment.
