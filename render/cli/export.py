@@ -66,6 +66,10 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     help="Also write what publishing needs: README.md, croissant.json, CITATION.cff, LICENSE and provenance.json; for "
     "the formats huggingface, webdataset and folder.  [default: only the data]",
 ))  # fmt: skip
+@opt.flag(
+    "--strict",
+    "Refuse an about.toml that leaves a question of a datasheet open, or answers one with TODO, none or the like.",
+)
 @click.option(
     "--init-about", is_flag=True, is_eager=True, expose_value=False, callback=_init_about,
     help="Write a template of about.toml with comments into the current folder, and exit.",
@@ -73,7 +77,7 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @opt.selection
 def main(
     source: str | None, name: str, out: Path | None, splits: tuple[str, ...], at: str | None, about: Path | None,
-    **options: Any,
+    strict: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Export episodes to a dataset format.
 
@@ -102,14 +106,17 @@ def main(
         raise click.UsageError("--out DIR is missing; name the output folder")
     if source is None and reads_files(name):
         raise click.UsageError(f"--format {name} reads a file: name it")
+    if strict and about is None:
+        raise click.UsageError("--strict is about about.toml: pass --about, too")
     from diorama.render.export.protocol import ExportOptions
     from diorama.render.export.run_export import run_export
 
     source = source or opt.default_store()
     with total_bar("episodes") as on_progress:
         report = run_export(
-            source, name, out, ExportOptions(**options), at=at, splits=splits, about=about, on_progress=on_progress
-        )
+            source, name, out, ExportOptions(**options), at=at, splits=splits, about=about, strict=strict,
+            on_progress=on_progress,
+        )  # fmt: skip
     skipped = f", skipped {report.skipped} already there" if report.skipped else ""
     click.echo(f"exported {counted(report.exported, 'episode')} to {out}{skipped}")
     if about is not None and report.error() is None:

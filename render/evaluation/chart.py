@@ -37,6 +37,8 @@ def chart(rows: Sequence[Mapping[str, Any]], title: str) -> str:
         label = f"{row['by']}: {row['group']} ({row['items']})".replace(":  (", " (")
         page.text((_LABEL - 10, y + 4), fitting(label, _LABEL - 20, font(12)), 12, fill=INK, text_anchor="end")
         for name, (color, _, half) in _MARKS.items():
+            if row[name] is None:
+                continue
             at = _LABEL + _WIDTH * row[name]
             page.line((at, y - half), (at, y + half), stroke=color, stroke_width=2)
         low, mean, high = (_LABEL + _WIDTH * row[name] for name in ("low", "accuracy", "high"))

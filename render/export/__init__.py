@@ -4,8 +4,10 @@ A format is a module with a function `export` (diorama.render.export.protocol.Ex
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
+    QUESTIONS = True     it takes `--questions`
     croissant(out)       for `--about`: the files and record sets of an export (diorama.render.export.croissant), and
-                         split -> pattern of its files, for the viewer of the Hugging Face hub
+                         values for the head of README.md (diorama.render.export.hub), such as which files are data
+    write_tables(out, written)      for `--about`, before that: writes files that only a published folder has
 
 A package may register the function alone, which then takes `--shard-size`.
 """
@@ -40,9 +42,20 @@ def takes_shard_size(name: str) -> bool:
     return bool(getattr(registered.load(), "SHARDED", registered.attribute))
 
 
-def described_by(name: str) -> Callable[[Path], tuple[list[Any], list[Any], dict[str, str]]]:
+def tables_of(name: str) -> Callable[[Path, Any], None]:
+    """The function `write_tables` of a format; one that does nothing if it has none."""
+    found = getattr(plugin("exports", name).load(), "write_tables", lambda *_: None)
+    return cast("Callable[[Path, Any], None]", found)
+
+
+def takes_questions(name: str) -> bool:
+    """Whether a format writes questions about the images."""
+    return bool(getattr(plugin("exports", name).load(), "QUESTIONS", False))
+
+
+def described_by(name: str) -> Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]]:
     """The function `croissant` of a format. Raises UsageError if it has none."""
     found = getattr(plugin("exports", name).load(), "croissant", None)
     if not callable(found):
         raise UsageError(f"--about: --format {name} can't be described; use huggingface, webdataset or folder")
-    return cast("Callable[[Path], tuple[list[Any], list[Any], dict[str, str]]]", found)
+    return cast("Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]]", found)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from diorama.render.export._image_files import split_of
+from diorama.render.export.hub import question_rows
 from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported
 from diorama.render.export.publish import DESCRIPTION, is_published
 from diorama.render.io.written_files import WrittenShard
+from diorama.render.items.scores import items_maker
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids, iter_valid_records
@@ -42,11 +43,6 @@ class Shard:
     digest: str
 
 
-def hub_split(split: str) -> str:
-    """The name of a split for the package `datasets`, which allows letters, digits and _ only."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", split)
-
-
 class ShardExport(Export):
     """One export of a format with many episodes per file. Memory: a chunk of episodes and what `write` holds.
 
@@ -54,28 +50,36 @@ class ShardExport(Export):
         version: a new version rewrites all files.
         episodes: default per file.
         name_of: (split, number, count) -> path.
-        encode: an episode as `write` takes it; raises as the function `write` of write_records.
+        encode: an episode, and the questions about it, as `write` takes them; raises as the function `write` of
+            write_records.
         write: writes a complete file, and returns the number of its episodes.
-        side_file: the name of the file beside the shards.
-        side_text: its content.
+        side_names: the names of the files beside the shards.
+        side_files: their contents.
     """
 
     version: int
     episodes: int
     name_of: Callable[[str, int, int], str]
-    encode: Callable[[EpisodeRecord], Any]
+    encode: Callable[[EpisodeRecord, list[dict[str, Any]]], Any]
     write: Callable[[Path, Shard, Iterator[Any]], int]
-    side_file: str
-    side_text: Callable[[Mapping[str, WrittenShard]], str]
+    side_names: tuple[str, ...]
+    side_files: Callable[[Mapping[str, WrittenShard]], Mapping[str, str]]
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._items = None if self.options.questions is None else items_maker(self.options)
+        self._unasked: list[str] = []
+
+    def _ask(self, record: EpisodeRecord) -> list[dict[str, Any]]:
+        return [] if self._items is None else question_rows(record.episode_id, self._items(record))
 
     def run(self) -> None:
         """Write missing files."""
         # A dataset that was published keeps its card; --about updates it.
-        kept = self.side_file in DESCRIPTION and is_published(self.out)
+        kept = {*DESCRIPTION} if is_published(self.out) else set[str]()
         if self.written.version != self.version:
             self.written.version, self.written.shards = self.version, {}
-        if not kept:
-            self.written.check(self.side_file)
+        self.written.check(*(name for name in self.side_names if name not in kept))
         planned = self._plan()
         self.progress(len(self.report.failed))
         self._drop_others(planned)
@@ -83,6 +87,7 @@ class ShardExport(Export):
             if self._has(shard):
                 self.report.skipped += len(shard.ids)
                 self.progress(len(shard.ids))
+                self._unasked += shard.ids
                 continue
             try:
                 self._check(shard)
@@ -91,8 +96,9 @@ class ShardExport(Export):
                 self.progress(len(shard.ids))
             else:
                 self._write(shard)
-        if not self.report.differing and not kept:
-            self.written.put({self.side_file: self.side_text(dict(sorted(self.written.shards.items())))})
+        if not self.report.differing:
+            files = self.side_files(dict(sorted(self.written.shards.items())))
+            self.written.put({name: text for name, text in files.items() if name not in kept})
 
     def _plan(self) -> list[Shard]:
         rows = self.store.scan(["episode_id", "split", *IDENTITY_COLUMNS], self.options.where, 8192)
@@ -109,7 +115,9 @@ class ShardExport(Export):
             ids = splits[split]
             parts = [tuple(ids[start : start + size]) for start in range(0, len(ids), size)]
             for number, part in enumerate(parts):
-                text = json.dumps([[key, *facts[key][1]] for key in part])
+                # With the questions: what is asked about an episode depends on those before it.
+                asked = [] if self.options.questions is None else [[self.options.questions]]
+                text = json.dumps([*([key, *facts[key][1]] for key in part), *asked])
                 digest = hashlib.sha256(text.encode()).hexdigest()
                 planned.append(Shard(self.name_of(split, number, len(parts)), split, part, number * size, digest))
         if len({shard.name for shard in planned}) < len(planned):
@@ -166,10 +174,15 @@ class ShardExport(Export):
         self.report.exported += samples
 
     def _samples(self, shard: Shard) -> Iterator[Any]:
+        if self.options.questions is not None:
+            # Shards that are there: which questions follow depends on theirs.
+            for record in iter_valid_records(self.store, self._unasked, [], lambda _: None):
+                self._ask(record)
+            self._unasked.clear()
         for record in iter_valid_records(self.store, shard.ids, self.report.damaged, self.progress):
             sample = None
             with reported(record.episode_id, self.out, self.report, record.scene.task):
-                sample = self.encode(record)
+                sample = self.encode(record, self._ask(record))
             if sample is not None:
                 yield sample
             self.progress(1)

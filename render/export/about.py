@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +24,12 @@ TEMPLATE = (files("diorama.render.export") / "about.toml").read_text("utf-8")
 # SPDX identifier -> name on the Hugging Face hub, for those that it knows.
 _SAME = ("Apache-2.0", "MIT", "CC0-1.0", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0")
 COMMON_LICENSES = {**{name: name.casefold() for name in _SAME}, "ODbL-1.0": "odbl"}
+# Optional values that answer questions of Datasheets for Datasets (Gebru et al., 2021); `--strict` asks for them.
+ANSWERS = ("limitations", "contact", "funding", "hosting", "maintenance")
+_NO_ANSWER = re.compile(
+    r"\b(TODO|TBD|FIXME|XXX|lorem ipsum)\b|^\W*(none|n/?a|nothing|unknown|no)( (is |are )?(known|expected|yet))?\W*$",
+    re.IGNORECASE,
+)
 _MISSING = ("missing", "string_too_short", "too_short")
 
 
@@ -66,6 +73,10 @@ class About(_About):
     language: tuple[str, ...] = ("en",)
     keywords: tuple[str, ...] = ()
     limitations: str = ""
+    contact: str = ""
+    funding: str = ""
+    hosting: str = ""
+    maintenance: str = ""
     citation: str = ""
     asset_licenses: dict[str, str] = {}
 
@@ -94,13 +105,24 @@ class About(_About):
         return self.citation.strip() or f"@misc{{{key}{self.date_published.year},\n{lines}}}"
 
 
-def read_about(path: Path) -> About:
-    """Read about.toml. Raises SpecError that lists everything missing or wrong."""
+def read_about(path: Path, strict: bool = False) -> About:
+    """Read about.toml.
+
+    Args:
+        strict: whether the optional answers to a datasheet's questions are asked for, and answers that say nothing
+            refused.
+
+    Raises:
+        SpecError: lists everything missing or wrong.
+    """
     text = read_text(path)
     try:
         data = tomllib.loads(text)
         data["date_published"] = str(data.get("date_published", ""))
-        return About.model_validate(data)
+        about = About.model_validate(data)
+        if strict and (problems := [*_unanswered(about, str(path))]):
+            raise SpecError(problems)
+        return about
     except tomllib.TOMLDecodeError as error:
         raise spec_error(f"not TOML: {error}", file=str(path)) from None
     except ValidationError as error:
@@ -114,3 +136,14 @@ def read_about(path: Path) -> About:
             if one["type"] != "too_short" or not one["input"]
         ]  # fmt: skip
         raise SpecError(problems) from None
+
+
+def _unanswered(about: About, file: str) -> Iterator[Diagnostic]:
+    """Answers that a reviewer would send back."""
+    for name, value in about:
+        if not isinstance(value, str):
+            continue
+        if name in ANSWERS and not value.strip():
+            yield Diagnostic(file, 0, "", name, "fill in this value; --strict asks for it")
+        elif _NO_ANSWER.search(value):
+            yield Diagnostic(file, 0, "", name, f"found {value.strip()!r}; expected an answer")

@@ -13,6 +13,7 @@ from typing import Any
 
 from diorama.render.compiler.assets import blend_digest, resolve_blend
 from diorama.render.export.about import About
+from diorama.render.export.biases import ObjectCounts
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import Library, load_model
@@ -24,7 +25,10 @@ from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.model_names import PREFIX, is_model
 
-_COLUMNS = ("episode_id", "split", "width", "height", "image_names", "spec", "job", "provenance", "job_hash", "sha256")
+_COLUMNS = (
+    "episode_id", "split", "width", "height", "image_names", "objects", "options", "spec", "job", "provenance",
+    "job_hash", "sha256",
+)  # fmt: skip
 _log = logging.getLogger(__name__)
 OWN = "MIT (comes with Diorama)"
 SHAPENET = "ShapeNet's terms of use, https://shapenet.org/terms: non-commercial research and education only"
@@ -44,6 +48,7 @@ class Facts:
         sources: published data that episodes are derived from.
         guessers: rows of diorama.render.items.scores.rows for tasks, without accuracy.
         digest: SHA-256 over ids and identities.
+        asks: whether there are questions or tasks with options.
     """
 
     episodes: int = 0
@@ -55,6 +60,8 @@ class Facts:
     sources: set[str] = field(default_factory=set)
     guessers: Sequence[Mapping[str, Any]] = ()
     digest: str = ""
+    objects: ObjectCounts = field(default_factory=ObjectCounts)
+    asks: bool = False
 
     def count(self, name: str, value: str, number: int = 1) -> None:
         """Count a value."""
@@ -67,10 +74,10 @@ class Facts:
 
 def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
     """Read the facts of the episodes that an export has. Memory: their ids, and about 2 KB per evaluation item."""
-    facts, digest = Facts(), hashlib.sha256()
+    facts, digest = Facts(asks=options.questions is not None), hashlib.sha256()
     chosen = chosen_ids(store, options)
     known, identities = set(chosen), {}
-    with_items = True
+    with_items = options.questions is None
     for row in store.scan(_COLUMNS, options.where, 256):
         if row["episode_id"] not in known:
             continue
@@ -97,6 +104,8 @@ def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
     task, names = spec.get("task") or {}, row["image_names"] or ()
     facts.episodes += 1
     facts.images += len(names)
+    facts.objects.add(row["objects"] or (), row["width"], row["height"])
+    facts.asks |= bool(row["options"])
     facts.count("split", row["split"] or "unsplit")
     facts.count("task", "/".join(str(task[key]) for key in ("benchmark", "name") if task.get(key)) or "none")
     facts.count("image size", f"{row['width']} x {row['height']}", len(names))

@@ -10,13 +10,15 @@ from typing import Any
 
 from diorama.render import __version__
 from diorama.render.draw.sheet import sheet
-from diorama.render.export import described_by
+from diorama.render.export import described_by, tables_of
 from diorama.render.export.about import COMMON_LICENSES, About
 from diorama.render.export.croissant import croissant, license_url
 from diorama.render.export.dataset_facts import OWN, UNKNOWN, Facts, gather
+from diorama.render.export.hub import head
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.atomic_output import indented_json, output_lock
 from diorama.render.io.written_files import WrittenFiles
+from diorama.render.items.scores import GUESSERS, LEAST, guessed
 from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
@@ -25,6 +27,7 @@ from diorama.scene_specs.language.tables import counted, markdown_table
 # The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+# The first only with questions or options.
 _CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
 _MEASURED = (
     ("images", "rendered by the settings below"),
@@ -46,32 +49,27 @@ def is_published(out: Path) -> bool:
 
 
 def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
-         data_files: Mapping[str, str], rerender: bool) -> str:  # fmt: skip
+         values: Mapping[str, Any], rerender: bool) -> str:  # fmt: skip
     """The card.
 
     Args:
-        data_files: split -> pattern, {} if the hub's viewer can't read the format.
+        values: of the format, for its head.
     """
-    return "\n".join([_head(about, facts, data_files), *_body(about, facts, licenses, limits, biases, rerender)])
+    return "\n".join([_head(about, facts, values), *_body(about, facts, licenses, limits, biases, rerender)])
 
 
-def _head(about: About, facts: Facts, data_files: Mapping[str, str]) -> str:
+def _head(about: About, facts: Facts, more: Mapping[str, Any]) -> str:
     size = next((name for most, name in SIZES if facts.episodes < most), "n>1M")
     named = {"license": COMMON_LICENSES[about.license]} if about.license in COMMON_LICENSES else {
         "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
     }  # fmt: skip
     values: dict[str, Any] = {
         "pretty_name": about.name, **named, "language": list(about.language), "size_categories": [size],
-        "task_categories": list(_CATEGORIES), "annotations_creators": ["machine-generated"],
+        "task_categories": [*_CATEGORIES[not facts.asks :]], "annotations_creators": ["machine-generated"],
         "source_datasets": ["extended" if facts.sources else "original"],
         "tags": ["synthetic", "croissant", *about.keywords],
     }  # fmt: skip
-    if data_files:
-        files = [{"split": split, "path": path} for split, path in data_files.items()]
-        values["configs"] = [{"config_name": "default", "data_files": files}]
-    # JSON is YAML.
-    lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
-    return "\n".join(["---", *lines, "---", ""])
+    return head({**values, **more})
 
 
 def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
@@ -84,10 +82,11 @@ def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Seque
         yield markdown_table((name, "images" if name == "image size" else "episodes"), rows)
     yield "## How each field was measured\n\n" + markdown_table(("field", "source"), _MEASURED)
     if facts.guessers:
-        yield "## Balance\n\nPercent of the evaluation items that can be answered without seeing an image:\n"
+        yield "## Balance\n\nPercent of the evaluation items that can be answered without seeing an image, learned from"
+        yield f"the other episodes, with 95 % intervals; not shown below {LEAST} items:\n"
         yield markdown_table(
             ("task", "items", "chance", "blind", "text only"),
-            [(row["group"], row["items"], *(f"{100 * row[key]:.1f}" for key in ("chance", "blind", "text")))
+            [(row["group"], row["items"], f"{100 * row['chance']:.1f}", *(guessed(row, key) for key in GUESSERS))
              for row in facts.guessers],
         )  # fmt: skip
     yield "\n".join(biases) + "\n"
@@ -96,12 +95,33 @@ def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Seque
         + "\n\n".join([f"Use cases: {about.use_cases}", *limits, f"Social impact: {about.social_impact}"])
         + "\n"
     )
+    yield "## Datasheet\n\n" + markdown_table(
+        ("question", "answer"), [(q, cell(a)) for q, a in _datasheet(about, facts)]
+    )
     yield f"## Provenance\n\nMade with Diorama {__version__}. `provenance.json` has versions,"
     yield "seeds, identities and assets, `croissant.json` a machine-readable description of everything on this page.\n"
     if rerender:
         yield "With Diorama, render an episode again and compare it:\n\n    render-episode --from-export . ID\n"
     yield f"## License\n\n{license_text(about, facts, licenses)}"
     yield f"## Citation\n\n```bibtex\n{about.bibtex}\n```\n"
+
+
+def _datasheet(about: About, facts: Facts) -> Iterator[tuple[str, str]]:
+    """Questions of Datasheets for Datasets (Gebru et al., 2021) and their answers."""
+    open_ = "not stated"
+    yield "For what purpose was the dataset created?", about.use_cases
+    yield "Who created it?", ", ".join(one.full_name for one in about.creators)
+    yield "Who funded it?", about.funding or open_
+    instances = f"{counted(facts.episodes, 'episode')} of rendered images with their measured truth"
+    yield "What are the instances?", instances
+    yield "Is it a sample of a larger set?", "yes, of the episodes that their generators can make; seeds below"
+    yield "Are there errors or noise?", " ".join(["Annotations are measured, not made by people.", about.limitations])
+    yield "Does it relate to people?", "no"
+    yield "How were the data acquired?", f"rendered by Diorama {__version__}; see Provenance"
+    yield "Is there a known social impact?", about.social_impact
+    yield "Who can be asked?", about.contact or open_
+    yield "Who hosts it?", about.hosting or open_
+    yield "How is it maintained?", about.maintenance or open_
 
 
 def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str:
@@ -147,7 +167,8 @@ def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOpti
     Args:
         name: of the format.
     """
-    WrittenFiles(out, store, options.overwrite).check(*DESCRIPTION)
+    tables = (path.name for path in out.glob("metadata-*.parquet"))
+    WrittenFiles(out, store, options.overwrite).check(*DESCRIPTION, *tables)
     if name == "folder":
         there = {path.parent.relative_to(out).as_posix() for path in out.rglob("episode.json")}
         if others := sorted(there - {*chosen_ids(store, options)}):
@@ -174,19 +195,21 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     licenses = facts.licenses(about)
     limits, biases = _limits(about, facts), _biases(facts)
     with output_lock(out):
-        distribution, record_sets, data_files = described_by(name)(out)
+        written = WrittenFiles(out, store, options.overwrite)
+        tables_of(name)(out, written)
+        distribution, record_sets, values = described_by(name)(out)
         image = io.BytesIO()
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
         files: dict[str, str | bytes] = {
             PUBLISHED: indented_json(_provenance(store, facts, licenses)),
-            "README.md": card(about, facts, licenses, limits, biases, data_files, name == "huggingface"),
+            "README.md": card(about, facts, licenses, limits, biases, values, name == "huggingface"),
             "croissant.json": indented_json(described),
             "CITATION.cff": citation_cff(about),
             "LICENSE": license_text(about, facts, licenses),
             "samples.png": image.getvalue(),
         }
-        WrittenFiles(out, store, options.overwrite).put(files)
+        written.put(files)
     return [f"license of {asset}: {text}" for asset, text in licenses.items() if text == UNKNOWN]
 
 
@@ -203,16 +226,19 @@ def _limits(about: About, facts: Facts) -> list[str]:
 
 
 def _biases(facts: Facts) -> list[str]:
-    """The figures of the guessers in words."""
-    if not facts.guessers:
-        return ["Not measured: some episodes have no evaluation items."]
-    worst = max(facts.guessers, key=lambda row: row["text"] - row["chance"])
-    shares = {key: f"{100 * worst[key]:.1f} %" for key in ("text", "blind", "chance")}
+    """The figures of the guessers in words, and what was counted about the objects."""
+    lines = [*facts.objects.lines()]
+    measured = [row for row in facts.guessers if row["text"] is not None]
+    if not measured:
+        why = "tasks have too few items" if facts.guessers else "some episodes have no evaluation items"
+        return [f"Guessers without images were not measured: {why}.", *lines]
+    worst = max(measured, key=lambda row: row["text"] - row["chance"])
+    shares = {key: f"{guessed(worst, key)} %" for key in GUESSERS}
     return [
-        "The guessers learn from the items that they are scored on: with few items, they exceed chance by luck alone. "
-        f"Furthest above chance: {worst['group']} ({counted(worst['items'], 'item')}), where a guesser that reads the "
-        f"text but sees no image gets {shares['text']}, one that sees neither {shares['blind']}, chance "
-        f"{shares['chance']}."
+        f"Guessers without images, in percent with 95 % intervals. Furthest above chance ({100 * worst['chance']:.1f} "
+        f"%): {worst['group']} ({counted(worst['items'], 'item')}), where a guesser that reads the text gets "
+        f"{shares['text']}, one that sees neither text nor image {shares['blind']}.",
+        *lines,
     ]
 
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from diorama.render.export import described_by, exporter, reads_files, takes_shard_size
+from diorama.render.export import described_by, exporter, reads_files, takes_questions, takes_shard_size
 from diorama.render.export.about import read_about
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.export.publish import check_folder, is_published, publish
@@ -25,6 +25,7 @@ def run_export(
     at: int | str | None = None,
     splits: Sequence[str] = (),
     about: Path | None = None,
+    strict: bool = False,
     on_progress: Callable[[int, int | None], None] = lambda done, total: None,
 ) -> ExportReport:
     """Export a store in a format; problems of single episodes are in the report.
@@ -34,6 +35,7 @@ def run_export(
         at: version number or tag, None for the newest.
         splits: of the episodes, none for all.
         about: about.toml, to describe the export for publication.
+        strict: whether all questions in it must have answers.
         on_progress: called with the numbers of finished episodes and of all, None if unknown.
 
     Raises:
@@ -43,9 +45,10 @@ def run_export(
     export = exporter(name)
     if options.shard_size is not None and not takes_shard_size(name):
         raise UsageError(f"--format {name} writes no shards; omit --shard-size")
-    if options.questions is not None and name != "eval":
-        raise UsageError(f"--format {name} has no questions about images; omit --questions, or pass --format eval")
-    described = None if about is None else read_about(about)
+    if options.questions is not None and not takes_questions(name):
+        others = "pass --format eval, huggingface or webdataset"
+        raise UsageError(f"--format {name} has no questions about images; omit --questions, or {others}")
+    described = None if about is None else read_about(about, strict)
     if described is not None:
         described_by(name)
     done, total = 0, None

@@ -6,8 +6,8 @@ blind       sees neither image nor text. It knows which answer, or which positio
 text only   reads the text, too: the best, in each task, of the blind guesser, of the most frequent answer to each kind
             of text (Item.key), and of the benchmark's own rules (Item.rules)
 
-The guessers learn from the items that they are scored on, so they are upper bounds; with few items they exceed chance
-even if nothing can be guessed. Ties count as fractions.
+The guessers learn from other episodes than the one that they are scored on: the episodes are divided into ten folds,
+and each is held out once. Tasks with fewer than LEAST items have no guessers. Ties of rules count as fractions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+from zlib import crc32
 
 from diorama.render.annotations.image_views import store_views
 from diorama.render.model.errors import StoreError, UsageError
@@ -87,6 +89,11 @@ def iter_items(
 
 
 _95 = 1.959964
+# With fewer items, guessers of a task are not shown.
+LEAST = 100
+_FOLDS = 10
+# Keys of rows.
+GUESSERS = ("blind", "text")
 # What rows of paired differences are by.
 DIFFERENCE = "minus plain"
 
@@ -97,6 +104,8 @@ class Entry:
 
     Attributes:
         reply: the option that was chosen, "" if invalid, None if missing.
+        blind: what the guesser gets, from 0 to 1; None if its task has too few items.
+        text: likewise.
         source: of an episode in a look, the item of which it shows a look.
     """
 
@@ -113,8 +122,8 @@ class Entry:
     pair: str = ""
     source: str = ""
     chance: float = 0.0
-    blind: float = 0.0
-    text: float = 0.0
+    blind: float | None = None
+    text: float | None = None
 
     @classmethod
     def of(cls, item: Item, episode: str) -> Entry:
@@ -132,7 +141,10 @@ class Entry:
         answers, replies = [one.answer for one in members], [one.reply for one in members]
         some, flips = members[0], len({*answers}) > 1
         reply = None if None in replies else "" if "" in replies else "right" if replies == answers else "wrong"
-        guesses = {name: math.prod(getattr(one, name) for one in members) for name in ("chance", "blind", "text")}
+        guesses: dict[str, Any] = {"chance": math.prod(one.chance for one in members)}
+        for name in GUESSERS:
+            values = [getattr(one, name) for one in members]
+            guesses[name] = None if None in values else math.prod(values)
         groups = {"change": some.groups["change"], "answers": "flip" if flips else "stay"}
         return cls(some.task, pair, groups, (), False, "right", "", {}, reply, **guesses)
 
@@ -147,30 +159,53 @@ def read_entries(
 
 
 def add_guesses(entries: Iterable[Entry]) -> None:
-    """Compute what the guessers get on each entry, as expected shares from 0 to 1."""
+    """Compute what the guessers get on each entry of tasks with enough items, as expected shares from 0 to 1."""
     tasks: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         tasks[entry.task].append(entry)
     for group in tasks.values():
-        blind = max(_frequent(group, [""] * len(group), place) for place in (False, True))
-        text = [blind, _frequent(group, [entry.key for entry in group], False)]
+        folds = [crc32(entry.episode.encode()) % _FOLDS for entry in group]
+        if len(group) < LEAST or len({*folds}) < 2:
+            continue
+        blind = [_frequent(group, [""] * len(group), folds, place) for place in (False, True)]
+        text = [*blind, _frequent(group, [entry.key for entry in group], folds, False)]
         for rule in group[0].rules:
             best = [entry.rules.get(rule, entry.options) for entry in group]
             text.append([(entry.answer in some) / len(some) for entry, some in zip(group, best, strict=True)])
-        best_text = max(text, key=sum)
-        for entry, one, other in zip(group, blind, best_text, strict=True):
+        for entry, one, other in zip(group, _best(blind, folds), _best(text, folds), strict=True):
             entry.blind, entry.text = one, other
 
 
-def _frequent(group: Sequence[Entry], keys: Sequence[str], place: bool) -> list[float]:
-    """1 where the answer is the most frequent one of its key, 0 elsewhere. place: its position instead of its text."""
+def _frequent(group: Sequence[Entry], keys: Sequence[str], folds: Sequence[int], place: bool) -> list[float]:
+    """1 where the answer is the most frequent one of its key in the other folds, 0 elsewhere.
+
+    Args:
+        place: its position instead of its text.
+    """
     answers = [str(entry.options.index(entry.answer)) if place else entry.answer for entry in group]
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for key, answer in zip(keys, answers, strict=True):
-        counts[key][answer] += 1
-    # Sorted, so that a tie does not depend on the order of the entries.
-    most = {key: max(sorted(some), key=some.__getitem__) for key, some in counts.items()}
-    return [float(answer == most[key]) for key, answer in zip(keys, answers, strict=True)]
+    counts: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for key, fold, answer in zip(keys, folds, answers, strict=True):
+        counts[key, fold][answer] += 1
+
+    @cache
+    def most(key: str | None, fold: int) -> str | None:
+        seen: Counter[str] = Counter()
+        for (other, where), some in counts.items():
+            if where != fold and key in (other, None):
+                seen.update(some)
+        # Sorted, so that a tie does not depend on the order of the entries. Of a new key, the most frequent of all.
+        return max(sorted(seen), key=seen.__getitem__) if seen else most(None, fold) if key is not None else None
+
+    return [float(answer == most(key, fold)) for key, fold, answer in zip(keys, folds, answers, strict=True)]
+
+
+def _best(shares: Sequence[Sequence[float]], folds: Sequence[int]) -> list[float]:
+    """In each fold, what the guesser gets that is best in the others."""
+    best = {
+        held: max(shares, key=lambda values: sum(one for one, fold in zip(values, folds, strict=True) if fold != held))
+        for held in {*folds}
+    }
+    return [best[fold][k] for k, fold in enumerate(folds)]
 
 
 def interval(right: Sequence[float], clusters: Sequence[str]) -> tuple[float, float]:
@@ -228,8 +263,8 @@ def _difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -
     if not pairs:
         return None
     row, before = (_row(DIFFERENCE, look, [*some]) for some in zip(*pairs, strict=True))
-    for name in ("accuracy", "chance", "blind", "text"):
-        row[name] -= before[name]
+    for name in ("accuracy", "chance", *GUESSERS):
+        row[name] = None if row[name] is None or before[name] is None else row[name] - before[name]
     sums: dict[str, float] = defaultdict(float)
     for entry, other in pairs:
         sums[entry.episode] += (entry.reply == entry.answer) - (other.reply == other.answer) - row["accuracy"]
@@ -245,15 +280,27 @@ def _order(group: tuple[str, str]) -> tuple[int, str, int, str]:
 
 
 def _row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
-    number = len(group)
+    number, episodes = len(group), [entry.episode for entry in group]
     right = [float(entry.reply == entry.answer) for entry in group]
-    low, high = interval(right, [entry.episode for entry in group])
+    low, high = interval(right, episodes)
+    guesses: dict[str, float | None] = {}
+    for guesser in GUESSERS:
+        found = [one for entry in group if (one := getattr(entry, guesser)) is not None]
+        mean = (sum(found) / number, *interval(found, episodes)) if len(found) == number else (None, None, None)
+        guesses |= dict(zip((guesser, f"{guesser}_low", f"{guesser}_high"), mean, strict=True))
     return {
         "by": name, "group": value, "items": number, "accuracy": sum(right) / number, "low": low, "high": high,
-        "chance": sum(entry.chance for entry in group) / number,
-        "blind": sum(entry.blind for entry in group) / number, "text": sum(entry.text for entry in group) / number,
+        "chance": sum(entry.chance for entry in group) / number, **guesses,
         "invalid": sum(entry.reply == "" for entry in group), "missing": sum(entry.reply is None for entry in group),
     }  # fmt: skip
+
+
+def guessed(row: Mapping[str, Any], name: str) -> str:
+    """What a guesser gets in a row, in percent, with the 95 % interval; "-" if the row has too few items."""
+    if row[name] is None:
+        return "-"
+    limits = f" ({100 * row[f'{name}_low']:.1f}-{100 * row[f'{name}_high']:.1f})" if row["by"] != DIFFERENCE else ""
+    return f"{100 * row[name]:.1f}{limits}"
 
 
 def table(found: Sequence[Mapping[str, Any]]) -> str:
@@ -263,7 +310,7 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
         [
             row["by"], row["group"], row["items"], f"{100 * row['accuracy']:.1f}",
             f"{100 * row['low']:.1f}-{100 * row['high']:.1f}",
-            *(f"{100 * row[name]:.1f}" for name in ("chance", "blind", "text")), row["invalid"], row["missing"],
+            f"{100 * row['chance']:.1f}", *(guessed(row, name) for name in GUESSERS), row["invalid"], row["missing"],
         ]
         for row in found
     ]  # fmt: skip

@@ -86,18 +86,18 @@ def episode_schema(version: int = SCHEMA_VERSION) -> pa.Schema:
         *_fields(text, "answer", "provenance", "seconds", "job", "job_hash", "sha256", "text_sha256"),
         *_fields(pa.list_(pa.binary()), "extra"),
     ]
-    features = {field.name: _feature(field.type) for field in fields}
+    features = {field.name: feature_of(field.type) for field in fields}
     features["images"] = {"feature": {"_type": "Image"}, "_type": "List"}
     metadata = {VERSION_KEY: str(version), b"huggingface": json.dumps({"info": {"features": features}})}
     return pa.schema(fields, metadata=metadata)
 
 
-def _feature(type_: pa.DataType) -> dict[str, Any]:
+def feature_of(type_: pa.DataType) -> dict[str, Any]:
     """Return the description of a type in the form of `datasets`."""
     if pa.types.is_list(type_):
-        return {"feature": _feature(type_.value_type), "_type": "List"}
+        return {"feature": feature_of(type_.value_type), "_type": "List"}
     if pa.types.is_struct(type_):
-        return {field.name: _feature(field.type) for field in type_}
+        return {field.name: feature_of(field.type) for field in type_}
     return {"dtype": {"double": "float64"}.get(str(type_), str(type_)), "_type": "Value"}
 
 

@@ -136,6 +136,8 @@ def differing_export(name: str, old: Mapping[str, bytes], new: Mapping[str, byte
         return [file for file in differing(old, new) if file not in named]
     if name == "iwisdm":
         return differing(_trials(old), _trials(new))
+    if name == "webdataset":
+        return differing(_samples(old), _samples(new))
     if name in ADDED:
         new = {file: re.sub(ADDED[name], b"", data) if file.endswith(".json") else data for file, data in new.items()}
     if name == "clevr-masks":
@@ -161,6 +163,31 @@ def _published_place(file: str) -> str:
     if name == "aug.csv":
         return "development/texts/augmented/new_dev_df.csv"
     return f"development/texts/{'' if name.endswith('_pictures.json') else 'controlled/'}{name}"
+
+
+def _samples(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The members of tar shards; JSON as version 0.1.0 had it: tasks as objects, relations by the names of objects."""
+    members: dict[str, bytes] = {}
+    for file, data in files.items():
+        if not file.endswith(".tar"):
+            continue
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            members |= {f"{file}/{one.name}": archive.extractfile(one).read() for one in archive}  # type: ignore[union-attr]
+    return {name: _sample(data) if name.endswith(".json") else data for name, data in members.items()}
+
+
+def _sample(content: bytes) -> bytes:
+    data = json.loads(content)
+    if isinstance(data["task"], str):
+        data["task"] = json.loads(data["task"])
+    for image in data["images"]:
+        if isinstance(image["relations"], list):
+            relations: dict[str, dict[str, list[str]]] = {}
+            for one in image["relations"]:
+                relations.setdefault(one["relation"], {})[one["of"]] = one["objects"]
+            image["relations"] = relations
+        image["relations"] = {name: found for name, found in image["relations"].items() if found}
+    return json.dumps(data, sort_keys=True).encode()
 
 
 def _trials(files: Mapping[str, bytes]) -> dict[str, bytes]:

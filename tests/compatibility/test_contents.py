@@ -117,8 +117,8 @@ def test_the_record_of_what_was_written_may_be_new_and_shards_are_compared() -> 
         {".diorama-export.json": (json.dumps(one, indent=1) + "\n").encode()}
         for one in (record, {**record, "lists": {"a": {}}}, {"version": 1, "files": {}, "lists": {}})
     )
-    assert differing_export("webdataset", old, new) == []
-    assert differing_export("webdataset", old, other) == [".diorama-export.json"]
+    assert differing_export("coco", old, new) == []
+    assert differing_export("coco", old, other) == [".diorama-export.json"]
     assert differing_export("coco", {}, {".diorama-export.json": b'{"lists": {}}'}) == []
 
 

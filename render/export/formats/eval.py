@@ -27,6 +27,7 @@ from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.items import Item, item_id
 from diorama.scene_specs.language.tables import counted
 
+QUESTIONS = True
 _log = logging.getLogger(__name__)
 _FILES = {
     "diorama_answers.py": ("diorama.scene_specs.language", "answer_rule.py"),

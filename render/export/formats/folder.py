@@ -5,6 +5,9 @@
                        view, size <image name>.npz    optional passes, if the spec requested them: depth, normal,
                        coverage episode.json        spec and job, Scene, task, provenance, digest, and the names of the
                        files
+          metadata-<split>.parquet             with --about, for datasets.load_dataset("<out>"): a row per image with
+                                               file_name, episode_id, task (JSON) and its annotation
+                                               (diorama.render.export.hub.IMAGE_TYPE)
 
 An episode's folder gets its name once it is complete. Ids may be nested (`a` and `a/b`): if the folder already exists,
 the files are moved into it one by one, `episode.json` last. A folder without `episode.json` is not an episode.
@@ -13,21 +16,28 @@ the files are moved into it one by one, `episode.json` last. A folder without `e
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from diorama.render.export._episode_folders import FolderExport, Identity
-from diorama.render.export._image_files import IMAGE_NAME
+from diorama.render.export._image_files import IMAGE_NAME, split_of
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
+from diorama.render.export.hub import IMAGE_TYPE, data_files, hub_split, typed_truth
 from diorama.render.export.protocol import ID, IDENTITY_COLUMNS
 from diorama.render.io.atomic_output import indented_json
+from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.rendered import ImageRecord
 
 FORMAT_VERSION = 1
 _EPISODE = "episode.json"
+_GROUP = 256
+_ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task")), *IMAGE_TYPE])
 
 
 class _FolderExport(FolderExport):
@@ -86,7 +96,43 @@ def _truth_of(image: ImageRecord) -> dict[str, Any]:
     return {**facts, **image.annotation.model_dump(mode="json")}
 
 
-def croissant(_out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
+def write_tables(out: Path, written: WrittenFiles) -> None:
+    """List all episodes of a folder in `metadata-<split>.parquet`; see diorama.render.export."""
+    splits: dict[str, list[Path]] = {}
+    for path in sorted(out.rglob(_EPISODE)):
+        split = json.loads(path.read_bytes())["scene"]["split"]
+        splits.setdefault(split_of(split), []).append(path.parent)
+    for split, folders in splits.items():
+        with written.replacing(_table(split)) as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
+            for start in range(0, len(folders), _GROUP):
+                rows = [row for folder in folders[start : start + _GROUP] for row in _rows(out, folder)]
+                writer.write_table(pa.Table.from_pylist(rows, _ROW))
+
+
+def _rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    """A row for each image of an episode."""
+    episode = json.loads((folder / _EPISODE).read_bytes())
+    said = {frame["name"]: frame["utterance"] for frame in episode["scene"]["frames"]}
+    task = None if episode["task"] is None else json.dumps(episode["task"], ensure_ascii=False)
+    for name in episode["images"]:
+        facts = json.loads((folder / f"{name}.json").read_bytes())
+        path = (folder / f"{name}.png").relative_to(out).as_posix()
+        named = {"file_name": path, "episode_id": episode["id"], "task": task}
+        yield {**named, **typed_truth({**facts, "utterance": said.get(facts["frame"])})}
+
+
+def _table(split: str) -> str:
+    return f"metadata-{split}.parquet"
+
+
+def _head(out: Path) -> dict[str, Any]:
+    first, last = _table("\0").split("\0")
+    names = {path.name: path.name[len(first) : -len(last)] for path in sorted(out.glob(_table("*")))}
+    files = {hub_split(split): [name, "**/*.png"] for name, split in names.items()}
+    return data_files(files, metadata_filenames=[*names])
+
+
+def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     """See diorama.render.export. The SHA-256 of the images of an episode is in its episode.json."""
     texts, images = "annotation-files", "image-files"
     where = "file in this folder; the image and its annotation differ in the suffix"
@@ -105,7 +151,7 @@ def croissant(_out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
         record_set("annotations", "One record per image: its measured truth.", annotated),
         record_set("images", "One record per image.", shown),
     ]
-    return distribution, record_sets, {}
+    return distribution, record_sets, _head(out)
 
 
 export = _FolderExport.export

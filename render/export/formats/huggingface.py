@@ -3,6 +3,8 @@
     <out>/data/<split>-00000-of-00012.parquet    one row per episode, the columns of the store
           README.md                              the card: splits, columns, statistics
 
+With `--questions N`, each row also has `questions`, a list (diorama.render.export.hub.QUESTIONS_TYPE).
+
     datasets.load_dataset("<out>", split="train")[0]["images"]      a list of PIL images
 
 `hf upload USER/NAME <out>` publishes the dataset.
@@ -10,32 +12,50 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from diorama.render.export._shards import Shard, ShardExport, hub_split
-from diorama.render.export.croissant import Node, field, file_object, file_set, objects_field, record_set, source
+from diorama.render.export._shards import Shard, ShardExport
+from diorama.render.export.croissant import (
+    Node,
+    field,
+    file_object,
+    file_set,
+    list_field,
+    objects_field,
+    record_set,
+    source,
+)
+from diorama.render.export.hub import QUESTIONS_TYPE, data_files, hub_split
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.export.publish import SIZES, cell
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.record import EpisodeRecord
-from diorama.render.store.columns import COMPLETE_VERSION, episode_schema
+from diorama.render.store.columns import COMPLETE_VERSION, episode_schema, feature_of
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.tables import markdown_table
 
 SHARDED = True
+QUESTIONS = True
 FORMAT_VERSION = 1
 # About 200 MB with seven small images per episode. A reader loads a row group at once.
 _EPISODES = 500
 _GROUP = 50
 
+_ABOUT_QUESTIONS = {
+    "id": "id of the question", "task": "kind of question", "question": "text; <image> stands for an image",
+    "answer": "correct answer",
+}  # fmt: skip
 _CARD = """---
 pretty_name: rendered by Diorama
 size_categories:
@@ -75,6 +95,18 @@ def _card(store: EpisodeReader, options: ExportOptions, files: Mapping[str, Writ
     return card
 
 
+@cache
+def _schema(questions: bool) -> pa.Schema:
+    """Of the files: the columns of a store with all texts, and questions if any are asked."""
+    schema = episode_schema(COMPLETE_VERSION)
+    if not questions:
+        return schema
+    described = json.loads(schema.metadata[b"huggingface"])
+    described["info"]["features"]["questions"] = feature_of(QUESTIONS_TYPE)
+    metadata = {**schema.metadata, b"huggingface": json.dumps(described)}
+    return schema.append(pa.field("questions", QUESTIONS_TYPE)).with_metadata(metadata)
+
+
 def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
     """Counts over the exported episodes."""
     chosen = set(chosen_ids(store, options))
@@ -93,7 +125,7 @@ def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[
     return {"Episodes by task": tasks, "Images by size": images} | {f"Objects by {k}": v for k, v in words.items()}
 
 
-def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
+def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     """See diorama.render.export."""
     shards = [f"data/{path.name}" for path in sorted((out / "data").glob("*.parquet"))]
     encoding, files = "application/x-parquet", "parquet-files"
@@ -111,33 +143,44 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
     images = source(files, "bytes", column="images")
     fields.append(field("episodes/images", "sc:ImageObject", "images, PNG", repeated=True, **images))
     fields.append(objects_field("episodes/objects", files, "rle_counts", "sc:Integer", column="objects"))
+    record_sets = [record_set("episodes", "One record per episode.", fields)]
+    if shards and "questions" in pq.read_schema(out / shards[0]).names:
+        kinds = {key: ("sc:Text", key, text) for key, text in _ABOUT_QUESTIONS.items()}
+        asked = [
+            fields[0] | {"@id": "questions/episode_id"},
+            list_field("questions/questions", files, "all of them", kinds, column="questions"),
+        ]
+        record_sets.append(record_set("questions", "One record per episode: the questions about its images.", asked))
     splits = dict.fromkeys(shard.removeprefix("data/").rsplit("-", 3)[0] for shard in shards)
     return (
         [*distribution, file_set(files, "data/*.parquet", encoding)],
-        [record_set("episodes", "One record per episode.", fields)],
-        {split: f"data/{split}-*.parquet" for split in splits},
+        record_sets,
+        data_files({split: f"data/{split}-*.parquet" for split in splits}),
     )
 
 
 class _HuggingfaceExport(ShardExport):
-    version, episodes, side_file = FORMAT_VERSION, _EPISODES, "README.md"
+    version, episodes, side_names = FORMAT_VERSION, _EPISODES, ("README.md",)
 
     def name_of(self, split: str, number: int, count: int) -> str:
         return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"
 
-    def encode(self, record: EpisodeRecord) -> pa.Table:
-        return table_of([record], COMPLETE_VERSION)
+    def encode(self, record: EpisodeRecord, questions: list[dict[str, Any]]) -> pa.Table:
+        table = table_of([record], COMPLETE_VERSION)
+        if self.options.questions is None:
+            return table
+        return table.append_column("questions", pa.array([questions], QUESTIONS_TYPE)).cast(_schema(True))
 
     def write(self, path: Path, _shard: Shard, samples: Iterator[pa.Table]) -> int:
-        count, schema = 0, episode_schema(COMPLETE_VERSION)
+        count, schema = 0, _schema(self.options.questions is not None)
         with pq.ParquetWriter(path, schema, compression="zstd", write_page_index=True) as writer:
             while group := list(islice(samples, _GROUP)):
                 writer.write_table(pa.concat_tables(group).combine_chunks(), row_group_size=_GROUP)
                 count += len(group)
         return count
 
-    def side_text(self, shards: Mapping[str, WrittenShard]) -> str:
-        return _card(self.store, self.options, shards)
+    def side_files(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
+        return {"README.md": _card(self.store, self.options, shards)}
 
 
 export = _HuggingfaceExport.export

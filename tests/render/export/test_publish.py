@@ -75,7 +75,7 @@ def test_what_is_written(tmp_path: Path, about: Path) -> None:
     call(url, "--format", "huggingface", "--out", out, "--about", about)
     card = (out / "README.md").read_text()
     assert card.startswith('---\npretty_name: "Words and shapes"\nlicense: "cc-by-4.0"\n')
-    assert "11 episodes, 83 images." in card and "| mewl: shape | 1 | 20.0 |" in card
+    assert "11 episodes, 83 images." in card and "| mewl: shape | 1 | 20.0 | - | - |" in card
     assert "11 of 11 episodes are rendered by `fake`" in card and "author = {Ada Müller and Institute" in card
     described = json.loads((out / "croissant.json").read_text())
     assert all(described[name] for name in RAI)
@@ -96,6 +96,44 @@ def test_what_is_written(tmp_path: Path, about: Path) -> None:
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
+def test_the_objects_are_described(tmp_path: Path, about: Path) -> None:
+    url = eval_store(tmp_path, "clevr", episodes_each=9).url
+    call(url, "--format", "webdataset", "--out", tmp_path / "out", "--about", about)
+    card = (tmp_path / "out/README.md").read_text()
+    assert 'task_categories: ["object-detection", "image-segmentation"]' in card
+    assert "visible objects in 9 images: shape " in card and "| Who funded it? | not stated |" in card
+    assert any(
+        text.startswith("Centers of boxes")
+        for text in json.loads((tmp_path / "out/croissant.json").read_text())["rai:dataBiases"]
+    )
+    call(url, "--format", "webdataset", "--out", tmp_path / "asked", "--about", about, "--questions", "3")
+    assert 'task_categories: ["visual-question-answering", "obj' in (tmp_path / "asked/README.md").read_text()
+
+
+def test_strict_asks_for_answers(tmp_path: Path, about: Path) -> None:
+    url, out = eval_store(tmp_path, "clevr").url, tmp_path / "out"
+    about.write_text(ABOUT.replace("[[creators]]", 'funding = "TODO: ask"\nhosting = "The hub."\n[[creators]]', 1))
+    message = call(url, "--out", out, "--about", about, "--strict", code=2)
+    for name in ("limitations", "contact", "maintenance"):
+        assert f"{name}: fill in this value; --strict asks for it" in message
+    assert "social_impact: found 'None is known.'; expected an answer" in message
+    assert "funding: found 'TODO: ask'" in message and "hosting" not in message and not out.exists()
+    answers = {
+        "limitations": "Few shapes.",
+        "contact": "a@b.org",
+        "maintenance": "Ada corrects errors.",
+        "funding": "Nobody paid.",
+    }
+    more = "".join(f'{name} = "{text}"\n' for name, text in answers.items()) + 'hosting = "The hub."\n'
+    text = ABOUT.replace("[[creators]]", f"{more}[[creators]]", 1)
+    about.write_text(text.replace("None is known.", "It costs power."))
+    call(url, "--out", out, "--about", about, "--strict")
+    assert "| Who can be asked? | a@b.org |" in (out / "README.md").read_text()
+    plan = json.loads((out / "croissant.json").read_text())["rai:dataReleaseMaintenancePlan"]
+    assert plan == "Ada corrects errors. The hub. a@b.org"
+    assert "pass --about, too" in call(url, "--out", out, "--strict", code=2)
+
+
 def test_a_benchmark_without_items_is_described(tmp_path: Path, about: Path) -> None:
     spec = dict(next(iter(diorama.generate("kilogram", pictures=True))))
     settings = settings_for("draft", 32, 24)
@@ -104,7 +142,10 @@ def test_a_benchmark_without_items_is_described(tmp_path: Path, about: Path) -> 
     store.put([made])
     out = tmp_path / "out"
     call(store.url, "--format", "huggingface", "--out", out, "--about", about)
-    assert "Not measured: some episodes have no evaluation items." in (out / "README.md").read_text()
+    assert (
+        "Guessers without images were not measured: some episodes have no evaluation items."
+        in (out / "README.md").read_text()
+    )
 
 
 def test_an_episode_whose_items_cannot_be_made_is_described(tmp_path: Path, about: Path) -> None:
@@ -114,7 +155,10 @@ def test_an_episode_whose_items_cannot_be_made_is_described(tmp_path: Path, abou
     store.replace([record.model_copy(update={"scene": record.scene.model_copy(update={"task": task})})])
     text = call(store.url, "--format", "huggingface", "--out", tmp_path / "out", "--about", about)
     assert "wrote README.md" in text
-    assert "Not measured: some episodes have no evaluation items." in (tmp_path / "out/README.md").read_text()
+    assert (
+        "Guessers without images were not measured: some episodes have no evaluation items."
+        in (tmp_path / "out/README.md").read_text()
+    )
 
 
 def test_terms_of_others_are_named(tmp_path: Path, about: Path) -> None:

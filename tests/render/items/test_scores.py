@@ -20,12 +20,11 @@ from diorama.render.compiler.looks import with_look
 from diorama.render.episode.make_record import make_record
 from diorama.render.evaluation.predictions import read_predictions
 from diorama.render.export.protocol import ExportOptions
-from diorama.render.items.scores import Entry, add_guesses, interval, read_entries, rows
+from diorama.render.items.scores import Entry, add_guesses, interval, read_entries, rows, table
 from diorama.render.model.errors import StoreError
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.benchmarks.iwisdm import answer_balance
 from diorama.scene_specs.benchmarks.mewl.audit import audit
 from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
@@ -177,19 +176,42 @@ def test_an_error_of_inspect_is_no_reply(tmp_path: Path) -> None:
     assert [(one.id, one.reply) for one in read_predictions(file)] == [("b#0", "")]
 
 
-def entry(answer: str, key: str = "", options: tuple[str, ...] = ("yes", "no"), **rules: tuple[str, ...]) -> Entry:
-    return Entry("t", "e", {}, options, False, answer, key, rules)
+def entry(answer: str, episode: int, key: str = "", **rules: tuple[str, ...]) -> Entry:
+    return Entry("t", str(episode), {}, ("a", "b", "c"), False, answer, key, rules)
 
 
-def test_guessers() -> None:
-    entries = [entry("yes", "big")] * 3 + [entry("no", "small")] * 2 + [entry("yes", "small")]
-    entries = [Entry(**vars(one)) for one in entries]
+def shares(entries: list[Entry]) -> tuple[float | None, ...]:
+    """What the two guessers get in the row of all."""
     add_guesses(entries)
-    assert [one.blind for one in entries] == [1, 1, 1, 0, 0, 1]
-    assert [one.text for one in entries] == [1, 1, 1, 1, 1, 0]
-    ruled = [entry("a", options=("a", "b", "c"), rule=("a", "b")), entry("c", options=("a", "b", "c"), rule=("c",))]
-    add_guesses(ruled)
-    assert [one.text for one in ruled] == [0.5, 1.0] and sum(one.blind for one in ruled) == 1
+    row = rows(entries)[0]
+    return row["blind"], row["text"]
+
+
+def test_guessers_learn_from_other_episodes() -> None:
+    big = [entry("ab"[k % 3 == 0], k, "big") for k in range(150)]
+    small = [entry("c", k, "small") for k in range(150)]
+    blind, text = shares(big + small)
+    assert blind == 0.5 and text == pytest.approx((100 + 150) / 300)
+    # Answers that nothing predicts, and a key of its own for each: who learns from the same items is always right.
+    rng = random.Random(4)
+    noise = [entry(rng.choice("abc"), k, str(k)) for k in range(600)]
+    blind, text = shares(noise)
+    assert blind is not None and text is not None and max(blind, text) < 0.38
+    # All items of an episode are held out together.
+    together = [entry("abc"[k // 40 % 3], k // 40, str(k // 40)) for k in range(240)]
+    assert max(value or 0 for value in shares(together)) < 0.5
+    assert shares([entry("a", k) for k in range(99)]) == (None, None)
+    assert shares([entry("a", k) for k in range(100)]) == (1.0, 1.0)
+    ruled = [entry("a", k, rule=("a", "b")) if k % 2 else entry("c", k, rule=("c",)) for k in range(200)]
+    assert shares(ruled)[1] == 0.75
+
+
+def test_rows_say_how_sure_the_guessers_are() -> None:
+    entries = [entry("ab"[k % 4 == 0], k) for k in range(400)]
+    add_guesses(entries)
+    row = rows(entries)[0]
+    assert (row["text_low"], row["text"], row["text_high"]) == pytest.approx((0.705, 0.75, 0.79), abs=0.002)
+    assert "| 75.0 (70.5-79.0) |" in table([row]) and "| - | - |" in table(rows([entry("a", 1)]))
 
 
 def test_intervals_cover_what_they_claim() -> None:
@@ -213,21 +235,19 @@ def test_intervals_cover_what_they_claim() -> None:
     assert not math.isnan(interval([0.0], ["a"])[1])
 
 
-def test_guessers_get_what_the_reports_of_the_benchmarks_say(tmp_path: Path) -> None:
-    records = [*episodes("mewl", 18), *episodes("iwisdm", 6)]
+def test_rules_get_what_the_report_of_mewl_says(tmp_path: Path) -> None:
+    records = episodes("mewl", 18)
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put(records)
-    found = {row["group"]: row for row in rows(read_entries(store, ExportOptions()).values())}
+    entries = [*read_entries(store, ExportOptions()).values()]
     store.close()
-    specs = [record.job.spec for record in records]
-    for row in audit(spec for spec in specs if spec["task"]["benchmark"] == "mewl"):
-        assert found[f"mewl: {row['task']}"]["chance"] == pytest.approx(row["chance"])
-        # The report has the blind guesser, too, as `position`.
-        assert found[f"mewl: {row['task']}"]["text"] == pytest.approx(max(row["guessers"].values()))
-    (task,) = {spec["task"]["name"] for spec in specs[18:]}
-    balance = answer_balance.audit(spec for spec in specs if spec["task"]["benchmark"] == "iwisdm")
-    right = sum(row["text"] * sum(row["answers"].values()) for row in balance)
-    assert found[f"iwisdm: {task}"]["text"] * found[f"iwisdm: {task}"]["items"] == pytest.approx(right)
+    for row in audit(record.job.spec for record in records):
+        group = [one for one in entries if one.task == f"mewl: {row['task']}"]
+        found: dict[str, float] = {}
+        for rule in group[0].rules:
+            share = sum((one.answer in one.rules[rule]) / len(one.rules[rule]) for one in group) / len(group)
+            found[rule[:-2]] = max(share, found.get(rule[:-2], 0.0))
+        assert found == pytest.approx({name: row["guessers"][name] for name in found}) and len(found) == 4
 
 
 def test_questions_about_any_images_are_items(tmp_path: Path) -> None:
@@ -245,7 +265,7 @@ def test_questions_about_any_images_are_items(tmp_path: Path) -> None:
     rng = random.Random(3)
     replies = {item["id"]: rng.choice(item["options"]) for item in items}
     row = score(store, write(tmp_path / "p", replies), *asked)["all", ""]
-    assert row["low"] < row["chance"] < row["high"] and row["chance"] < row["blind"]
+    assert row["low"] < row["chance"] < row["high"]
     run("render-export", store.url, "--out", tmp_path / "folder", *asked, exit_codes=(2,))
     # Other episodes, other questions: their replies are not taken for each other's.
     assert "of no item of the store" in refused(store, tmp_path / "p", *asked, "--where", "benchmark = 'mewl'")
