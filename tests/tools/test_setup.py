@@ -129,8 +129,11 @@ def test_uv_brings_python_and_makes_the_environment(checkout: Path, programs: Pa
     (checkout / "pyproject.toml").touch()
     (checkout / "render").mkdir()
     (checkout / "render/__init__.py").touch()
-    calls = checkout / "calls"
-    environment = {"PATH": str(programs), "CALLS": str(calls), "BASE": sys.executable, "FETCHED": fetched}
+    calls, base = checkout / "calls", checkout / "base"
+    base.mkdir()
+    # uv seeds its environments with pip, which the Python of Debian 13 does not have.
+    _stub(base, "python", f'[[ $2 == pip ]] || exec {sys.executable} "$@"')
+    environment = {"PATH": str(programs), "CALLS": str(calls), "BASE": str(base / "python"), "FETCHED": fetched}
     done = run_setup(checkout, PYTHON="", **environment)
     assert "fetching Python 3.11 with uv" in done.stderr
     made = [line.split()[:2] for line in calls.read_text("utf-8").splitlines()]
