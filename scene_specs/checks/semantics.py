@@ -10,7 +10,6 @@ from math import prod
 from typing import Any
 
 from diorama.scene_specs.checks.layout_checks import layout_diagnostics
-from diorama.scene_specs.checks.look_checks import look_diagnostics
 from diorama.scene_specs.checks.object_checks import (
     asset_diagnostics,
     beside,
@@ -28,6 +27,7 @@ from diorama.scene_specs.checks.object_checks import (
 )
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.look import PLAIN, Look, LookError, load_look, look_names
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.scene import Scene
@@ -37,6 +37,7 @@ from diorama.scene_specs.language.spec import (
     EpisodeSpec,
     FrameSpec,
     LightSpec,
+    MaterialSpec,
     PointerSpec,
     object_name,
 )
@@ -51,6 +52,43 @@ _BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "obje
 def diagnostics_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
     """Return the problems of an EpisodeSpec or a Scene whose form is valid, in the order of its fields."""
     return [*(_scene_diagnostics(episode) if isinstance(episode, Scene) else _spec_diagnostics(episode))]
+
+
+def look_diagnostics(spec: EpisodeSpec, stage: Stage | None) -> Iterator[PathDiagnostic]:
+    """Report what is wrong with the look of an episode; colors and materials that are drawn are not known here."""
+    if spec.look is None:
+        return
+    chosen = spec.chosen_look()
+    at: Path = ("look",) if isinstance(spec.look, str) else ("look", "name")
+    found = list(unknown(chosen.name, look_names(), at))
+    yield from found
+    if found or chosen.name == PLAIN:
+        return
+    if stage is not None and stage.ground is None:
+        yield PathDiagnostic(
+            at, f"found {chosen.name!r}; stage {stage.name!r} has no ground, so it has no look but {PLAIN}"
+        )
+    try:
+        look = load_look(chosen.name)
+    except LookError as error:
+        yield PathDiagnostic(at, str(error))
+        return
+    variants = max(len(look.variants), 1)
+    if chosen.variant is not None and chosen.variant >= variants:
+        yield unexpected(("look", "variant"), chosen.variant, f"0 to {variants - 1}")
+    yield from _words(spec, look, chosen.name)
+
+
+def _words(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]:
+    for number, frame in enumerate(spec.frames):
+        for index, item in enumerate(frame.objects):
+            material = item.material.name if isinstance(item.material, MaterialSpec) else item.material
+            color = item.color if isinstance(item.color, str) else None
+            if material is not None and not look.keeps_word(color, material):
+                problem = (
+                    f"found {color or 'a drawn color'} {material}; look {name!r} does not keep this word of a color"
+                )
+                yield PathDiagnostic(("frames", number, "objects", index, "material"), problem)
 
 
 def check_spec(spec: EpisodeSpec) -> None:

@@ -1,7 +1,7 @@
 """What older versions made is still read, exported, compared and rendered again alike.
 
 Everything goes through the installed commands and `diorama.open_store`, so that no test depends on how the code is
-arranged. Each `v<version>.tar.xz` beside this file was made by `tools/compatibility.py` of that version.
+arranged. Each `v<version>.tar.xz` beside this file was made by `python -m tools compatibility` of that version.
 """
 
 from __future__ import annotations

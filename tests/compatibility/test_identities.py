@@ -1,7 +1,7 @@
 """Specs, jobs, Scenes, content seeds and image keys are those that version 0.1.0 made.
 
 A changed identity makes every stored episode count as another one. The golden data is never made again for a version
-that changes it by accident; `tools/compatibility.py` made it.
+that changes it by accident; `python -m tools compatibility` made it.
 """
 
 from __future__ import annotations

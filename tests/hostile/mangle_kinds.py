@@ -24,8 +24,9 @@ from diorama.render.store.rows import complete_row, record_of, row_of, text_dige
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
-from diorama.scene_specs.benchmarks.kilogram.annotations import annotation_file, read_annotations
-from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
+from diorama.scene_specs.benchmarks.kilogram.own import folder as tangrams_folder
+from diorama.scene_specs.benchmarks.kilogram.own import own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.pieces import figure_of, svg_text
 from diorama.scene_specs.benchmarks.kilogram.report import measure
 from diorama.scene_specs.benchmarks.kilogram.svg import read_svg
@@ -141,8 +142,8 @@ def _read_row(path: Path) -> None:
 
 
 def _annotations(_: Path) -> list[bytes]:
-    some = dict(list(own_annotations().items())[:3])
-    return [json.dumps(annotation_file(some, "w", lambda items: {"snd": 1.0}), indent=1).encode()]
+    named = json.loads((tangrams_folder() / "annotations.json").read_text("utf-8"))
+    return [json.dumps(dict(list(named.items())[:3]), indent=1).encode()]
 
 
 KINDS = {

@@ -18,7 +18,7 @@ from tools import quality_sheet
 from tools.__main__ import main as run_tool
 from tools.quality import results
 from tools.quality.metrics import unit
-from tools.quality.png16 import write_png16
+from tools.quality.references import write_png16
 from tools.quality.scenes import scenes
 
 WIDTH, HEIGHT = 80, 60

@@ -11,9 +11,9 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display
 from diorama.render.model.errors import UsageError
 from diorama.scene_specs.language.scene import Scene
+from tests.statistical.power import CHANGES
 from tests.statistical.scenes import scenes
 from tools import render_statistics
-from tools.render_statistics import CHANGES
 
 
 def changed(name: str, scene: str) -> Scene:

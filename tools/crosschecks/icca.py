@@ -44,6 +44,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 from diorama.scene_specs.benchmarks.icca.generate import generate
 from diorama.scene_specs.benchmarks.icca.layout import graph_from_json
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, play
+from diorama.scene_specs.benchmarks.icca.play_files import write_played
 from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
 from diorama.scene_specs.benchmarks.icca.prompts import Part, messages_of, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
@@ -56,7 +57,6 @@ from diorama.scene_specs.benchmarks.icca.score import (
     rate,
     scores,
 )
-from diorama.scene_specs.benchmarks.icca.transcript_files import write_played
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
 from diorama.scene_specs.language.chat import Picture
 from tools.crosschecks import Row

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from diorama.render.model.errors import AssetError
 from diorama.scene_specs.language.pictures import decode_png
 from diorama.scene_specs.language.writing import write_atomic
 from tools.quality.metrics import Picture, unit
-from tools.quality.sources import sources
 
 # (width, height) in pixels.
 Size = tuple[int, int]
@@ -23,6 +24,40 @@ Size = tuple[int, int]
 FOLDER = Path("build/quality")
 _MEASURED = ("seconds", "cpu", "truth")
 _FIELDS = (*_MEASURED, "load", "about")
+
+
+_ROOT = Path(__file__).parents[2]
+# The compiler's work is in a scene's digest, and a profile's in a candidate's settings.
+_FILES = (
+    "render/renderers/cycles", "render/annotations", "render/geometry", "render/episode/make_record.py",
+    "tools/quality/measure.py", "tools/quality/tuned.py", "tools/quality/published.py",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def sources(root: Path = _ROOT, paths: tuple[str, ...] = _FILES) -> str:
+    """Return the SHA-256 of the code of these files in the order of their names, without comments and docstrings.
+
+    Raises FileNotFoundError for a missing file or folder.
+    """
+    found = hashlib.sha256()
+    for name in paths:
+        path = root / name
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            code = _code(file.read_text("utf-8"))
+            found.update(f"{file.relative_to(root).as_posix()}\n{code}\n".encode())
+    return found.hexdigest()
+
+
+def _code(text: str) -> str:
+    """Return a module's syntax tree without its docstrings."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:]
+    return ast.dump(tree)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, annotation_file
+from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
 from diorama.scene_specs.benchmarks.kilogram.grow import draw_tangram, varied
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
-from diorama.scene_specs.benchmarks.kilogram.own import tangram_data
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, Tangram
 
 SEED = 2024
@@ -55,6 +55,34 @@ def described(text: str) -> Iterator[Annotation]:
         yield Annotation(tangram, counts[tangram], whole, tuple(names[piece] for piece in PIECES))
 
 
+def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
+    """Return the file as JSON data. A corner is [a, b, c, d]: x = (a + b sqrt 2) / 4, y = (c + d sqrt 2) / 4 legs."""
+    return {
+        "version": 1,
+        "tangrams": {
+            one.name: [[[x.a, x.b, y.a, y.b] for x, y in polygon] for polygon in one.polygons] for one in tangrams
+        },
+    }
+
+
+def annotation_file(annotations: Mapping[str, tuple[Annotation, ...]]) -> dict[str, Any]:
+    """Return the descriptions as in a published annotation file, as JSON data."""
+    return {
+        tangram: {
+            **measures(items),
+            "annotations": [
+                {
+                    "whole": {"wholeAnnotation": item.whole},
+                    "part": {str(piece): name for piece, name in zip(PIECES, item.part, strict=True)},
+                    "workerId": "diorama",
+                }
+                for item in items
+            ],
+        }
+        for tangram, items in annotations.items()
+    }
+
+
 def build(folder: Path) -> None:
     """Write tangrams.json and annotations.json."""
     found: dict[str, tuple[Annotation, ...]] = {}
@@ -68,7 +96,7 @@ def build(folder: Path) -> None:
     lines = [f" {json.dumps(name)}: {json.dumps(one, separators=(',', ':'))}" for name, one in data["tangrams"].items()]
     text = f'{{"version": {data["version"]}, "tangrams": {{\n' + ",\n".join(lines) + "\n}}\n"
     (folder / "tangrams.json").write_text(text, encoding="utf-8")
-    named = annotation_file({name: found[name] for name in sorted(found)}, "diorama", measures)
+    named = annotation_file({name: found[name] for name in sorted(found)})
     (folder / "annotations.json").write_text(json.dumps(named, indent=1) + "\n", encoding="utf-8")
 
 

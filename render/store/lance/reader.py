@@ -6,8 +6,10 @@ Reads use small batches: by default a batch is a complete file, with all its ima
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from datetime import UTC
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,6 @@ from diorama.render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, i
 from diorama.render.store.lance.durability import last_complete, torn_file
 from diorama.render.store.lance.errors import reason, translate_errors, translate_filter_errors
 from diorama.render.store.lance.location import probe_location
-from diorama.render.store.lance.versions import Change, Version, changes
 from diorama.render.store.rows import job_of_row, record_of
 
 log = logging.getLogger(__name__)
@@ -92,6 +93,74 @@ def _check_complete(url: str, dataset: Any) -> None:
         f"{url}: its newest version {dataset.version} is incomplete: {torn}. If the machine lost power during that "
         f"commit, `render-store repair {url}` goes back to version {back}, which has every acknowledged episode"
     )
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a store: every commit is one, a tag names one.
+
+    It stays until `LanceStore.clean_up` deletes old ones; a tagged one stays as long as its tag.
+
+    Attributes:
+        number: counts from 1.
+        committed: time in UTC.
+        episodes: counts at that version.
+        fragments: counts at that version.
+    """
+
+    number: int
+    committed: datetime
+    episodes: int
+    fragments: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """State of an episode from a version on.
+
+    Attributes:
+        present: False where it was deleted, or not stored yet.
+    """
+
+    version: int
+    committed: datetime
+    present: bool
+    attempt: int | None = None
+    job_hash: str | None = None
+    sha256: str | None = None
+    text_sha256: str | None = None
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What differs between two states."""
+        return (self.present, self.attempt, self.job_hash, self.sha256, self.text_sha256)
+
+
+def changes(versions: list[Version], state_at: Callable[[Version], Change]) -> list[Change]:
+    """Return the changes of an episode, oldest first.
+
+    Bisects the span between two versions with different states, which reads few versions instead of all. Spans end
+    where episodes were deleted, because an episode can't vanish elsewhere. An episode that was replaced and then
+    replaced again by its previous bytes may go unnoticed.
+    """
+    if not versions:
+        return []
+    seen: dict[int, Change] = {}
+
+    drops = [index for index, (old, new) in enumerate(pairwise(versions)) if new.episodes < old.episodes]
+    ends = sorted({0, len(versions) - 1, *drops, *(index + 1 for index in drops)})
+    spans = [*pairwise(ends)] or [(0, 0)]
+    while spans:
+        first, last = spans.pop()
+        for index in (first, last):
+            if index not in seen:
+                seen[index] = state_at(versions[index])
+        if last - first > 1 and seen[first].state != seen[last].state:
+            middle = (first + last) // 2
+            spans += [(first, middle), (middle, last)]
+    ordered = [seen[index] for index in sorted(seen)]
+    kept = [ordered[0]] if ordered[0].present else []
+    return kept + [new for old, new in pairwise(ordered) if new.state != old.state]
 
 
 class LanceReader:

@@ -159,25 +159,3 @@ def _metadata_problem(item: Mapping[str, Any]) -> str:
             final.update({str(piece): str(action.get("annotation")) for piece in action["pieces"]})
     other = [key for key in _KEYS if final and final.get(key) != item["part"][key]]
     return f"its final actions name another part for piece {', '.join(other)}; part is used" if other else ""
-
-
-def annotation_file(annotations: Mapping[str, tuple[Annotation, ...]], worker: str, measures: Any) -> dict[str, Any]:
-    """Return the published file, as JSON data.
-
-    Args:
-        measures: annotations of a tangram -> {"snd", "pnd", "psa"}.
-    """
-    return {
-        tangram: {
-            **measures(items),
-            "annotations": [
-                {
-                    "whole": {"wholeAnnotation": item.whole},
-                    "part": dict(zip(_KEYS, item.part, strict=True)),
-                    "workerId": worker,
-                }
-                for item in items
-            ],
-        }
-        for tangram, items in annotations.items()
-    }

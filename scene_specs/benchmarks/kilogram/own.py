@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
 from diorama.scene_specs.benchmarks.kilogram.pieces import Root2, Tangram
-
-FORMAT_VERSION = 1
 
 
 def folder() -> Path:
     """Return the folder of the tangrams."""
     return Path(str(resources.files("diorama.assets"))) / "tangrams"
-
-
-def tangram_data(tangrams: Sequence[Tangram]) -> dict[str, Any]:
-    """Return the file as JSON data. A corner is [a, b, c, d]: x = (a + b sqrt 2) / 4, y = (c + d sqrt 2) / 4 legs."""
-    return {
-        "version": FORMAT_VERSION,
-        "tangrams": {
-            one.name: [[[x.a, x.b, y.a, y.b] for x, y in polygon] for polygon in one.polygons] for one in tangrams
-        },
-    }
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from diorama.render.compiler import compile_episode, layout
+from diorama.render.compiler import compile_episode
 from diorama.render.compiler.constraints import Demand, Rules
 from diorama.render.compiler.placement import Tally, free_strips, placing_order
 from diorama.render.model.errors import CompileError
@@ -76,7 +76,7 @@ def test_strips_keep_the_distribution() -> None:
 def test_how_many_layouts_run_side_by_side_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = {"random_objects": {"count": 9}}
     usual = frame_of(seed, **frame)
-    monkeypatch.setattr(layout, "_BATCHES", (1,))
+    monkeypatch.setattr("diorama.render.compiler.compile._BATCHES", (1,))
     assert frame_of(seed, **frame) == usual
 
 

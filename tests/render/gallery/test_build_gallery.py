@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from diorama.render.gallery import episode_pages
 from diorama.render.gallery.build_gallery import GalleryOptions, GalleryReport, build
 from diorama.render.gallery.gallery_files import folder_of, read_rows
 from diorama.render.io.written_files import RECORD
@@ -121,7 +120,7 @@ def test_stopped_half_way_it_goes_on(store: LanceStore, tmp_path: Path, monkeypa
     build(store, out, ONE)
     page = (out / "index.html").read_bytes()
     store.replace([rendered(f"demo/{number}", seed=20 + number) for number in range(3)])
-    monkeypatch.setattr(episode_pages, "_BATCH", 1)
+    monkeypatch.setattr("diorama.render.gallery.build_gallery._BATCH", 1)
     made = []
 
     def stopped(done: int) -> None:
@@ -160,7 +159,7 @@ def test_a_folder_that_cannot_be_written_is_a_clear_error(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(episode_pages, "put_folder", full)
+    monkeypatch.setattr("diorama.render.gallery.build_gallery.put_folder", full)
     with pytest.raises(StoreError, match=r"writing the gallery below .*g failed: .*No space left"):
         build(store, tmp_path / "g", ONE)
 
@@ -303,7 +302,7 @@ def _dies(*_: object) -> None:
 def test_a_process_that_dies_is_a_clear_error(
     store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(episode_pages, "_write_batch", _dies)
+    monkeypatch.setattr("diorama.render.gallery.build_gallery._write_batch", _dies)
     with pytest.raises(StoreError, match=r"died, possibly for lack of memory; .* fewer --workers"):
         build(store, tmp_path / "g", GalleryOptions(workers=2))
     monkeypatch.undo()

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from diorama.render.gallery.build_gallery import SIZE, grid_of, thumbnail
 from diorama.render.gallery.episode_facts import caption, check_of, description, page_data, search_row
-from diorama.render.gallery.episode_pages import SIZE, grid_of, thumbnail
 from diorama.render.gallery.gallery_files import script_call
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.row_checks import problems_in

@@ -1,4 +1,4 @@
-"""Runs that are killed at random and resumed, and a cluster that loses a node; long series are in tools/."""
+"""Runs that are killed at random and resumed (long series are in tools/), and a cluster that loses a node."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import chaos, cluster_check
+from tests.render.run import cluster
+from tools import chaos
 from tools.programs import ROOT
 
 
@@ -82,7 +83,7 @@ def test_ctrl_c_twice_ends_at_once_and_leaves_a_whole_store(tmp_path: Path, monk
 
 @pytest.mark.slow
 def test_a_lost_nodes_episodes_run_elsewhere(tmp_path: Path) -> None:
-    summary = cluster_check.check(2, 200, tmp_path)
+    summary = cluster.check(2, 200, tmp_path)
     assert summary["rendered"] == 200 and summary["replaced_workers"] >= 1
 
 

@@ -22,7 +22,7 @@ def problems(look: Any, stage: str = "clevr", **thing: Any) -> list[tuple[str, s
 @pytest.fixture(autouse=True)
 def lookups(monkeypatch: pytest.MonkeyPatch) -> None:
     dim = Look.model_validate({"about": "-", "without": ("glass", ("red", "metal")), "variants": ({}, {})})
-    monkeypatch.setattr("diorama.scene_specs.checks.look_checks.load_look", lambda name: dim)
+    monkeypatch.setattr("diorama.scene_specs.checks.semantics.load_look", lambda name: dim)
 
 
 def test_what_is_allowed() -> None:

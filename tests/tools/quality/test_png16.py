@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 from diorama.render.model.errors import AssetError
-from tools.quality.png16 import read_png16, write_png16
+from tools.quality.references import read_png16, write_png16
 
 
 @settings(max_examples=40)

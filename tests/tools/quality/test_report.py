@@ -20,7 +20,7 @@ from tools.quality import references, report, results
 from tools.quality.measure import divide_seconds, mean_samples
 from tools.quality.metrics import errors
 from tools.quality.plot import Point, front, svg
-from tools.quality.png16 import write_png16
+from tools.quality.references import write_png16
 from tools.quality.scenes import TestScene, scenes
 
 SIZE = (32, 24)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tools.quality import results, sources
+from tools.quality import results
 
 
 def hash_of(root: Path) -> str:
-    return sources.sources.__wrapped__(root, ("a", "one.py"))
+    return results.sources.__wrapped__(root, ("a", "one.py"))
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+import tools.simulated_gpu as build
 from tests.tools.simulated_gpu.conftest import Machine
 from tools import programs
-from tools.simulated_gpu import build
 
 # Starts all workers of a run and waits for them; in a run, a fast worker may leave nothing to the others.
 START = """

@@ -13,7 +13,7 @@ from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store import open_at
 from diorama.render.store.episode_store import PutResult
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.render.store.lance.versions import Change, Version, changes
+from diorama.render.store.lance.reader import Change, Version, changes
 from diorama.render.store.rows import encode
 from tests.factories import make_record
 

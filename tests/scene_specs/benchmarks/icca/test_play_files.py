@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from diorama.render.cli.specs import main
 from diorama.scene_specs.benchmarks.icca.game import Game, new_game
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup
-from diorama.scene_specs.benchmarks.icca.transcript_files import complete_length
+from diorama.scene_specs.benchmarks.icca.play_files import complete_length
 from tests.scene_specs.benchmarks.icca.pieces import game, write
 
 

@@ -1,20 +1,14 @@
-"""Kill a node of a local Ray cluster during a run.
+"""A local Ray cluster that loses a node during a run.
 
-    python -m tools cluster-check --nodes 4 --episodes 80
-
-Every episode must be rendered. Uses ray.cluster_utils: each node has its own raylet, object store and workers, as on a
-separate machine.
+Uses ray.cluster_utils: each node has its own raylet, object store and workers, as on a separate machine.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
-import tempfile
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,19 +18,17 @@ from unittest.mock import patch
 from ray.cluster_utils import Cluster
 
 from diorama.render.store import open_store
-from tools.programs import ROOT, command, positive, write_specs
-
-log = logging.getLogger("cluster")
+from tools.programs import ROOT, command, write_specs
 
 _START_SECONDS = 200.0
 
 
 @contextmanager
-def cluster_of(nodes: int, cpus: int = 1) -> Iterator[tuple[Cluster, list[Any]]]:
+def cluster_of(nodes: int) -> Iterator[tuple[Cluster, list[Any]]]:
     """Run a head without CPUs and a number of nodes until the block ends."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "num_gpus": 0, "include_dashboard": False})
     try:
-        yield cluster, [cluster.add_node(num_cpus=cpus, num_gpus=0) for _ in range(nodes)]
+        yield cluster, [cluster.add_node(num_cpus=1, num_gpus=0) for _ in range(nodes)]
     finally:
         cluster.shutdown()
 
@@ -63,7 +55,6 @@ def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
                 raise AssertionError(f"{nodes} workers and a first commit took more than {_START_SECONDS:g} s")
             time.sleep(0.2)
         cluster.remove_node(workers[0], allow_graceful=False)
-        log.info("a node was killed with %d of %d episodes stored", open_store(str(store)).count(), episodes)
         out, _ = process.communicate(timeout=300)
     summary: dict[str, Any] = json.loads(out)
     stored = sorted(name for name, _ in open_store(str(store)).ids())
@@ -74,16 +65,3 @@ def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
 
 def _workers(events: Path) -> int:
     return events.read_text().count('"worker-up"') if events.exists() else 0
-
-
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--nodes", type=positive, default=4)
-    parser.add_argument("--episodes", type=positive, default=80)
-
-
-def main(options: Namespace) -> None:
-    """Run the check. Raises AssertionError."""
-    with tempfile.TemporaryDirectory(prefix="cluster-") as name:
-        start = time.monotonic()
-        summary = check(options.nodes, options.episodes, Path(name))
-        log.info("rendered all %d episodes in %.0f s; %s", options.episodes, time.monotonic() - start, summary)
