@@ -34,10 +34,8 @@ def with_look(scene: Scene, name: str, variant: int | None = None, words: bool =
     rng = keys.generator(name)
     drawn, offset = int(rng.integers(max(len(look.variants), 1))), (rng.random(2) * _FAR).tolist()
     number = drawn if variant is None else variant
-    if number >= max(len(look.variants), 1):
-        raise LookError(
-            f"episode {scene.id}: look {name!r} has {len(look.variants)} variants, counted from 0: {number}"
-        )
+    if number >= (count := max(len(look.variants), 1)):
+        raise LookError(f"episode {scene.id}: found variant {number} of look {name!r}; allowed: 0 to {count - 1}")
     chosen = look.variant(number)
     resolved = SceneLook(
         name=name,
@@ -62,8 +60,8 @@ def _check_words(scene: Scene, name: str, look: Look) -> None:
             if not look.keeps_word(item.color, item.material.name):
                 raise LookError(
                     f"episode {scene.id}: frame {frame.name}: object {item.name!r} is {item.color} "
-                    f"{item.material.name}; look {name!r} does not keep this word of a color; choose another, or "
-                    "another look"
+                    f"{item.material.name}, whose color does not hold in look {name!r}; use another color, "
+                    "material or look"
                 )
 
 

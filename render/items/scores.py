@@ -309,7 +309,7 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
     cells = [
         [
             row["by"], row["group"], row["items"], f"{100 * row['accuracy']:.1f}",
-            f"{100 * row['low']:.1f}-{100 * row['high']:.1f}",
+            f"{100 * row['low']:.1f}{' to ' if row['low'] < 0 else '-'}{100 * row['high']:.1f}",
             f"{100 * row['chance']:.1f}", *(guessed(row, name) for name in GUESSERS), row["invalid"], row["missing"],
         ]
         for row in found

@@ -85,8 +85,9 @@ def _words(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]
             material = item.material.name if isinstance(item.material, MaterialSpec) else item.material
             color = item.color if isinstance(item.color, str) else None
             if material is not None and not look.keeps_word(color, material):
+                found = f"{color or 'a drawn color'} {material}"
                 problem = (
-                    f"found {color or 'a drawn color'} {material}; look {name!r} does not keep this word of a color"
+                    f"found {found}, whose color does not hold in look {name!r}; use another color, material or look"
                 )
                 yield PathDiagnostic(("frames", number, "objects", index, "material"), problem)
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
+from diorama.scene_specs.language.diagnostics import did_you_mean, option_problems
 from diorama.scene_specs.language.errors import DioramaError
 from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.registry import PluginError, plugin, plugins
@@ -182,11 +183,17 @@ def load_look(name: str) -> Look:
     Raises:
         LookError: it does not exist, or its file is invalid.
     """
+    known = look_names()
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise LookError(f"unknown look {name!r}; there are: {', '.join(known)}" + (f"; {hint}" if hint else ""))
+    path: Path = plugin("looks", name).load()
     try:
-        path: Path = plugin("looks", name).load()
         return Look.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError, PluginError) as error:
-        raise LookError(f"look {name!r}: {error}") from error
+    except ValidationError as error:
+        raise LookError(f"look {name!r}: {path}: {'; '.join(option_problems(error))}") from error
+    except (OSError, PluginError) as error:
+        raise LookError(f"look {name!r}: {path}: {error}") from error
 
 
 @lru_cache(maxsize=64)

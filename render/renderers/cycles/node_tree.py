@@ -14,6 +14,9 @@ from diorama.scene_specs.language.materials import load_material
 from diorama.scene_specs.language.registry import plugin, singular
 from diorama.scene_specs.language.scene import SceneMaterial
 
+# Heights at which a baseboard and a wall begin, Blender units: boards and tiles on a rising ground would bend with it.
+_WALL = (0.4, 0.75)
+
 
 class Tree:
     """A material under construction: `add` creates a node, `link` connects sockets, `finish` sets the surface.
@@ -127,6 +130,13 @@ class Tree:
             self._set(socket, value)
         return node.outputs[0]
 
+    def walled(self, surface: Any) -> Any:
+        """Output of a ground's shader, with a wall and its baseboard where the ground rises behind the scene."""
+        height = self.add("SeparateXYZ", _0=self.add("TexCoord").outputs["Object"]).outputs[2]
+        rising, above = (self.math("GREATER_THAN", height, start) for start in _WALL)
+        color = self.blend(above, (0.72, 0.7, 0.66), (0.55, 0.53, 0.5))
+        return self.mix(rising, surface, self.add("BsdfDiffuse", Color=color).outputs[0])
+
     def finish(self, surface: Any) -> Any:
         """Connect the surface output and return the material."""
         self.link(surface, self._output.inputs["Surface"])
@@ -150,7 +160,8 @@ def build_material(material: SceneMaterial | Recipe, noun: str = "materials") ->
         if isinstance(material, SceneMaterial) and (pattern := material.pattern) is not None:
             recipe = load_material(pattern.name, "patterns")
             tree.paint(recipe.build(tree, recipe.Parameters(**pattern.parameters)))
-        return tree.finish(found.build(tree, found.Parameters(**material.parameters)))
+        surface = found.build(tree, found.Parameters(**material.parameters))
+        return tree.finish(tree.walled(surface) if noun == "grounds" else surface)
     except Exception as error:  # plug-ins raise anything
         bpy.data.materials.remove(tree.material)
         if isinstance(error, DioramaError):

@@ -26,10 +26,11 @@ def build(tree: Any, parameters: Parameters) -> Any:
     point = tree.point()
     clouds = tree.noise(point, parameters.scale, 4.0, 0.6)
     grit = tree.noise(point, 22.0, 1.0, 0.8)
-    cells = tree.add("TexVoronoi", voronoi_dimensions="2D", Vector=point, Scale=2.6, Randomness=1.0).outputs["Distance"]
-    pore = tree.add("MapRange", Value=cells, From_Min=0.03, From_Max=0.06, To_Min=parameters.pores, To_Max=0.0).outputs[
-        0
-    ]
+    cells = tree.add("TexVoronoi", voronoi_dimensions="2D", Vector=point, Scale=4.0, Randomness=1.0)
+    # A quarter of the cells has a pore: one in each would look like a grid.
+    some = tree.math("GREATER_THAN", tree.add("SeparateXYZ", _0=cells.outputs["Color"]).outputs[0], 0.75)
+    size = {"From_Min": 0.03, "From_Max": 0.09, "To_Min": parameters.pores, "To_Max": 0.0}
+    pore = tree.math("MULTIPLY", some, tree.add("MapRange", Value=cells.outputs["Distance"], **size).outputs[0])
     light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 1.0 - parameters.clouds - parameters.grit / 2)
     rough = tree.math("ADD", light, tree.math("MULTIPLY", grit, parameters.grit))
     color = tree.shade(parameters.color, tree.math("MULTIPLY", rough, tree.math("SUBTRACT", 1.0, pore)))

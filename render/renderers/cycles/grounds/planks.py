@@ -26,8 +26,8 @@ class Parameters(SpecModel):
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point(turn=parameters.turn)
-    size = {"Scale": 1.0, "Brick_Width": parameters.length, "Row_Height": parameters.width, "Mortar_Size": 0.012}
-    ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar": (0.5, 0.5, 0.5, 1), "Mortar_Smooth": 0.2}
+    size = {"Scale": 1.0, "Brick_Width": parameters.length, "Row_Height": parameters.width, "Mortar_Size": 0.016}
+    ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar": (0.5, 0.5, 0.5, 1), "Mortar_Smooth": 0.6}
     bricks = tree.add("TexBrick", Vector=point, offset=0.37, offset_frequency=2, **size, **ends)
     board = tree.add("SeparateXYZ", _0=bricks.outputs["Color"]).outputs[0]
     # Each board is cut from another place of the tree.
@@ -44,9 +44,9 @@ def build(tree: Any, parameters: Parameters) -> Any:
     dark = tree.math("MULTIPLY", tree.math("ADD", soft, fibers), parameters.grain)
     light = tree.math("MULTIPLY_ADD", board, parameters.boards, 1.0 + parameters.grain / 2 - parameters.boards / 2)
     lightness = tree.math("SUBTRACT", light, dark)
-    gap = tree.math("MULTIPLY_ADD", bricks.outputs["Fac"], -0.75, 1.0)
+    gap = tree.math("MULTIPLY_ADD", bricks.outputs["Fac"], -0.65, 1.0)
     color = tree.shade(parameters.color, tree.math("MULTIPLY", lightness, gap))
-    normal = tree.bump(gap, 0.02)
+    normal = tree.bump(gap, 0.012)
     body = tree.add("BsdfDiffuse", Color=color, Normal=normal).outputs[0]
     gloss = tree.add(
         "BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness, Normal=normal

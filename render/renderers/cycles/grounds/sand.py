@@ -16,8 +16,8 @@ class Parameters(SpecModel):
         (0.62, 0.52, 0.37), description="linear RGB of the grains"
     )
     grain: Positive = Field(0.035, description="size of grains, Blender units")
-    tones: float = Field(0.45, ge=0, le=1, description="how far grains differ in lightness, share (no unit)")
-    ripples: NotNegative = Field(0.07, description="height of ripples, Blender units")
+    tones: float = Field(0.2, ge=0, le=1, description="how far grains differ in lightness, share (no unit)")
+    ripples: NotNegative = Field(0.12, description="height of ripples, Blender units")
     turn: float = Field(40.0, ge=-360, le=360, description="of the ripples about Z, degrees")
 
 
@@ -31,6 +31,6 @@ def build(tree: Any, parameters: Parameters) -> Any:
     phase = tree.math("MULTIPLY_ADD", drift, 9.0, tree.math("MULTIPLY", across, 4.0))
     ripple = tree.math("MULTIPLY_ADD", tree.math("SINE", phase), 0.5, tree.math("MULTIPLY", drift, 1.5))
     light = tree.math("MULTIPLY_ADD", tone, parameters.tones, 1.05 - parameters.tones / 2)
-    color = tree.shade(parameters.color, tree.math("MULTIPLY", light, tree.math("MULTIPLY_ADD", ripple, 0.08, 0.92)))
-    rough = tree.math("MULTIPLY_ADD", tone, 0.12, ripple)
+    color = tree.shade(parameters.color, tree.math("MULTIPLY", light, tree.math("MULTIPLY_ADD", ripple, 0.12, 0.9)))
+    rough = tree.math("MULTIPLY_ADD", tone, 0.04, ripple)
     return tree.add("BsdfDiffuse", Color=color, Roughness=0.4, Normal=tree.bump(rough, parameters.ripples)).outputs[0]

@@ -30,11 +30,15 @@ def build(tree: Any, parameters: Parameters) -> Any:
     point = tree.point(turn=parameters.turn)
     clouds = tree.noise(point, parameters.scale, 5.0, 0.62, 0.4)
     # Veins follow the clouds where these cross their mean: thin lines that branch and fade.
-    stretched = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.16, 0.45, 1.0)).outputs[0]
-    fold = tree.noise(stretched, 1.0, 5.0, 0.6, 0.9)
+    stretched = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.1, 0.4, 1.0)).outputs[0]
+    fold = tree.noise(stretched, 1.0, 4.0, 0.55, 0.4)
     near = tree.math("ABSOLUTE", tree.math("SUBTRACT", fold, 0.5))
     line = tree.add("MapRange", Value=near, From_Min=0.0, From_Max=0.03, To_Min=1.0, To_Max=0.0).outputs[0]
-    faded = tree.math("MULTIPLY", tree.math("MULTIPLY", line, parameters.veins), tree.math("MULTIPLY", clouds, 1.6))
+    # They come and go along their way, which breaks the rings that such lines are.
+    strong = tree.add(
+        "MapRange", Value=clouds, From_Min=0.45, From_Max=0.65, To_Min=0.0, To_Max=parameters.veins
+    ).outputs[0]
+    faded = tree.math("MULTIPLY", line, strong)
     grains = tree.noise(point, 14.0, 1.0, 0.7)
     light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 0.95 - parameters.clouds)
     speckled = tree.math("ADD", light, tree.math("MULTIPLY", grains, 0.1))
