@@ -6,6 +6,11 @@
                                           <split>_questions.h5        the questions as the training scripts read them
                                           vocab.json                  the numbers of words and answers in these
 
+    <out>/<task>_<vague or static>_all_data/<number>.png, annotations_0.json, annotations_1000.json, ...
+                                          scenes without questions, named as the published `build_data.py` does, for
+                                          its `extract_dataset.py`
+
+Sets with other shapes, colors or size classes than the published ones have these in the names of their folders, too.
 Splits have the published names: train, val, test, test_seen, test_unseen. Images are numbered from 0 in the order of
 episode ids, which alternates between classes; `image_filename_original` has the item's own number. Areas and locations
 are those of the 1024 x 1024 canvas for every image size. Images are RGB; the published ones are RGBA, all opaque.
@@ -22,10 +27,19 @@ from typing import IO, Any
 from diorama.render.export._image_files import ImageExport, Images, StreamedJson, split_of
 from diorama.render.io.atomic_output import below, compact_json
 from diorama.render.model.record import EpisodeRecord
-from diorama.scene_specs.benchmarks.malevic.published import annotation, encoded, question, tensors, vocabulary
-from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.published import (
+    annotation,
+    encoded,
+    folder_of,
+    question,
+    tensors,
+    vocabulary,
+)
+from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.verify import task_of
 
+# Scenes in a file of annotations.
+_STEPS = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -48,9 +62,15 @@ class _MalevicExport(ImageExport):
     def write(self, record: EpisodeRecord) -> Images:
         task = task_of(record)
         split = split_of(record.scene.split).replace("-", "_")
-        folder = f"{task['name']}_{task['variant']}_dataset"
-        entry = annotation(task)
+        folder = folder_of(task)
         index = self.counts[f"{folder}/{split}"]
+        if split == RAW:
+            entry = annotation(task, index)
+            file = f"{folder}/annotations_{index // _STEPS * _STEPS}.json"
+            self.counts[f"{folder}/{split}"] += 1
+            self.stream(file, ["entries"], _Entries).add("entries", entry, key=str(index))
+            return [(f"{folder}/{index}.png", record.images[0].png)]
+        entry = annotation(task)
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
         self.counts[f"{folder}/{split}"] += 1
         asked = question(task, index, split)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from diorama.scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
@@ -25,7 +27,8 @@ class Options(Command):
 
     main: sup1 asks for the biggest or smallest object. pos1 and pos compare with all objects, set-pos with objects of
     the same shape. In sup1 and pos1, all objects have the same shape. hard: pos1-hard, pos-hard, set-pos-hard and
-    set-pos-very-hard never ask about the largest or smallest of the compared objects. In set-pos-compositional,
+    set-pos-very-hard never ask about the largest or smallest of the compared objects. sup1-hard, which is in no group,
+    asks for the biggest or smallest object of its shape, which is neither in the scene. In set-pos-compositional,
     test-unseen has pairs of shape and adjective that train lacks. generalization: training data with few to many of
     these pairs: generalization-B, generalization-C, generalization-D, generalization-E, generalization-F,
     generalization-G, generalization-H.
@@ -37,17 +40,31 @@ class Options(Command):
 
     # fmt: off
     name: Literal[
-        "sup1", "pos1", "pos", "set-pos", "pos1-hard", "pos-hard", "set-pos-hard", "set-pos-very-hard",
+        "sup1", "pos1", "pos", "set-pos", "sup1-hard", "pos1-hard", "pos-hard", "set-pos-hard", "set-pos-very-hard",
         "set-pos-compositional", "generalization-B", "generalization-C", "generalization-D", "generalization-E",
         "generalization-F", "generalization-G", "generalization-H", "main", "hard", "generalization", "all",
     ] = option("main", "Set of MALeViC, or group of sets; see above.", name="--set", metavar="NAME", group="Sampling")
     # fmt: on
-    split: Literal["train", "val", "test", "test-seen", "test-unseen", "all"] = option("all", "Split to generate.")
-    count: int | None = option(None, "Items per set and split.  [default: the published numbers]", ge=0)
+    split: Literal["train", "val", "test", "test-seen", "test-unseen", "raw", "all"] = option(
+        "all", "Split to generate. raw: scenes without questions, as the published build_data.py makes them."
+    )
+    count: int | None = option(None, "Items per set and split.  [default: the published numbers, for raw 25,000]", ge=0)
     first: First = 0
     seed: Seed = 0
     variant: Literal["vague", "static"] = option(
-        "vague", "Sample k for each scene (vague), or use k = 0.29 in every scene (static).", group="Contents"
+        "vague", "Sample k for each scene (vague), or use its mean in every scene (static).", group="Contents"
+    )
+    reference_k: float = option(0.29, "Mean of k.", ge=0, le=1)
+    reference_sigma: float = option(0.066, "Standard deviation of k.", ge=0.001, le=0.2)
+    shapes: tuple[Literal["triangle", "circle", "square", "rectangle"], ...] = option(
+        ("triangle", "circle", "square", "rectangle"), "Shapes of objects. Repeatable.  [default: all four]"
+    )
+    colors: tuple[Literal["red", "blue", "yellow", "green", "white"], ...] = option(
+        ("red", "blue", "yellow", "green", "white"), "Colors of objects. Repeatable.  [default: all five]"
+    )
+    rads: tuple[int, ...] = option(
+        (30, 40, 50, 60, 70, 80, 90, 100, 110, 120),
+        "Size class: half the edge of a square, 5 to 190 units. Repeatable.  [default: 30, 40, ..., 120]",
     )
     areas: Literal["published", "true"] = option(
         "published",
@@ -70,6 +87,16 @@ class Options(Command):
         le=50,
     )
     world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if len({*self.rads}) < 3 or not all(5 <= radius <= 190 for radius in self.rads):
+            raise ValueError(f"--rads {', '.join(map(str, self.rads))}: expected three or more numbers from 5 to 190")
+        if self.areas == "true" and not {*self.rads} <= {*range(30, 121, 10)}:
+            raise ValueError("--areas true has circles of the sizes 30, 40, ..., 120 only; omit --rads or --areas")
+        if self.name.startswith("generalization") and (len({*self.shapes}) < 4 or len({*self.colors}) < 5):
+            raise ValueError("generalization sets have all shapes and colors; omit --shapes and --colors")
+        return self
 
 
 class Statistics(Report, run="report:statistics", text="report:table"):

@@ -12,12 +12,9 @@ import numpy as np
 from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
 from diorama.scene_specs.benchmarks.malevic.labels import label_of
 from diorama.scene_specs.benchmarks.malevic.published import objects_of
-from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.sets import Set, set_of
 from diorama.scene_specs.benchmarks.malevic.shapes import (
     CANVAS,
-    CLASSES,
-    COLORS,
-    SHAPES,
     Areas,
     Object,
     area_of,
@@ -43,11 +40,11 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
     if "question" not in task:
         return
     try:
-        before = objects_of(task)
+        before, which = objects_of(task), set_of(task)
     except ValueError as error:
         raise spec_error(str(error), episode=data["id"]) from None
-    which, areas = SETS[task["name"]], task["areas"]
-    for k, (item, old, new) in shuffled(rng, list(_changes(before, change, areas, rng))):
+    areas = task["areas"]
+    for k, (item, old, new) in shuffled(rng, list(_changes(before, change, which, areas, rng))):
         edited = deepcopy(data)
         objects = edited["frames"][0]["objects"]
         name, asked = objects[k]["name"], task["asked"] - (item is None and k < task["asked"])
@@ -67,11 +64,11 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
 
 
 def _changes(
-    objects: Sequence[Object], change: Change, areas: Areas, rng: np.random.Generator
+    objects: Sequence[Object], change: Change, which: Set, areas: Areas, rng: np.random.Generator
 ) -> Iterator[tuple[int, tuple[Object | None, Any, Any]]]:
     """Yield the index of an object, what it becomes (None: it is removed), and the values before and after."""
     key = "radius" if change == "size" else change
-    some: dict[str, Sequence[Any]] = {"color": [*COLORS], "shape": SHAPES, "radius": CLASSES}
+    some: dict[str, Sequence[Any]] = {"color": which.colors, "shape": which.shapes, "radius": which.rads}
     for k, item in enumerate(objects):
         for value in some.get(key, ()):
             if value != getattr(item, key):

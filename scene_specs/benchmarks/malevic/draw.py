@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.scene_specs.benchmarks.malevic import Options
-from diorama.scene_specs.benchmarks.malevic.labels import K_MEAN, K_SD, askable, label_of
+from diorama.scene_specs.benchmarks.malevic.labels import askable, label_of
 from diorama.scene_specs.benchmarks.malevic.layout import Canvas
 from diorama.scene_specs.benchmarks.malevic.sets import Class, Set, opposite
 from diorama.scene_specs.benchmarks.malevic.shapes import (
     CANVAS,
-    CLASSES,
     COLORS,
     SHAPES,
     Areas,
@@ -30,6 +29,7 @@ from diorama.scene_specs.benchmarks.malevic.shapes import (
     anchor,
     area_of,
 )
+from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.rng import generator
 
 FEWEST, MOST = 5, 9
@@ -45,7 +45,7 @@ class Drawn(NamedTuple):
     """A scene.
 
     Attributes:
-        target: index of the object that the item asks about.
+        target: index of the object that the item asks about, of raw scenes 0.
     """
 
     objects: tuple[Object, ...]
@@ -67,37 +67,53 @@ class _Batch(NamedTuple):
         return _Batch._make(part[which] for part in self)
 
 
-_canvas = lru_cache(maxsize=2)(Canvas)
+_canvas = lru_cache(maxsize=8)(Canvas)
 
 
-def draw_scene(options: Options, episode: str, which: Set, wanted: Class) -> Drawn:
-    """Draw the scene of an item. Raises RuntimeError if none is found (never observed)."""
+def draw_scene(options: Options, episode: str, which: Set, wanted: Class | None, shape: str) -> Drawn:
+    """Draw the scene of an item.
+
+    Args:
+        wanted: its class; None for a scene that may have any query.
+        shape: that of all objects, if a set has one shape.
+
+    Raises:
+        UsageError: none is found (never observed with the published terms).
+    """
     rng = generator(options.seed, episode, "scene")
     count = FEWEST + int(rng.random() * (MOST - FEWEST + 1)) if options.uniform_count else 0
     for _ in range(_BATCHES):
-        batch = _contents(rng.random((_BATCH, 1 + 3 * MOST)), which, wanted, count)
-        batch, targets = _with_query(batch, which, wanted, options.areas)
+        batch = _contents(rng.random((_BATCH, 1 + 3 * MOST)), which, shape, count)
+        targets = np.zeros(_BATCH, dtype=np.intp)
+        if wanted is not None:
+            batch, targets = _with_query(batch, which, wanted, options.areas)
         # The first scene without overlaps in the order of draws: groups with fewer objects get no preference.
         found: tuple[int, Drawn] | None = None
         for number, k in _with_k(batch, targets, which, wanted, options, rng):
-            placed = _place(batch.take(number), options, rng)
+            placed = _place(batch.take(number), which, options, rng)
             if placed is not None and (found is None or number[placed[0]] < found[0]):
                 row, objects = placed
                 found = (int(number[row]), Drawn(objects, float(k[row]), int(targets[number[row]])))
         if found is not None:
             return found[1]
-    raise RuntimeError(
-        f"episode {episode}, seed {options.seed}: no scene of class {wanted} in {_BATCHES * _BATCH} attempts"
+    sought = "with a query" if wanted is None else f"for a {wanted.color} {wanted.shape} that is {wanted.adjective}"
+    raise UsageError(
+        f"episode {episode}, seed {options.seed}: no scene {sought} in {_BATCHES * _BATCH:,} attempts; pass more "
+        "--colors, --shapes or --rads"
     )
 
 
-def _contents(u: Floats, which: Set, wanted: Class, count: int) -> _Batch:
+def _contents(u: Floats, which: Set, one_shape: str, count: int) -> _Batch:
     """Map uniform numbers to contents. count: of objects, 0 to draw it."""
     n = np.full(len(u), count) if count else FEWEST + (u[:, 0] * (MOST - FEWEST + 1)).astype(np.intp)
-    color, size, shape = ((part * len(words)).astype(np.intp) for part, words in zip(
-        np.split(u[:, 1:], 3, axis=1), (_COLORS, CLASSES, SHAPES), strict=True))  # fmt: skip
+    numbers = (
+        [_COLORS.index(color) for color in which.colors], range(len(which.rads)),
+        [SHAPES.index(shape) for shape in which.shapes],
+    )  # fmt: skip
+    color, size, shape = (np.array(some, dtype=np.intp)[(part * len(some)).astype(np.intp)] for part, some in zip(
+        np.split(u[:, 1:], 3, axis=1), numbers, strict=True))  # fmt: skip
     if which.one_shape:
-        shape = np.full_like(shape, SHAPES.index(wanted.shape))
+        shape = np.full_like(shape, SHAPES.index(one_shape))
     return _Batch(n, color, size, shape, np.arange(MOST) < n[:, None])
 
 
@@ -111,8 +127,8 @@ def _with_query(batch: _Batch, which: Set, wanted: Class, areas: Areas) -> tuple
     targets = named.argmax(axis=1)
     rows = np.arange(len(targets))
     size = batch.size[rows, targets]
-    good = (named.sum(axis=1) == 1) & (size > 0) & (size < len(CLASSES) - 1)
-    area = _canvas(areas).areas[batch.shape, batch.size]
+    good = (named.sum(axis=1) == 1) & (size > 0) & (size < len(which.rads) - 1)
+    area = _canvas(areas, which.rads).areas[batch.shape, batch.size]
     own = area[rows, targets]
     peers = batch.present & (batch.shape == shape_no) if which.by_set else batch.present
     low = np.where(peers, area, area.max()).min(axis=1)
@@ -120,7 +136,7 @@ def _with_query(batch: _Batch, which: Set, wanted: Class, areas: Areas) -> tuple
     good &= low < high
     if which.by_set:
         good &= peers.sum(axis=1) >= 3
-    if which.hardness:
+    if which.hardness and which.kind != "sup1":
         good &= (low < own) & (own < high)
     elif which.by_set:
         good &= np.where(batch.present, area, area.max()).min(axis=1) < own
@@ -135,20 +151,19 @@ def _with_query(batch: _Batch, which: Set, wanted: Class, areas: Areas) -> tuple
 
 
 def _with_k(
-    batch: _Batch, targets: Ints, which: Set, wanted: Class, options: Options, rng: np.random.Generator
+    batch: _Batch, targets: Ints, which: Set, wanted: Class | None, options: Options, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield indices of scenes whose k gives the sentence its truth value, and their k, grouped by number of objects."""
-    adjective = wanted.adjective if wanted.true else opposite(which, wanted.adjective)
+    mean, spread = which.reference_k, which.reference_sigma
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
     last_only = options.kept == "last"
     order = _order(options.seed, which.name) if last_only and which.one_shape else ()
     chances = rng.random(len(targets)).tolist() if last_only and not order else []
     for number, u in enumerate(uniform):
-        k = K_MEAN if options.variant == "static" else round(NormalDist(K_MEAN, K_SD).inv_cdf(max(u, 1e-300)), 6)
-        objects = _unplaced(batch, number, options.areas)
-        item = objects[int(targets[number])]
-        if label_of(which, objects, item, k).size != adjective or not askable(which, objects, item, k):
+        k = mean if options.variant == "static" else round(NormalDist(mean, spread).inv_cdf(max(u, 1e-300)), 6)
+        objects = _unplaced(batch, number, which, options.areas)
+        if not _has_query(which, objects, int(targets[number]), wanted, k):
             continue
         if last_only and not _last_has_query(which, objects, k, order or chances[number]):
             continue
@@ -156,6 +171,13 @@ def _with_k(
     for count in sorted(by_count):
         pairs = by_count[count]
         yield np.array([number for number, _ in pairs], dtype=np.intp), np.array([k for _, k in pairs])
+
+
+def _has_query(which: Set, objects: list[Object], target: int, wanted: Class | None, k: float) -> bool:
+    if wanted is None:
+        return any(askable(which, objects, item, k) for item in objects)
+    item, adjective = objects[target], wanted.adjective if wanted.true else opposite(which, wanted.adjective)
+    return label_of(which, objects, item, k).size == adjective and askable(which, objects, item, k)
 
 
 @lru_cache
@@ -181,19 +203,21 @@ def _last_has_query(which: Set, objects: list[Object], k: float, last: tuple[str
     return askable(which, objects, alone[int(last * len(alone))], k)
 
 
-def _unplaced(batch: _Batch, number: int, areas: Areas) -> list[Object]:
+def _unplaced(batch: _Batch, number: int, which: Set, areas: Areas) -> list[Object]:
     objects = []
     for k in range(int(batch.counts[number])):
-        shape, radius = SHAPES[batch.shape[number, k]], CLASSES[batch.size[number, k]]
+        shape, radius = SHAPES[batch.shape[number, k]], which.rads[batch.size[number, k]]
         color = _COLORS[batch.color[number, k]]
         objects.append(Object(shape, color, radius, area_of(shape, radius, areas), 0.0, 0.0, False))
     return objects
 
 
-def _place(batch: _Batch, options: Options, rng: np.random.Generator) -> tuple[int, tuple[Object, ...]] | None:
+def _place(
+    batch: _Batch, which: Set, options: Options, rng: np.random.Generator
+) -> tuple[int, tuple[Object, ...]] | None:
     """Draw positions once for scenes with equal numbers of objects; return the first without overlaps, None if none."""
     n = int(batch.counts[0])
-    canvas = _canvas(options.areas)
+    canvas = _canvas(options.areas, which.rads)
     u = rng.random((len(batch.counts), n, 3))
     shape, size, color = batch.shape[:, :n], batch.size[:, :n], batch.color[:, :n]
     poses = (shape == SHAPES.index("triangle")) | (shape == SHAPES.index("rectangle"))
@@ -207,7 +231,7 @@ def _place(batch: _Batch, options: Options, rng: np.random.Generator) -> tuple[i
     row = int(clear.argmax())
     objects = []
     for s, c, z, t, (x, y) in zip(shape[row], color[row], size[row], turned[row], corner[row].tolist(), strict=True):
-        word, radius = SHAPES[s], CLASSES[z]
+        word, radius = SHAPES[s], which.rads[z]
         dx, dy = anchor(word, radius, bool(t), options.areas)
         area = area_of(word, radius, options.areas)
         objects.append(Object(word, _COLORS[c], radius, area, y + dy, x + dx, bool(t)))

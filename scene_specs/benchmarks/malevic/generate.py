@@ -11,7 +11,16 @@ from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.draw import draw_scene
 from diorama.scene_specs.benchmarks.malevic.labels import Label, askable, label_of
 from diorama.scene_specs.benchmarks.malevic.report import SetReport, table
-from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, class_of, opposite, sentence
+from diorama.scene_specs.benchmarks.malevic.sets import (
+    GENERALIZATION,
+    RAW,
+    SETS,
+    Set,
+    class_of,
+    opposite,
+    sentence,
+    set_by,
+)
 from diorama.scene_specs.benchmarks.malevic.shapes import Object, placed
 from diorama.scene_specs.benchmarks.malevic.table import on_table
 from diorama.scene_specs.language.benchmark import Series
@@ -19,10 +28,11 @@ from diorama.scene_specs.language.errors import UsageError
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),
-    "hard": tuple(name for name, one in SETS.items() if one.hardness),
+    "hard": tuple(name for name, one in SETS.items() if one.hardness and name != "sup1-hard"),
     "generalization": tuple(f"generalization-{letter}" for letter in GENERALIZATION),
-    "all": tuple(SETS),
+    "all": tuple(name for name in SETS if name != "sup1-hard"),
 }
+_RAW_SCENES = {RAW: 25_000}
 _log = logging.getLogger(__name__)
 
 
@@ -35,9 +45,17 @@ def generate(options: Options) -> Series:
         for report, (name, split, numbers) in zip(reports, parts, strict=True):
             for number in numbers:
                 spec = malevic_spec(options, name, split, number)
-                report.add(spec["task"])
+                if split != RAW:
+                    report.add(spec["task"])
                 yield spec
-        _log.info("%s", table([report.row() for report in reports if report.items]).removesuffix("\n"))
+        made = [report for report in reports if report.items]
+        if made:
+            _log.info("%s", table([report.row() for report in made]).removesuffix("\n"))
+        if alike := [f"{one.name} {one.split}" for one in made if one.items > 1 and len(one.answers) == 1]:
+            _log.warning(
+                "%s: all answers are equal; numbers of items that are a multiple of 80 have each class as often",
+                ", ".join(alike),
+            )
 
     return Series(specs(), sum(len(numbers) for *_, numbers in parts), "items")
 
@@ -48,8 +66,8 @@ def _parts(options: Options) -> list[tuple[str, str, range]]:
     found = [
         (name, split, range(options.first, options.first + (items if options.count is None else options.count)))
         for name in names
-        for split, items in SETS[name].splits.items()
-        if options.split in ("all", split)
+        for split, items in (_RAW_SCENES if options.split == RAW else SETS[name].splits).items()
+        if options.split in ("all", split) and (split != RAW or not SETS[name].base)
     ]
     if not found:
         allowed = ", ".join(SETS[names[0]].splits)
@@ -60,17 +78,18 @@ def _parts(options: Options) -> list[tuple[str, str, range]]:
 def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[str, Any]:
     """Return item `number` of a split of a set, as JSON data for EpisodeSpec, independently of other items.
 
-    Id: `malevic/<set>/<split>/<6 digits>`. Generalization sets have the images of set-pos-compositional, some with
-    another question.
+    Id: `malevic/<set>/<split>/<6 digits>`. Scenes of split raw have no question. Generalization sets have the
+    images of set-pos-compositional, some with another question.
     """
-    which = SETS[name]
-    of_image, asked = class_of(which, split, number, options.seed)
-    image_set = SETS[which.base] if which.base else which
-    drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image)
+    which = set_by(name, options)
+    image_set = set_by(which.base, options) if which.base else which
+    of_image, asked = (None, None) if split == RAW else class_of(which, split, number, options.seed)
+    shape = of_image.shape if of_image else which.shapes[number % len(which.shapes)]
+    drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image, shape)
     prisms = options.world == "3d"
     shown = [on_table(item) if prisms else placed(item, options.areas) for item in drawn.objects]
     given = {"split": split, "number": number, **{key: getattr(options, key) for key in ("world", "variant", "areas")}}
-    query = (drawn.target, asked.adjective, asked.true)
+    query = (drawn.target, asked.adjective, asked.true) if asked else None
     task = task_of_scene(which, drawn.objects, drawn.k, query, **given)
     objects = [{"name": f"object-{k}", **item} for k, item in enumerate(shown)]
     return {
@@ -79,7 +98,7 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[s
         "seed": options.seed,
         "stage": "table" if prisms else "flat",
         "split": split,
-        "frames": [{"name": "scene", "utterance": task["question"], "objects": objects}],
+        "frames": [{"name": "scene", "utterance": task.get("question"), "objects": objects}],
         "task": task,
     }
 
@@ -105,6 +124,7 @@ def task_of_scene(
         "benchmark": "malevic",
         "name": which.name,
         **given,
+        **which.terms(),
         **(asked or {"k": k}),
         "objects": [
             {**asdict(item), "size": label.size, **_numbers(label)} for item, label in zip(objects, labels, strict=True)

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
-from diorama.scene_specs.benchmarks.malevic.labels import K_MEAN, label_of
+from diorama.scene_specs.benchmarks.malevic.labels import label_of
 from diorama.scene_specs.benchmarks.malevic.layout import Canvas
 from diorama.scene_specs.benchmarks.malevic.published import annotation
 from diorama.scene_specs.benchmarks.malevic.published import question as published_question
-from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SETS, Set, adjectives
+from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, K_MEAN, SETS, Set, adjectives
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text, preview_json

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from diorama.scene_specs.benchmarks.malevic.sets import Set
-from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, Object
-
-# Mean and standard deviation of k in the published sets.
-K_MEAN, K_SD = 0.29, 0.066
+from diorama.scene_specs.benchmarks.malevic.shapes import Object
 
 
 class Label(NamedTuple):
@@ -20,7 +17,7 @@ class Label(NamedTuple):
         size: the set's word, None for an object that is neither biggest nor smallest.
         threshold: None if all compared areas are equal, and for superlatives.
         distance: |area - threshold| / (greatest - least area); None where the threshold is.
-        vague: whether k = 0.29 would give another word.
+        vague: whether the mean of k would give another word.
     """
 
     size: str | None
@@ -47,29 +44,29 @@ def compared(which: Set, objects: Sequence[Object], item: Object) -> list[Object
 def label_of(which: Set, objects: Sequence[Object], item: Object, k: float) -> Label:
     """Return the label of an object in its scene."""
     if which.kind == "sup1":
-        radii = [other.radius for other in objects]
-        ends = {max(radii): "biggest", min(radii): "smallest"}
-        return Label(ends.get(item.radius))
+        radii = [other.radius for other in compared(which, objects, item)]
+        ends = {min(radii): "smallest", max(radii): "biggest"}
+        return Label(None if which.by_set and len(radii) < 3 else ends.get(item.radius))
     areas = [other.area for other in compared(which, objects, item)]
     if max(areas) == min(areas):
         return Label("small")
     limit = threshold(areas, k)
     big = is_big(item.area, limit)
     away = abs(item.area - limit) / (max(areas) - min(areas))
-    vague = big != is_big(item.area, threshold(areas, K_MEAN))
+    vague = big != is_big(item.area, threshold(areas, which.reference_k))
     return Label("big" if big else "small", limit, away, vague)
 
 
 def askable(which: Set, objects: Sequence[Object], item: Object, k: float) -> bool:
     """Return whether the set can ask about an object: unique, of a middle size class, and as hard as required."""
     alike = [other for other in objects if other.color == item.color and (which.one_shape or other.shape == item.shape)]
-    if len(alike) > 1 or not CLASSES[0] < item.radius < CLASSES[-1]:
+    if len(alike) > 1 or not which.rads[0] < item.radius < which.rads[-1]:
         return False
     label = label_of(which, objects, item, k)
     if which.kind == "sup1":
-        radii = [other.radius for other in objects]
+        radii = [other.radius for other in compared(which, objects, item)]
         extremes = radii.count(max(radii)) == 1 == radii.count(min(radii))
-        return extremes and label.size is not None
+        return extremes and label.size is not None and (not which.by_set or _between(item, objects))
     if label.threshold is None:
         return False
     rivals = compared(which, objects, item)

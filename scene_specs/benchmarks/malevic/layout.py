@@ -6,6 +6,7 @@ Polygons with axis-parallel and diagonal edges are disjoint exactly if their pro
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +21,14 @@ _CIRCLE = SHAPES.index("circle")
 _DIAGONAL = math.sqrt(0.5)
 
 
-def _outlines(areas: Areas) -> tuple[Floats, Floats, Floats]:
-    """Return, by shape, size class and pose, low and high ends (4, 10, 2, 4) along x, y, x + y, x - y from the corner
-    of the box, and width and height of the box (4, 10, 2, 2).
+def _outlines(areas: Areas, rads: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+    """Return, by shape, size class and pose, low and high ends (4, R, 2, 4) along x, y, x + y, x - y from the corner
+    of the box, and width and height of the box (4, R, 2, 2).
     """
-    low, high = np.zeros((4, 10, 2, 4)), np.zeros((4, 10, 2, 4))
-    boxes = np.zeros((4, 10, 2, 2))
+    low, high = np.zeros((2, 4, len(rads), 2, 4))
+    boxes = np.zeros((4, len(rads), 2, 2))
     for s, shape in enumerate(SHAPES):
-        for c, radius in enumerate(CLASSES):
+        for c, radius in enumerate(rads):
             for turned in (False, True):
                 width, height = extent(shape, radius, turned, areas)
                 corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64)
@@ -41,10 +42,10 @@ def _outlines(areas: Areas) -> tuple[Floats, Floats, Floats]:
     return low, high, boxes
 
 
-def _circles(areas: Areas) -> Floats:
-    """Return x and y of the center from the corner of the box, and the radius, (10, 3)."""
+def _circles(areas: Areas, rads: Sequence[int]) -> Floats:
+    """Return x and y of the center from the corner of the box, and the radius, (R, 3)."""
     rows = []
-    for radius in CLASSES:
+    for radius in rads:
         dx, dy, true_radius = circle_of(radius, areas)
         half = extent("circle", radius, False, areas)[0] / 2
         # Pixels of a published circle lie in the disc of radius r, which is smaller than its outline.
@@ -53,12 +54,12 @@ def _circles(areas: Areas) -> Floats:
 
 
 class Canvas:
-    """Tables of the shapes, for one way of measuring areas."""
+    """Tables of the shapes, for one way of measuring areas and R size classes."""
 
-    def __init__(self, areas: Areas) -> None:
-        self._low, self._high, self.boxes = _outlines(areas)
-        self._circles = _circles(areas)
-        self.areas = np.array([[area_of(shape, radius, areas) for radius in CLASSES] for shape in SHAPES])
+    def __init__(self, areas: Areas, rads: Sequence[int] = CLASSES) -> None:
+        self._low, self._high, self.boxes = _outlines(areas, rads)
+        self._circles = _circles(areas, rads)
+        self.areas = np.array([[area_of(shape, radius, areas) for radius in rads] for shape in SHAPES])
 
     def clear(self, shape: Ints, size: Ints, turned: Ints, x: Floats, y: Floats, gap: Floats) -> NDArray[np.bool_]:
         """Return for each scene, (S,) bool, whether no two of its n objects overlap or are nearer than `gap` (S, n, n).

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.malevic.labels import Label, label_of
-from diorama.scene_specs.benchmarks.malevic.sets import SETS, Set, adjectives, sentence
+from diorama.scene_specs.benchmarks.malevic.labels import Label, compared, label_of
+from diorama.scene_specs.benchmarks.malevic.sets import RAW, Set, adjectives, sentence, set_of
 from diorama.scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES, Object
 
 Strings = dict[str, str]
@@ -86,12 +86,27 @@ def tensors(numbers: Sequence[int]) -> dict[str, NDArray[np.int32 | np.int64]]:
     }
 
 
-def annotation(task: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the entry of an annotation file: the scene, its objects, and captions of each object that has a query."""
-    which, objects, k = SETS[task["name"]], objects_of(task), float(task["k"])
+def folder_of(task: Mapping[str, Any]) -> str:
+    """Return the published name of an item's folder; of scenes without questions as `build_data.py` names its own."""
+    which, variant = set_of(task), task["variant"]
+    some = [str(word) for key, words in which.terms().items() if key in ("shapes", "colors", "rads") for word in words]
+    if task["split"] != RAW:
+        return "_".join([which.name, variant, *some, "dataset"])
+    letter = "abcd"[("sup1", "pos1", "pos", "set-pos").index(which.kind)]
+    named = [letter, *([which.hardness.replace("-", "_")] if which.hardness else [])]
+    return "_".join([*named, *([] if letter == "a" else [variant]), *some, "all_data"])
+
+
+def annotation(task: Mapping[str, Any], number: int | None = None) -> list[dict[str, Any]]:
+    """Return the entry of an annotation file: the scene, its objects, and captions of each object that has a query.
+
+    Args:
+        number: of the scene in the file; by default its own.
+    """
+    which, objects, k = set_of(task), objects_of(task), float(task["k"])
     entries = [_object(which, objects, number, k) for number in range(len(objects))]
     pairs = [_captions(which, entries[item["object"]], item, k) for item in task["captions"]]
-    return [_scene(task["number"], objects), {"objects": entries}, *pairs]
+    return [_scene(task["number"] if number is None else number, objects), {"objects": entries}, *pairs]
 
 
 def _scene(number: int, objects: list[Object]) -> Strings:
@@ -126,10 +141,18 @@ def _object(which: Set, objects: list[Object], number: int, k: float) -> Strings
         "size": label.size or "NA",
     }
     if which.kind == "sup1":
-        return entry
+        return {**entry, "size_scene": _in_scene(which, objects, item)} if which.by_set else entry
     away = "nan" if label.distance is None else str(round(label.distance, 4))
     vague = "different" if label.vague else "same"
     return {**entry, "prob": _decimals(probability(item, label)), "thresh_dist": away, "k": str(k), "vagueness": vague}
+
+
+def _in_scene(which: Set, objects: list[Object], item: Object) -> str:
+    """Return whether the largest or smallest object of its shape is that of the scene, too."""
+    for end in (max, min):
+        if item.area == end(other.area for other in compared(which, objects, item)):
+            return "same" if item.area == end(other.area for other in objects) else "different"
+    return "nan"
 
 
 def _coordinate(value: float, fraction: bool) -> str:
@@ -150,7 +173,10 @@ def probability(item: Object, label: Label) -> float:
 
 def _captions(which: Set, item: Strings, pair: Mapping[str, Any], k: float) -> dict[str, list[Strings]]:
     true, false = {"caption_true": pair["true"]}, {"caption_false": pair["false"]}
-    if which.kind != "sup1":
+    if which.kind == "sup1":
+        some = {"size_scene": item["size_scene"]} if which.by_set else {}
+        true, false = true | some, false | some
+    else:
         rest = {"k": str(k), "vagueness": item["vagueness"]}
         away = item["thresh_dist"]
         # The published key of the true caption ends in a colon; the entry has both spellings.

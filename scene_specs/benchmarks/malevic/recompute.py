@@ -18,6 +18,7 @@ RULES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     **{kind: (kind, "", _TRAINING + _TEST) for kind in ("sup1", "pos1", "pos", "set-pos")},
     **{f"{kind}-hard": (kind, "hard", _TEST) for kind in ("pos1", "pos", "set-pos")},
     **{f"generalization-{letter}": ("set-pos", "", _TRAINING) for letter in "BCDEFGH"},
+    "sup1-hard": ("sup1", "hard", _TEST),
     "set-pos-very-hard": ("set-pos", "very-hard", _TEST),
     "set-pos-compositional": ("set-pos", "", _COMPOSITIONAL),
 }
@@ -28,7 +29,11 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 # Claims about a question.
 _CLAIMS = ("answer", "asked", "adjective", "options", "threshold", "distance", "vagueness")
 _OPPOSITE = {"big": "small", "small": "big", "biggest": "smallest", "smallest": "biggest"}
-_K, _K_SD = 0.29, 0.066
+# What items keep of it if it is not as published: mean and standard deviation of k, size classes, words.
+TERMS: Mapping[str, Any] = {
+    "reference_k": 0.29, "reference_sigma": 0.066, "rads": [*range(30, 121, 10)],
+    "shapes": ["triangle", "circle", "square", "rectangle"], "colors": ["red", "blue", "yellow", "green", "white"],
+}  # fmt: skip
 # Farther from the mean, in standard deviations, no generator of numbers with 53 bits draws k.
 _FARTHEST = 8.5
 # Stored numbers have four decimals.
@@ -54,41 +59,56 @@ class Seen(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """The objects of an item, and what decides their labels."""
+    """The objects of an item, and what decides their labels.
+
+    Attributes:
+        usual: mean of k.
+        ends: smallest and largest size class.
+    """
 
     kind: str
     hardness: str
     objects: Sequence[Seen]
     k: float
+    usual: float = 0.29
+    ends: tuple[int, int] = (30, 120)
+
+    @property
+    def by_set(self) -> bool:
+        """Return whether only objects of one shape are compared."""
+        return (self.kind, self.hardness) == ("sup1", "hard") or self.kind == "set-pos"
 
     def rivals(self, item: Seen) -> list[int]:
         """Return the areas that an object is compared with."""
-        return [one.area for one in self.objects if self.kind != "set-pos" or one.shape == item.shape]
+        return [one.area for one in self.objects if not self.by_set or one.shape == item.shape]
 
     def label(self, item: Seen) -> dict[str, Any]:
         """Return size, threshold, distance and vagueness of an object, as an item stores them."""
         nothing = {"threshold": None, "distance": None, "vagueness": "same"}
-        if self.kind == "sup1":
-            radii = [one.radius for one in self.objects]
-            return {"size": {max(radii): "biggest", min(radii): "smallest"}.get(item.radius), **nothing}
         areas = self.rivals(item)
+        if self.kind == "sup1":
+            known = not self.by_set or len(areas) > 2
+            size = "biggest" if item.area == max(areas) else "smallest" if item.area == min(areas) else None
+            return {"size": size if known else None, **nothing}
         spread = max(areas) - min(areas)
         if not spread:
             return {"size": "small", **nothing}
         limit = max(areas) - self.k * spread
-        big, usual = (item.area > int(value) for value in (limit, max(areas) - _K * spread))
+        big, usual = (item.area > int(value) for value in (limit, max(areas) - self.usual * spread))
         found = {"size": "big" if big else "small", "vagueness": "same" if big == usual else "different"}
         return {**found, "threshold": limit, "distance": abs(item.area - limit) / spread}
 
     def may_ask(self, item: Seen) -> bool:
         """Return whether the set can ask about an object."""
         looks = [(one.shape, one.color) for one in self.objects]
-        if looks.count((item.shape, item.color)) > 1 or item.radius in (30, 120):
+        if looks.count((item.shape, item.color)) > 1 or item.radius in self.ends:
             return False
         rivals, everything = self.rivals(item), [one.area for one in self.objects]
         if self.kind == "sup1":
-            radii = [one.radius for one in self.objects]
-            return item.radius in (max(radii), min(radii)) and radii.count(max(radii)) == radii.count(min(radii)) == 1
+            extreme = item.area in (max(rivals), min(rivals))
+            single = extreme and rivals.count(max(rivals)) == rivals.count(min(rivals)) == 1
+            inner = min(everything) < item.area < max(everything) and len(rivals) > 2
+            return single and (inner or not self.by_set)
         if max(rivals) == min(rivals) or (self.kind == "set-pos" and len(rivals) < 3):
             return False
         ends = rivals if self.hardness else everything if self.kind == "set-pos" else []
@@ -120,12 +140,19 @@ def contradictions(task: Mapping[str, Any], objects: Sequence[Seen]) -> Iterator
         objects: as shown, in the item's order.
     """
     kind, hardness, _ = RULES[task["name"]]
-    scene = Scene(kind, hardness, objects, number_of(task["k"]))
-    off = abs(scene.k - _K) / _K_SD
-    if not off <= _FARTHEST or (task["variant"] == "static" and off):
-        yield f"k is {scene.k:g}; expected a number near {_K}, or {_K} itself if the variant is static"
-    if not 5 <= len(objects) <= 9 or len({item.shape for item in objects}) > (1 if kind in ("sup1", "pos1") else 4):
-        yield f"the scene has {len(objects)} objects of {len({item.shape for item in objects})} shapes"
+    terms = {key: task.get(key, usual) for key, usual in TERMS.items()}
+    mean, spread = number_of(terms["reference_k"]), number_of(terms["reference_sigma"])
+    scene = Scene(kind, hardness, objects, number_of(task["k"]), mean, (min(terms["rads"]), max(terms["rads"])))
+    off = abs(scene.k - mean)
+    if not off <= _FARTHEST * spread or (task["variant"] == "static" and off):
+        yield f"k is {scene.k:g}; expected a number near {mean}, or {mean} itself if the variant is static"
+    for item in objects:
+        for key, value in (("rads", item.radius), ("shapes", item.shape), ("colors", item.color)):
+            if value not in terms[key]:
+                yield f"{key}: {value} occurs; the item has {preview_json(terms[key])}"
+    shapes, most = len({item.shape for item in objects}), 1 if kind in ("sup1", "pos1") and not scene.by_set else 4
+    if not 5 <= len(objects) <= 9 or shapes > most:
+        yield f"the scene has {len(objects)} objects of {shapes} shapes"
     if len(task["objects"]) != len(objects):
         yield f"{len(objects)} objects are shown, {len(task['objects'])} described"
         return

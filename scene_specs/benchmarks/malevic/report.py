@@ -11,8 +11,8 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.malevic import Accuracy
 from diorama.scene_specs.benchmarks.malevic.draw import FEWEST, MOST
-from diorama.scene_specs.benchmarks.malevic.labels import K_MEAN, is_big, threshold
-from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.malevic.labels import is_big, threshold
+from diorama.scene_specs.benchmarks.malevic.sets import set_of
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.predictions import Predictions
@@ -68,15 +68,21 @@ class SetReport:
         self.k_squares += k * k
         self.ceiling += task["vagueness"] == "same"
         self.near += task["distance"] is not None and task["distance"] < 0.1
-        if SETS[task["name"]].kind == "sup1":
+        which = set_of(task)
+        if which.kind == "sup1":
             self.scene_wide += 1
             return
         areas = [item["area"] for item in task["objects"]]
-        big = is_big(target["area"], threshold(areas, K_MEAN))
+        big = is_big(target["area"], threshold(areas, which.reference_k))
         self.scene_wide += (("big" if big else "small") == task["adjective"]) == (task["answer"] == "yes")
 
+    @property
+    def answers(self) -> set[str]:
+        """Return the answers that occur."""
+        return {answer for *_, answer in self.classes}
+
     def row(self) -> dict[str, Any]:
-        """Return shares from 0 to 1. ceiling: answers that are correct with k = 0.29. scene_wide: the same if all
+        """Return shares from 0 to 1. ceiling: answers that are correct with the mean of k. scene_wide: the same if all
         objects of the scene are compared, whatever their shape. objects, set_sizes, captions: number of objects, of
         objects with the shape in question, and of queries of the scene -> share.
         """

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from diorama.scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES
+from diorama.scene_specs.benchmarks.malevic import Options
+from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, COLORS, SHAPES
 from diorama.scene_specs.language.rng import generator
 
 Kind = Literal["sup1", "pos1", "pos", "set-pos"]
@@ -25,6 +26,10 @@ SEEN: Mapping[str, str] = {"circle": "big", "rectangle": "big", "square": "small
 GENERALIZATION: Mapping[str, tuple[float, float]] = dict(
     zip("BCDEFGH", ((8, 1), (16, 2), (32, 4), (64, 8), (128, 16), (256, 32), (500, 62.5)), strict=True)
 )
+# Options that each item keeps, if they are not the published ones; they are fields of Set, too.
+TERMS = ("reference_k", "reference_sigma", "shapes", "colors", "rads")
+RAW = "raw"
+K_MEAN = 0.29
 _MAIN = {"train": 16000, "val": 2000, "test": 2000}
 _COMPOSITIONAL = {"train": 8000, "val": 1000, "test-seen": 1000, "test-unseen": 1000}
 
@@ -48,6 +53,7 @@ class Set:
         splits: name -> number of items.
         base: the set with the same images but other questions.
         swapped: items with the unseen pair per shape and answer, in (train, val).
+        rads: size classes, in order.
     """
 
     name: str
@@ -57,22 +63,32 @@ class Set:
     compositional: bool = False
     base: str = ""
     swapped: tuple[float, float] = (0, 0)
+    reference_k: float = K_MEAN
+    reference_sigma: float = 0.066
+    shapes: tuple[str, ...] = SHAPES
+    colors: tuple[str, ...] = tuple(COLORS)
+    rads: tuple[int, ...] = CLASSES
 
     @property
     def one_shape(self) -> bool:
         """Return whether all objects of a scene have the same shape."""
-        return self.kind in ("sup1", "pos1")
+        return self.kind in ("sup1", "pos1") and not self.by_set
 
     @property
     def by_set(self) -> bool:
         """Return whether an object is only compared with objects of its shape."""
-        return self.kind == "set-pos"
+        return self.kind == "set-pos" or (self.kind == "sup1" and bool(self.hardness))
+
+    def terms(self) -> dict[str, Any]:
+        """Return what is not as in the published sets."""
+        own = {key: value for key in TERMS if (value := getattr(self, key)) != getattr(SETS[self.name], key)}
+        return {key: [*value] if isinstance(value, tuple) else value for key, value in own.items()}
 
 
 def _sets() -> dict[str, Set]:
     main: list[Kind] = ["sup1", "pos1", "pos", "set-pos"]
     found = [Set(kind, kind, _MAIN) for kind in main]
-    found += [Set(f"{kind}-hard", kind, {"test": 2000}, "hard") for kind in main[1:]]
+    found += [Set(f"{kind}-hard", kind, {"test": 2000}, "hard") for kind in main]
     found.append(Set("set-pos-very-hard", "set-pos", {"test": 2000}, "very-hard"))
     found.append(Set("set-pos-compositional", "set-pos", _COMPOSITIONAL, compositional=True))
     for letter, swapped in GENERALIZATION.items():
@@ -85,15 +101,31 @@ def _sets() -> dict[str, Set]:
 SETS: Mapping[str, Set] = _sets()
 
 
+def set_of(task: Mapping[str, Any]) -> Set:
+    """Return the set of an item, by the terms that it keeps. Raises ValueError for terms that no set has."""
+    return set_by(task["name"], Options.model_validate({key: task[key] for key in TERMS if key in task}))
+
+
+def set_by(name: str, options: Options) -> Set:
+    """Return a set with the terms of options."""
+    shapes = tuple(shape for shape in SHAPES if shape in options.shapes)
+    colors = tuple(color for color in COLORS if color in options.colors)
+    rads = tuple(sorted({*options.rads}))
+    return replace(
+        SETS[name], reference_k=options.reference_k, reference_sigma=options.reference_sigma, shapes=shapes,
+        colors=colors, rads=rads,
+    )  # fmt: skip
+
+
 def classes(which: Set, split: str) -> list[Class]:
     """Return the classes of a split, in the order of item numbers."""
     found = []
     for true in (True, False):
         for adjective in adjectives(which):
-            for shape in SHAPES:
+            for shape in which.shapes:
                 if which.compositional and (SEEN[shape] == adjective) == (split == "test-unseen"):
                     continue
-                found += [Class(shape, color, adjective, true) for color in COLORS]
+                found += [Class(shape, color, adjective, true) for color in which.colors]
     return found
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, Seen, contradictions, number_of
+from diorama.scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, TERMS, Seen, contradictions, number_of
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import ImageRecord, RenderedEpisode
@@ -23,7 +24,7 @@ CANVAS = 1024
 _LARGEST = 200
 # Ids of imported items. Outlines of published triangles may overlap others, by a row of pixels.
 _PUBLISHED, _SLACK = "malevic/published/", 300
-# Split of scenes that the authors' code made and that belong to no split.
+# Split of scenes without questions, which the authors' code makes first.
 _RAW = "raw"
 # An edge this near to the center of a pixel, in pixels, may include it or not. A few pixels may be elsewhere.
 _MARGIN, _STRAY = 0.05, 2
@@ -34,15 +35,11 @@ _COLUMNS, _ROWS = (5.251 / _AWAY, 6.036 / _AWAY), (6.036 / _AWAY, -5.251 / _AWAY
 _LEVEL = math.degrees(math.atan2(6.036, 5.251))
 
 
+@lru_cache
 def _circle_pixels(radius: int) -> int:
     """Return how many pixels have their center nearer than `radius` to the center of a pixel."""
     row, column = np.mgrid[-radius : radius + 1, -radius : radius + 1]
     return int((row * row + column * column < radius * radius).sum())
-
-
-# Area -> size class.
-_OTHERS = {4 * radius * radius: radius for radius in range(30, 121, 10)}
-_CIRCLES = {_circle_pixels(radius): radius for radius in range(30, 121, 10)}
 
 
 def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
@@ -68,7 +65,8 @@ def verify_spec(data: Mapping[str, Any]) -> str:
         if reason := _about_choices(task) or _about_canvas(data, frame, task):
             return reason
         slack = _SLACK if str(data["id"]).startswith(_PUBLISHED) else 0
-        objects, reason = _shown(frame["objects"], task["world"] == "3d", task["areas"] == "true", slack)
+        prisms, rads = task["world"] == "3d", task.get("rads", TERMS["rads"])
+        objects, reason = _shown(frame["objects"], prisms, task["areas"] == "true", rads, slack)
         if not reason:
             reason = _about_names(data, frame, task) or next(contradictions(task, objects), "")
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
@@ -82,6 +80,12 @@ def _about_choices(task: Mapping[str, Any]) -> str:
     for key, allowed in CHOICES.items():
         if task[key] not in allowed:
             return f"{key}: stored {preview_json(task[key])}; expected {' or '.join(allowed)}"
+    for key, usual in TERMS.items():
+        stored = task.get(key, usual)
+        numbers = [stored] if key.startswith("reference") else stored if key == "rads" else []
+        good = isinstance(stored, list) == isinstance(usual, list)
+        if not good or not all(isinstance(one, int | float) and 0 <= one < _LARGEST for one in numbers):
+            return f"{key}: stored {preview_json(stored)}; expected a value such as {preview_json(usual)}"
     return ""
 
 
@@ -105,8 +109,8 @@ def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mappin
         return f"number: stored {preview_json(number)}; expected an integer from 0"
     own = f"malevic/{name}/{split}/{number:06d}"
     imported = str(data["id"]).startswith(_PUBLISHED)
-    # Only imported scenes may lack a question.
-    question = task.get("question") if imported else task["question"]
+    # Other scenes have a question.
+    question = task.get("question") if imported or split == _RAW else task["question"]
     # A member of a contrast has the id of its source and a suffix.
     if not imported and not re.fullmatch(rf"{re.escape(own)}(\+[a-z]+-[0-9]+)?", str(data["id"])):
         return f"the id is {data['id']}; set, split and number belong to {own}"
@@ -114,7 +118,7 @@ def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mappin
     digits = "(static/)?[0-9]{6}(/[0-9]+)?"
     if imported and not re.fullmatch(re.escape(f"{_PUBLISHED}{name}/{split}/") + digits, data["id"]):
         return f"the id is {data['id']}; set and split belong to {_PUBLISHED}{name}/{split}/"
-    splits = (*RULES[name][2], *([_RAW] if imported else []))
+    splits = (*RULES[name][2], _RAW)
     if split not in splits:
         return f"the split is {preview_json(split)}; set {name} has {', '.join(splits)}"
     if data.get("split") != split:
@@ -173,7 +177,9 @@ def _painted(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return rows + spans[0][0], columns + spans[1][0]
 
 
-def _shown(items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, slack: int) -> tuple[list[Seen], str]:
+def _shown(
+    items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, rads: Sequence[int], slack: int
+) -> tuple[list[Seen], str]:
     """Return the objects that a spec shows, and why they can't be a scene of MALeViC, "" if they can.
 
     slack: number of pixels in which an object may overlap others.
@@ -196,7 +202,8 @@ def _shown(items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, s
         for word, allowed in ((item["color"], COLORS), (one.shape, _SHAPES)):
             if word not in allowed:
                 return found, f"object {index} is {word!r}; expected {', '.join(allowed)}"
-        radii = _CIRCLES if one.shape == "circle" and not true_areas else _OTHERS
+        circle = one.shape == "circle" and not true_areas
+        radii = {_circle_pixels(radius) if circle else 4 * radius * radius: radius for radius in rads}
         exact = one.size**2 * (math.pi if one.shape == "circle" else 4.0)
         area = min(radii, key=lambda area: abs(area - exact)) if prisms else len(pixels[0])
         if area not in radii or (prisms and abs(area - exact) > 2e-3 * area):
