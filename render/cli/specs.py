@@ -111,10 +111,21 @@ def schema(out: Path | None) -> None:
 @click.option(
     "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."
 )
+@click.option(
+    "--svg",
+    type=opt.FOLDER,
+    help="With --prove: folder of drawings, which figures other than the packaged ones must follow (kilogram).",
+)
+@click.option(
+    "--annotations", type=opt.FILE, help="With --svg: file of descriptions, which their parts must follow (kilogram)."
+)
 @opt.asset_root
 @opt.shapenet
 @opt.as_json
-def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, asset_roots: tuple[Path, ...]) -> None:
+def check(
+    files: tuple[str, ...], as_json: bool, prove: bool, store: str | None, svg: Path | None, annotations: Path | None,
+    asset_roots: tuple[Path, ...],
+) -> None:  # fmt: skip
     """Check specs and report every error in every file.
 
     Missing models and .blend files are errors, and so are constraints that clearly contradict each other. There is no
@@ -134,13 +145,16 @@ def check(files: tuple[str, ...], as_json: bool, prove: bool, store: str | None,
 
     if bool(files) == (store is not None) or (store is not None and not prove):
         raise click.UsageError("give FILES, or --prove with --store STORE")
+    if (svg is not None and not prove) or (annotations is not None and svg is None):
+        raise click.UsageError("--svg needs --prove, and --annotations needs --svg")
+    published = {name: path for name, path in (("svg", svg), ("annotations", annotations)) if path is not None}
     if store is not None:
-        result = verify_store(store)
+        result = verify_store(store, published)
     else:
         with SpecSource(files, more=AssetCheck(asset_roots)) as source:
             result = Verification(*source.check())
             if prove and not result.diagnostics:
-                result = verify_files(source)
+                result = verify_files(source, published)
     diagnostics = result.diagnostics
     if as_json:
         unverified = {"unverified": result.unverified} if prove else {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from operator import methodcaller
+from inspect import signature
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from diorama.render.geometry.asset_roots import find_asset
@@ -17,7 +18,7 @@ from diorama.render.model.errors import AssetError, Diagnostic, SpecError
 from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.checks.object_checks import random_shapes
 from diorama.scene_specs.language import strict_json
-from diorama.scene_specs.language.benchmark import Verifier, verifier_of
+from diorama.scene_specs.language.benchmark import verifier_of
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.model_names import parse_mesh, parse_model
@@ -42,20 +43,25 @@ class Verification:
     episodes: int = 0
     unverified: int = 0
 
-    def add(self, task: Any, episode: str, verify: Callable[[Verifier], str], **location: Any) -> None:
+    def add(self, task: Any, episode: str, method: str, data: Any, files: Mapping[str, Path], **location: Any) -> None:
         """Verify one episode.
 
         Args:
             task: of the episode; its benchmark decides the verifier.
             episode: its id.
-            verify: calls the verifier; returns why the stored truth is wrong, or "".
+            method: of the verifier.
+            data: its argument, a spec or a record.
+            files: name -> published file or folder, for the verifiers that have an argument of this name.
             **location: file and line.
         """
         verifier = verifier_of(task)
         try:
             with located(**location):
-                if verifier is not None and (reason := verify(verifier)):
-                    raise spec_error(reason, episode=episode, path="task")
+                if verifier is not None:
+                    verify = getattr(verifier, method)
+                    parameters = signature(verify).parameters
+                    if reason := verify(data, **{name: files[name] for name in files if name in parameters}):
+                        raise spec_error(reason, episode=episode, path="task")
         except SpecError as error:
             self.diagnostics += error.diagnostics
             return
@@ -63,18 +69,26 @@ class Verification:
         self.unverified += verifier is None
 
 
-def verify_files(items: Iterable[Item]) -> Verification:
-    """Verify the episodes of checked files by the rules of their benchmark."""
+def verify_files(items: Iterable[Item], files: Mapping[str, Path] = MappingProxyType({})) -> Verification:
+    """Verify the episodes of checked files by the rules of their benchmark.
+
+    Args:
+        items: the episodes.
+        files: see `Verification.add`.
+    """
     result = Verification()
     for item in items:
         data = item.data()
-        verify = methodcaller("verify_spec", data)
-        result.add(data.get("task"), item.episode.id, verify, file=item.file, line=item.line)
+        result.add(data.get("task"), item.episode.id, "verify_spec", data, files, file=item.file, line=item.line)
     return result
 
 
-def verify_store(url: str) -> Verification:
+def verify_store(url: str, files: Mapping[str, Path] = MappingProxyType({})) -> Verification:
     """Verify the rendered episodes of a store; a damaged episode is a diagnostic.
+
+    Args:
+        url: of the store.
+        files: see `Verification.add`.
 
     Raises:
         StoreError: the store can't be read.
@@ -82,7 +96,7 @@ def verify_store(url: str) -> Verification:
     result = Verification()
     store = StoreEpisodes(url)
     for record in store.valid(store.ids()):
-        result.add(record.scene.task, record.episode_id, methodcaller("verify_record", record), file=url)
+        result.add(record.scene.task, record.episode_id, "verify_record", record, files, file=url)
     result.diagnostics += [Diagnostic.of(line, file=url) for line in store.damaged]
     return result
 

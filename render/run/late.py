@@ -1,4 +1,4 @@
-"""Workers that take long for an episode: how long they may, and when a run says so."""
+"""Workers that take long for an episode or to start: how long they may, and when a run says so."""
 
 from __future__ import annotations
 
@@ -40,4 +40,18 @@ def late_workers(slots: Iterable[Slot], timeout: float | None, now: float) -> li
         f"{slot.where} has been on episode {slot.in_flight[0].episode.id} for {span(slot.seconds_on(now))}"
         for slot in slots
         if slot.seconds_on(now) > _REPORT_SECONDS and slot.seconds_on(now) > _REPORT_SHARE * limit_of(slot, timeout)
+    ]
+
+
+def late_starts(slots: Iterable[Slot], now: float) -> list[str]:
+    """Return what to say about each worker that takes long to start.
+
+    Args:
+        slots: of all workers.
+        now: seconds of the monotonic clock.
+    """
+    return [
+        f"{slot.where} has been starting for {span(now - slot.since)}"
+        for slot in slots
+        if slot.ready is not None and now - slot.since > _REPORT_SECONDS
     ]

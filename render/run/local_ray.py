@@ -113,12 +113,24 @@ class _QuickNode(ray_node.Node):
         """Start nothing. With include_dashboard=False, Ray would start a smaller server."""
 
     def start_raylet(self, *args: Any, **options: Any) -> None:
-        """Start the raylet and notice at once that the node is up. Ray itself looks for it once per second."""
+        """Start the raylet and notice at once that the node is up. Ray itself looks for it once per second.
+
+        Raises:
+            RuntimeError: the head has ended. Ray would wait for it for a minute, and then end this process.
+        """
+        self.check_head()
         super().start_raylet(*args, **options)
         deadline = time.monotonic() + _NODE_SECONDS
         head = self.get_gcs_client()  # type: ignore[no-untyped-call]
-        while not head.get_all_node_info() and time.monotonic() < deadline:
+        while self.check_head() and not head.get_all_node_info() and time.monotonic() < deadline:
             time.sleep(0.02)
+
+    def check_head(self) -> bool:
+        """Return whether the head (gcs_server) runs. Raises RuntimeError if it has ended."""
+        (head,) = self.all_processes[ray_constants.PROCESS_TYPE_GCS_SERVER]
+        if (code := head.process.poll()) is not None:
+            raise RuntimeError(f"its head (gcs_server) ended with {code}")
+        return True
 
 
 @contextmanager

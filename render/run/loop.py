@@ -14,7 +14,7 @@ from diorama.render.model.errors import AssetError, ConflictError, DeviceError, 
 from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
 from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
-from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_workers, limit_of
+from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_starts, late_workers, limit_of
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, RayLostError
 from diorama.render.run.recheck import is_sampled, judge, may_take
@@ -382,10 +382,10 @@ class RenderLoop:
     def _tick(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers."""
         state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
-        in_flight = [(slot.in_flight[0].work.cost, slot.seconds_on(now)) for slot in self._pool.slots if slot.in_flight]
-        self.progress.tick(
-            self._pool.alive, state, in_flight, late_workers(self._pool.slots, self.options.timeout, now)
-        )
+        slots = self._pool.slots
+        in_flight = [(slot.in_flight[0].work.cost, slot.seconds_on(now)) for slot in slots if slot.in_flight]
+        late, starting = late_workers(slots, self.options.timeout, now), late_starts(slots, now)
+        self.progress.tick(self._pool.alive, state, in_flight, late, starting)
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, sum(use.images for use in self.summary.gpus.values()))
             if chosen is not None:

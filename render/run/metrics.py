@@ -17,7 +17,7 @@ _METRICS = {
     "images_per_second": ("gauge", "Committed images per second since the run began."),
     "seconds_left": ("gauge", "Estimated seconds that are left; absent if unknown."),
     "workers": ("gauge", "Workers that are up."),
-    "late_workers": ("gauge", "Workers that take long for their episode."),
+    "late_workers": ("gauge", "Workers that take long for their episode or to start."),
     "active": ("gauge", "1 while the run is active, 0 once it has ended."),
     "written_seconds": ("gauge", "Unix time of this file."),
     "gpu_images_total": ("counter", "Rendered images."),

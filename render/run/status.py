@@ -58,7 +58,7 @@ class Status:
         workers: number of workers that are up.
         lost_gpus: number of GPUs that left the run.
         gpus: what each GPU did.
-        late: what to say about each worker that takes long for its episode.
+        late: what to say about each worker that takes long for its episode, or to start.
         state: running, paused (the store accepts nothing), stopping, ended.
         host: name of the machine of the run.
         pid: of the writing process.
@@ -195,6 +195,7 @@ class Progress:
         state: str = "running",
         in_flight: Sequence[tuple[float, float]] = (),
         late: Sequence[str] = (),
+        starting: Sequence[str] = (),
     ) -> None:
         """Show how far the run is; call it once per second.
 
@@ -203,12 +204,13 @@ class Progress:
             state: see Status.
             in_flight: cost and seconds so far of each unfinished episode.
             late: what to say about each worker that takes long for its episode.
+            starting: the same about each that takes long to start.
         """
         now, status = time.monotonic(), self.status
         due = now - self._written > _EVERY_SECONDS or state != status.state
-        status.workers, status.state, status.late = workers, state, tuple(late[:_MOST_LINES])
+        status.workers, status.state, status.late = workers, state, (*late, *starting)[:_MOST_LINES]
         # Nobody knows when a worker ends that hangs.
-        stalled = bool(late) and len(late) == len(in_flight)
+        stalled = bool(status.late) and len(late) == len(in_flight)
         status.left = None if stalled else self._estimator.left(now - self._start, in_flight)
         if self._bar is not None:
             self._bar.set_postfix_str(", ".join(self._facts()))

@@ -13,7 +13,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from diorama.scene_specs.benchmarks.kilogram import Drawings
-from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations, read_annotations
+from diorama.scene_specs.benchmarks.kilogram.annotations import (
+    Annotation,
+    Annotations,
+    log_diagnostics,
+    read_annotations,
+)
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, figure_of
 from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
@@ -240,3 +245,20 @@ def check_drawings(options: Drawings) -> Result:
     lines = [*map(str, diagnostics), f"{counted(len(measured), 'drawing')} read, {right} without errors"]
     text = "\n".join(lines) + "\n"
     return Result({"drawings": rows, "faults": listed}, text, diagnostics if options.strict else ())
+
+
+def drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
+    """Return the drawings with their descriptions, with warnings of unusable ones. Raises SpecError if strict."""
+    if svg is None:
+        if file is not None:
+            raise spec_error("descriptions are for drawings of your own; pass --svg, too", file=str(file))
+        return own_dataset()
+    found, wrong = ({}, []) if file is None else read_annotations(read_text(file, MOST_BYTES), str(file))
+    figures, measured, unread = read_drawings(svg)
+    # Inexact drawings and descriptions whose metadata differ are used: there are published ones.
+    used = {problem for one in measured if one.name in figures for problem in one.diagnostics}
+    left_out = [one for one in (*wrong, *unread) if one.problem not in used and not one.path.endswith(".metadata")]
+    if not figures or (wrong and not found) or (left_out and strict):
+        raise SpecError(left_out)
+    log_diagnostics(left_out, "; --strict makes them errors")
+    return Dataset(figures, found, {}, (), source=source_of(svg, figures))

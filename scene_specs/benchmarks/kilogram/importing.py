@@ -18,20 +18,14 @@ from typing import Any
 import numpy as np
 
 from diorama.scene_specs.benchmarks.kilogram import Options
-from diorama.scene_specs.benchmarks.kilogram.annotations import (
-    TANGRAM,
-    Annotation,
-    is_text,
-    log_diagnostics,
-    read_annotations,
-)
-from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, Dataset, own_dataset, read_drawings, source_of
+from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text
+from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
-from diorama.scene_specs.language.errors import SpecError, spec_error
+from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.rng import generator
@@ -100,7 +94,7 @@ class _Reader:
                 "published_border": True,
             }
         )
-        self._dataset = _dataset(svg, annotations, strict)
+        self._dataset = drawn_dataset(svg, annotations, strict)
         # As every game needs them ten times.
         self._example = lru_cache(maxsize=50_000)(self._read_example)
 
@@ -211,20 +205,3 @@ def _rows(path: Path) -> list[tuple[str, str, str]]:
     if len(columns) != len(_LISTS) or len({*map(len, columns)}) != 1:
         raise spec_error(f"expected equally long lists of texts: {', '.join(_LISTS)}", file=str(path))
     return list(zip(*columns, strict=True))
-
-
-def _dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
-    """Return the drawings with their descriptions, with warnings of unusable ones. Raises SpecError if strict."""
-    if svg is None:
-        if file is not None:
-            raise spec_error("descriptions are for drawings of your own; pass --svg, too", file=str(file))
-        return own_dataset()
-    found, wrong = ({}, []) if file is None else read_annotations(read_text(file, MOST_BYTES), str(file))
-    figures, measured, unread = read_drawings(svg)
-    # Inexact drawings and descriptions whose metadata differ are used: there are published ones.
-    used = {problem for one in measured if one.name in figures for problem in one.diagnostics}
-    left_out = [one for one in (*wrong, *unread) if one.problem not in used and not one.path.endswith(".metadata")]
-    if not figures or (wrong and not found) or (left_out and strict):
-        raise SpecError(left_out)
-    log_diagnostics(left_out, "; --strict makes them errors")
-    return Dataset(figures, found, {}, (), source=source_of(svg, figures))

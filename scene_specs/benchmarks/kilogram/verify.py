@@ -1,7 +1,7 @@
 """Verification of KiloGram episodes: pieces, colors, texts and names agree, and a game has exactly one answer.
 
 Written from the rules, independently of the generator; used for specs and for rendered episodes. Diorama's own tangrams
-are compared with their drawings and descriptions; others only have to be tangrams, as their drawings are not here.
+are compared with their drawings and descriptions; others only if their files are given, else they have to be tangrams.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, drawn_dataset, own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB, drawn_digest
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
@@ -33,14 +35,31 @@ _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"
 _MOST_OVERLAP = 0.06
 
 
-def verify_spec(data: dict[str, Any]) -> str:
-    """Return why a spec, as JSON data, contradicts itself; "" if it does not."""
+def verify_spec(data: dict[str, Any], svg: Path | None = None, annotations: Path | None = None) -> str:
+    """Return why a spec, as JSON data, contradicts itself or its files; "" if it does not.
+
+    Args:
+        data: the spec.
+        svg: folder of the drawings that figures other than Diorama's are compared with.
+        annotations: file of their descriptions.
+
+    Raises:
+        SpecError: a file can't be read.
+    """
     about = {"id": data.get("id"), "split": data.get("split"), "canvas": data.get("canvas")}
-    return find_contradiction(data["task"], frames_of(data), about)
+    return find_contradiction(data["task"], frames_of(data), about, _given(svg, annotations))
+
+
+@lru_cache(maxsize=1)
+def _given(svg: Path | None, annotations: Path | None) -> Dataset | None:
+    return None if svg is None else drawn_dataset(svg, annotations, strict=False)
 
 
 def find_contradiction(
-    task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any] | None = None
+    task: Mapping[str, Any],
+    frames: Sequence[Mapping[str, Any]],
+    about: Mapping[str, Any] | None = None,
+    given: Dataset | None = None,
 ) -> str:
     """Return why an episode contradicts itself, "" if it does not.
 
@@ -48,14 +67,17 @@ def find_contradiction(
         frames: each with `name`, `utterance`, `truth`, `colors`: piece-1 to piece-7 -> name of the visible color, or a
             description of what is visible instead, and `corners`: the same -> corners on the canvas.
         about: id and split, and the canvas of a flat episode.
+        given: drawings of figures other than Diorama's, if they are at hand.
     """
     try:
-        return next(_problems(task, frames, about or {}), "")
+        return next(_problems(task, frames, about or {}, given), "")
     except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
         return f"its truth does not have KiloGram's form: {type(error).__name__} {error}"
 
 
-def _problems(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> Iterator[str]:
+def _problems(
+    task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any], given: Dataset | None
+) -> Iterator[str]:
     condition = task["name"]
     if condition not in (*CONDITIONS, AUG):
         yield f"found condition {condition!r}; allowed: {', '.join((*CONDITIONS, AUG))}"
@@ -65,7 +87,7 @@ def _problems(task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], abou
         for problem in _frame_problems(frame, with_parts, colored, condition == AUG):
             yield f"frame {frame['name']}: {problem}"
         own = "drawings" not in task and frame["truth"]["tangram"] in own_annotations()
-        for problem in _drawing_problems(frame, own, about.get("canvas")):
+        for problem in _drawing_problems(frame, own_dataset() if own else given, about.get("canvas")):
             yield f"frame {frame['name']}: {problem}"
     if "answer" in task:
         yield from _game_problems(task, {frame["name"]: frame for frame in frames}, len(frames))
@@ -138,11 +160,14 @@ def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool, a
         yield f"its image is called {truth['image']!r}; expected {name!r}"
 
 
-def _drawing_problems(frame: Mapping[str, Any], own: bool, canvas: Sequence[float] | None) -> Iterator[str]:
+def _drawing_problems(frame: Mapping[str, Any], known: Dataset | None, canvas: Sequence[float] | None) -> Iterator[str]:
     """Yield what makes the visible figure no tangram, or not the one that it is said to be. canvas: of flat images."""
     truth = frame["truth"]
-    if own:
-        described = {item.number: item for item in own_annotations()[truth["tangram"]]}.get(truth["annotation"])
+    if known is not None and truth["tangram"] not in known.figures:
+        yield f"there is no usable drawing of {truth['tangram']}"
+        return
+    if known is not None and known.annotations:
+        described = {item.number: item for item in known.annotations.get(truth["tangram"], ())}.get(truth["annotation"])
         groups = {part["name"]: tuple(sorted(part["pieces"])) for part in truth["parts"]}
         if described is None or (described.whole, described.groups()) != (truth["whole"], groups):
             yield f"description {truth['annotation']} of {truth['tangram']} is another one"
@@ -162,7 +187,7 @@ def _drawing_problems(frame: Mapping[str, Any], own: bool, canvas: Sequence[floa
     shared = sum(signed_area(cut) for a, b in combinations(lists, 2) if len(cut := clipped(a, b)) > 2)
     if shared > _MOST_OVERLAP * sum(map(signed_area, lists)):
         yield "its pieces overlap"
-    if own and not _follows(own_dataset().figures[truth["tangram"]].placed(1.0), shapes, canvas):
+    if known is not None and not _follows(known.figures[truth["tangram"]].placed(1.0), shapes, canvas):
         yield f"its pieces are not those of the drawing of {truth['tangram']}"
 
 
@@ -241,11 +266,15 @@ def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _corners(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
     """Return the corners of each piece on the canvas, by its name."""
-    return {
-        item["name"]: [(x + item["location"][0], y + item["location"][1]) for x, y in item["shape"]["polygon"]]
-        for item in objects
-        if isinstance(item.get("shape"), dict) and len(item.get("location") or ()) >= 2
-    }
+    found = {}
+    for item in objects:
+        if isinstance(item.get("shape"), dict) and len(item.get("location") or ()) >= 2:
+            turn, size = math.radians(item.get("rotation_deg") or 0), item.get("size") or 1
+            cos, sin = size * math.cos(turn), size * math.sin(turn)
+            left, top = item["location"][:2]
+            corners = item["shape"]["polygon"]
+            found[item["name"]] = [(left + cos * x - sin * y, top + sin * x + cos * y) for x, y in corners]
+    return found
 
 
 def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
@@ -263,8 +292,17 @@ def _painted(item: ObjectAnnotation) -> str:
     return f"{item.color_linear}"
 
 
-def verify_record(episode: RenderedEpisode) -> str:
-    """Return why a rendered episode contradicts itself, by its pixels on a flat stage; "" if it does not."""
+def verify_record(episode: RenderedEpisode, svg: Path | None = None, annotations: Path | None = None) -> str:
+    """Return why a rendered episode contradicts itself, by its pixels on a flat stage; "" if it does not.
+
+    Args:
+        episode: the episode.
+        svg: as for `verify_spec`.
+        annotations: as for `verify_spec`.
+
+    Raises:
+        SpecError: a file can't be read.
+    """
     flat = load_stage(episode.scene.stage).pixels == "center"
     images = {image.frame: image for image in episode.images}
     frames = []
@@ -284,4 +322,4 @@ def verify_record(episode: RenderedEpisode) -> str:
     # The camera of a flat stage looks at the middle of its canvas.
     canvas = [2 * at for at in episode.scene.frames[0].views[0].camera.look_at[:2]] if flat else None
     about = {"id": episode.episode_id, "split": episode.scene.split, "canvas": canvas}
-    return find_contradiction(episode.scene.task or {}, frames, about)
+    return find_contradiction(episode.scene.task or {}, frames, about, _given(svg, annotations))

@@ -292,7 +292,11 @@ def test_a_late_worker_is_named_with_its_card(monkeypatch: pytest.MonkeyPatch) -
         slot.info = Ready("CUDA Fast", "node7", 1, (), 0, None, "", str(slot.number), uuid="GPU-abc")
     run.loop._tick(time.monotonic())
     told = "worker 1 (GPU 1, GPU-abc, node7) has been on episode e1 for 3 min 5 s"
-    assert run.loop.progress.tick.call_args.args[3] == [told]  # type: ignore[attr-defined]
+    assert run.loop.progress.tick.call_args.args[3:] == ([told], [])  # type: ignore[attr-defined]
+    first, second = run.pool.slots
+    first.ready, first.since, second.since = "start", time.monotonic() - 125, time.monotonic() - 125
+    run.loop._tick(time.monotonic())
+    assert run.loop.progress.tick.call_args.args[4] == [f"{first.where} has been starting for 2 min 5 s"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("others", [0, 1])

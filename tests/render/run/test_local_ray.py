@@ -55,6 +55,51 @@ def test_a_ray_that_does_not_start_is_reported_whatever_it_says(
         pass
 
 
+HEADLESS = """
+import signal, sys
+import ray
+from ray._private import services
+from diorama.render.cli.batch import main
+
+right, left = services.start_raylet, [int(sys.argv.pop(1))]
+
+def started(*args, **options):
+    # As if memory had run out just now.
+    found = right(*args, **options)
+    if left[0]:
+        left[0] -= 1
+        head.process.kill()
+        head.process.wait()
+    return found
+
+def watched(*args, **options):
+    global head
+    head = begun(*args, **options)
+    return head
+
+begun = services.start_gcs_server
+services.start_raylet, services.start_gcs_server = started, watched
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("deaths", "code"), [(1, 0), (2, 5)])
+def test_a_head_that_dies_while_ray_starts_costs_one_start(farm: Farm, deaths: int, code: int) -> None:
+    options = ["--renderer", "fake", "--size", "32x24", "--json", "--out", farm.store]
+    done = subprocess.run(
+        [sys.executable, "-c", HEADLESS, str(deaths), farm.write("a"), *options],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert done.stderr.count("its head (gcs_server) ended with -9; trying once more") == 1
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == (code > 0) and json.loads(done.stdout)["exit_code"] == code
+    for folder in re.findall(r"logs in (/.*)/r/session_latest", done.stderr):
+        shutil.rmtree(folder)
+
+
 SEVERAL = """
 import json, os, sys
 from contextlib import suppress

@@ -235,6 +235,33 @@ def test_figures_are_bound_to_their_drawings(tmp_path: Path, change: Callable[[d
     assert verify_spec(spec) == ""
     change(spec["frames"][3]["objects"][2])
     assert "its pieces or parts are not those of" in verify_spec(spec)
+    # The drawings say the same of a spec that does not say how it was imported.
+    del spec["frames"][3]["truth"]["drawn"]
+    assert verify_spec(spec, drawings, file) != ""
+
+
+def test_files_are_compared_with_generated_and_imported_figures(tmp_path: Path) -> None:
+    drawings, file, games = _published(tmp_path)
+    found = tmp_path / "found.jsonl"
+    files = ["--svg", str(drawings), "--annotations", str(file)]
+    made = CliRunner().invoke(
+        main, ["import", "--from", "kilogram", str(games / "part+color.json"), *files, "--out", str(found)]
+    )
+    assert made.exit_code == 0, made.stderr
+    fine = CliRunner().invoke(main, ["check", "--prove", *files, str(found)])
+    assert fine.exit_code == 0, fine.stderr
+    spec = json.loads(found.read_text().splitlines()[0])
+    truth = spec["frames"][0]["truth"]
+    truth["parts"][0]["pieces"], truth["parts"][1]["pieces"] = truth["parts"][1]["pieces"], truth["parts"][0]["pieces"]
+    colors = {piece: part["color"] for part in truth["parts"] for piece in part["pieces"]}
+    for item in spec["frames"][0]["objects"]:
+        item["color"] = colors[int(item["name"].removeprefix("piece-"))]
+    del truth["drawn"]
+    assert verify_spec(spec) == "" and "is another one" in verify_spec(spec, drawings, file)
+    (drawings / f"{truth['tangram']}.svg").unlink()
+    assert verify_spec(spec, drawings) != ""
+    alone = CliRunner().invoke(main, ["check", "--prove", "--annotations", str(file), str(found)])
+    assert alone.exit_code == 2 and "--annotations needs --svg" in alone.stderr
 
 
 def test_a_piece_that_goes_to_another_part_with_its_color_is_found(tmp_path: Path) -> None:
