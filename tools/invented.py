@@ -115,8 +115,9 @@ def main(options: Namespace) -> int:
                         union, common = (known | mask).sum(axis=(1, 2)), (known & mask).sum(axis=(1, 2))
                         nearest.append(float((1 - common / union).min()))
             failed += bad + (low < 0.01)
-            print(f"{family} {axis}: {len(ends)} series, {bad} not monotone; neighbors differ in at least {100 * low:.1f} %; "
-                  f"ends differ by at least {min(ends):.3f}, mean {np.mean(ends):.3f}", flush=True)  # fmt: skip
+            print(f"{family} {axis}: {len(ends)} series, {bad} not monotone; neighbors differ in at least "
+                  f"{100 * low:.1f} %; ends differ by at least {min(ends):.3f}, mean {np.mean(ends):.3f}",
+                  flush=True)  # fmt: skip
     print(f"{built} meshes, at most {most} triangles, {1000 * seconds / built:.1f} ms each")
     print(f"nearest known silhouette: least {min(nearest):.3f}, 1 % {np.quantile(nearest, 0.01):.3f}, "
           f"median {np.median(nearest):.3f} (1 - IoU, scaled and centered)")  # fmt: skip

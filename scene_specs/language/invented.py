@@ -10,12 +10,19 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.language.rng import generator
+import numpy as np
 
+from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.rng import generator, key_digest
+
+# Diorama's own families.
+FAMILIES = ("blob", "branch", "lathe")
 INVENTED_PREFIX = "invented:"
 _AXIS = "[a-z][a-z_]{0,29}=(?:0(?:\\.[0-9]{1,4})?|1(?:\\.0{1,4})?)"
 _FORM = re.compile(rf"{INVENTED_PREFIX}([a-z][a-z0-9-]{{0,29}})/([0-9]{{1,19}})(?:\?({_AXIS}(?:&{_AXIS})*))?")
+
+
+_SPLITS = ("train", "train", "train", "train", "train", "val", "test")
 
 
 class Invented(NamedTuple):
@@ -49,6 +56,26 @@ class Invented(NamedTuple):
             for axis in plugin("families", self.family).load().AXES
         }
         return self._replace(axes={**drawn, **self.axes})
+
+
+def split_of_seed(family: str, seed: int) -> str:
+    """Return the only split whose episodes may show the shapes of a family and seed: 5/7 train, 1/7 val, 1/7 test."""
+    return _SPLITS[int.from_bytes(key_digest("invented split", family, str(seed))[:8], "little") % len(_SPLITS)]
+
+
+def drawn_shape(rng: np.random.Generator, split: str, family: str) -> Invented:
+    """Draw a shape of a split, with a position on each axis that leaves room on both sides.
+
+    Raises:
+        RuntimeError: 1,000 draws give none, which has a probability of 10^-67.
+        PluginError: the family is unknown or can't be imported.
+    """
+    for _ in range(1000):
+        seed = int(rng.integers(2**31))
+        if split_of_seed(family, seed) == split:
+            axes = plugin("families", family).load().AXES
+            return Invented(family, seed, {axis: round(0.15 + 0.7 * float(rng.random()), 4) for axis in axes})
+    raise RuntimeError(f"no shape of family {family} for split {split} in 1000 draws")
 
 
 def is_invented(shape: object) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from diorama.scene_specs.benchmarks.mewl.lexicons import draw_words, split_of
+from diorama.scene_specs.benchmarks.mewl.lexicons import draw_words
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import SpecModel
@@ -71,11 +71,6 @@ class Truth(SpecModel):
     choices: tuple[Choice, ...]
     options: tuple[str, ...]
     answer: str
-
-
-def split_of_shape(shape: Invented) -> str:
-    """Return the only split that may use the shapes of a family and seed."""
-    return split_of([f"{shape.family}/{shape.seed}"])
 
 
 def word_of(shape: Invented, split: str) -> str:

@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diorama.scene_specs.benchmarks.novel import Options
-from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role, Truth, split_of_shape, word_of
+from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role, Truth, word_of
 from diorama.scene_specs.benchmarks.novel.verify import nearest_exemplar, verify_spec
-from diorama.scene_specs.language.invented import Invented
-from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SIZES
 
-FAMILIES = ("blob", "branch", "lathe")
 ATTEMPTS = 100
 _CAMERA = {"look_at": [0, 0, 0.5], "yaw_deg": 0, "elevation_deg": 25, "distance": 6}
 # Half the width of a concept on each axis, and the steps of near misses and of generalization.
@@ -42,12 +40,7 @@ class _Sampler:
 
     def concept(self, family: str = "") -> Invented:
         """Draw a shape of the split with a position on each axis."""
-        for _ in range(ATTEMPTS):
-            shape = Invented(family or pick(self.rng, FAMILIES), int(self.rng.integers(2**31)), {})
-            if split_of_shape(shape) == self.split:
-                axes = plugin("families", shape.family).load().AXES
-                return shape._replace(axes={axis: self.position(0.15, 0.85) for axis in axes})
-        raise RuntimeError(f"no shape of split {self.split} in {ATTEMPTS} draws")
+        return drawn_shape(self.rng, self.split, family or pick(self.rng, FAMILIES))
 
     def position(self, low: float, high: float) -> float:
         """Draw a position on an axis."""
@@ -55,8 +48,11 @@ class _Sampler:
 
     def member(self, shape: Invented) -> Invented:
         """Draw a shape of the concept around `shape`."""
-        moved = {a: round(v + self.position(-WIDTH, WIDTH), 4) for a, v in shape.axes.items()}
-        return shape._replace(axes=moved)
+        axes = {
+            axis: min(max(round(value + self.position(-WIDTH, WIDTH), 4), 0.0), 1.0)
+            for axis, value in shape.axes.items()
+        }
+        return shape._replace(axes=axes)
 
     def look(self) -> Look:
         """Draw color, material and size."""
@@ -116,13 +112,11 @@ def _mutual_exclusivity(draw: _Sampler) -> _Draft:
 
 def _few_exemplars(draw: _Sampler) -> _Draft:
     base, look = draw.concept(), draw.look()
-    axis, step, word = pick(draw.rng, tuple(base.axes)), pick(draw.rng, NEAR), draw.word(base)
-    center = base.axes[axis]
-    sides = [center + step if center < 0.5 else center - step, center - step if center < 0.5 else center + step]
-    near = [base._replace(axes={**base.axes, axis: round(float(np.clip(side, 0, 1)), 4)}) for side in sides]
-    other = pick(draw.rng, [name for name in base.axes if name != axis])
-    moved = base.axes[other] + (step if base.axes[other] < 0.5 else -step)
-    near[1] = base._replace(axes={**base.axes, other: round(moved, 4)})
+    step, word = pick(draw.rng, NEAR), draw.word(base)
+    near = []
+    for axis in sample(draw.rng, tuple(base.axes), 2):
+        moved = base.axes[axis] + (step if base.axes[axis] < 0.5 else -step)
+        near.append(base._replace(axes={**base.axes, axis: round(moved, 4)}))
     shown = [(draw.member(base), look, word) for _ in range(pick(draw.rng, (1, 2, 4)))]
     choices: list[tuple[Invented, Look, Role]] = [
         (draw.member(base), look, "member"),
@@ -181,14 +175,8 @@ def _spec(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> di
         wanted = {"member"} if len(draft.words) == 1 else {"known" if truth["asked"] == exemplars[0].word else "new"}
         right = next(letter for letter, one in zip(letters, choices, strict=True) if one.role in wanted)
         truth |= {"options": list(letters.upper()), "answer": right.upper()}
-    task_truth = Truth(
-        name=task,
-        number=number,
-        words=dict(draft.words),
-        exemplars=exemplars,
-        choices=choices,
-        **truth,  # type: ignore[arg-type]
-    )
+    listed = {"exemplars": exemplars, "choices": choices, "words": dict(draft.words)}
+    task_truth = Truth.model_validate({"name": task, "number": number, **listed, **truth})
     return {"version": 1, "frames": frames, "task": task_truth.model_dump(mode="json", exclude_none=True)}
 
 

@@ -10,10 +10,12 @@ from pydantic import ValidationError
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
 from diorama.scene_specs.invented.similarity import chamfer
 from diorama.scene_specs.language.diagnostics import option_problems
+from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
 # How much nearer the right choice is than every other one.
 MARGIN = 1.25
+# Shape, color, material and size.
 Seen = tuple[str, str | None, str, str | None]
 
 
@@ -24,11 +26,11 @@ def nearest_exemplar(shape: str, exemplars: Sequence[str]) -> float:
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
-    shown = {
-        frame["name"]: tuple(frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
-        for frame in data["frames"]
-    }
-    return _problem(data.get("task"), shown)  # type: ignore[arg-type]
+    shown: dict[str, Seen] = {}
+    for frame in data["frames"]:
+        shape, color, material, size = (frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
+        shown[frame["name"]] = (str(shape), color, material, size)
+    return _problem(data.get("task"), shown)
 
 
 def verify_record(episode: RenderedEpisode) -> str:
@@ -47,9 +49,12 @@ def _problem(task: Mapping[str, Any] | None, shown: Mapping[str, Seen]) -> str:
         truth = Truth.model_validate(task)
     except ValidationError as error:
         return "; ".join(option_problems(error))
-    listed = [one.frame for one in (*truth.exemplars, *truth.choices)]
+    listed = [*(one.frame for one in truth.exemplars), *(one.frame for one in truth.choices)]
     if listed != list(shown):
         return f"the truth lists the frames {', '.join(listed)}; found {', '.join(shown)}"
+    for frame, (shape, *_) in shown.items():
+        if parse_invented(shape) is None:
+            return f"{frame}: found shape {shape!r}; expected an invented one, as text"
     shapes = [shown[one.frame][0] for one in truth.exemplars]
     for choice in truth.choices:
         found = nearest_exemplar(shown[choice.frame][0], shapes)
