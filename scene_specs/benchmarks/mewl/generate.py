@@ -11,7 +11,8 @@ from diorama.scene_specs.benchmarks.mewl.draft import spec_of
 from diorama.scene_specs.benchmarks.mewl.lexicons import SPLITS, draw_words, lexicons
 from diorama.scene_specs.benchmarks.mewl.verify import verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.language.invented import FAMILIES, drawn_shape
+from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
+from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.rng import generator, shuffled
 from diorama.scene_specs.language.vocabulary import SHAPES
 
@@ -67,13 +68,19 @@ def _has_distinct_colors(frame: Mapping[str, Any]) -> bool:
     return len({item["color"] for item in frame["objects"]}) == len(frame["objects"])
 
 
+def _large(shape: Invented) -> Invented:
+    """Return a shape of the same seed that is nearly as large as its size allows: small objects need enough pixels."""
+    largest = plugin("families", shape.family).load().LARGEST
+    return shape._replace(axes={axis: round(0.2 * shape.axes[axis] + 0.8 * largest[axis], 4) for axis in largest})
+
+
 def _with_invented(spec: dict[str, Any]) -> dict[str, Any]:
     """Return the spec with an invented shape, one of each family, for each of CLEVR's.
 
     Where sentences name objects by color and shape, "object" stands for the shape, which has no name.
     """
     rng = generator(spec["seed"], spec["id"], "shapes")
-    shapes = [drawn_shape(rng, spec["split"], family).name for family in shuffled(rng, FAMILIES)]
+    shapes = [_large(drawn_shape(rng, spec["split"], family)).name for family in shuffled(rng, FAMILIES)]
     name_of = dict(zip(SHAPES, shapes, strict=True))
 
     def renamed(value: Any) -> Any:
