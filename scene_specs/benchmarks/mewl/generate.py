@@ -93,6 +93,8 @@ def _with_invented(spec: dict[str, Any]) -> dict[str, Any]:
     for frame in spec["frames"]:
         frame["objects"] = [{key: renamed(value) for key, value in item.items()} for item in frame["objects"]]
         frame["truth"] = {"names": renamed(frame["truth"]["names"])}
+        # Thin arms cover less than the 200 pixels that the stage asks for; the proof from images counts 100 as visible.
+        frame["constraints"] = [*frame.get("constraints", ()), {"min_visible_pixels": 100}]
         if "utterance" in frame:
             frame["utterance"] = renamed(frame["utterance"])
     task = spec["task"]
