@@ -17,6 +17,7 @@ from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet import canonical, load_model
 from diorama.render.geometry.solid import Stand, stand_of
 from diorama.render.model.errors import CompileError
+from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
@@ -135,6 +136,8 @@ def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
     if isinstance(shape, OutlineSpec):
         return shape.outline or POLYGON, shape if shape.polygon or shape.height else None
     assert isinstance(shape, str)
+    if (invented := parse_invented(shape)) is not None:
+        return invented.complete().name, None
     return canonical(shape) if is_model(shape) else shape, None
 
 

@@ -18,10 +18,11 @@ from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.model.blender_series import key_suffix
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.look import PLAIN, load_look, look_digest
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
-from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins
+from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins, singular
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
 from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layers, stage_of
@@ -37,6 +38,9 @@ _LISTED = "+listed"
 _DISTINCT = "+distinct"
 # Added where flat objects are in layers of which the stage's file says nothing: 0.1.0 had them in one plane.
 _LAYERED = "+layered"
+# Kinds of plug-ins that are part of what an image shows.
+_NOUNS = ("families", "grounds", "looks", "materials", "patterns", "shapes", "stages")
+_CONTENTS = {singular(noun): noun for noun in _NOUNS}
 _CODE_SUFFIXES = (".py", ".so", ".pyd")
 
 
@@ -165,19 +169,20 @@ def plugin_assets(
         renderer: name, or `package.module:Class`.
 
     Returns:
-        `plugin:stage:NAME`, and the same for `look`, `ground`, `pattern`, `shape`, `material`, `renderer` and `pass`
-        -> `<distribution> <version> <SHA-256>`, or the SHA-256 alone for code outside a distribution.
+        `plugin:stage:NAME`, and the same for `family`, `look`, `ground`, `pattern`, `shape`, `material`, `renderer` and
+        `pass` -> `<distribution> <version> <SHA-256>`, or the SHA-256 alone for code outside a distribution.
 
     Raises:
         UsageError: code is missing.
         PluginError: a plug-in does not exist.
     """
     names = {name.replace("mesh:", "shape:", 1) for name in assets} | {f"material:{name}" for name in materials}
+    names |= {f"family:{shape.family}" for name in names if (shape := parse_invented(name.removeprefix("shape:")))}
     used: dict[str, Plugin] = {}
     for name in sorted(names):
         noun, _, word = name.partition(":")
-        if noun in ("ground", "look", "material", "pattern", "shape", "stage") and word in plugins(f"{noun}s"):
-            used[name] = plugins(f"{noun}s")[word]
+        if noun in _CONTENTS and word in (registered := plugins(_CONTENTS[noun])):
+            used[name] = registered[word]
     used[f"renderer:{renderer}"] = find_plugin("renderers", renderer)
     used |= {f"pass:{name}": plugin("passes", name) for name in sorted({*passes})}
     # Our own code counts through IDENTITY_VERSION.

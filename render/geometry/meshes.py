@@ -23,7 +23,10 @@ from numpy.typing import NDArray
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.rotation import Vec, transform
 from diorama.render.model.errors import AssetError
+from diorama.scene_specs.invented.invented_mesh import invented_mesh
+from diorama.scene_specs.invented.surfaces import shading_normals
 from diorama.scene_specs.language.diagnostics import did_you_mean
+from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.registry import plugins
 
 
@@ -35,7 +38,7 @@ class Mesh:
         vertices: (V, 3).
         normals: (V, 3) unit shading normals.
         triangles: (T, 3) indices, counter-clockwise seen from outside.
-        sha256: hexadecimal digest of the file.
+        sha256: hexadecimal digest of the file; of an invented shape, of vertices and triangles.
         anchors: named points, (3,) each.
     """
 
@@ -71,14 +74,16 @@ def _check(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
         raise ValueError(f"found indices {triangles.min()} to {triangles.max()} for {len(vertices)} vertices")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def load_mesh(name: str) -> Mesh:
-    """Return a mesh by name.
+    """Return a mesh by name; that of an invented shape is built.
 
     Raises:
         AssetError: the name is unknown, or the file is damaged.
         PluginError: the plug-in can't be imported.
     """
+    if is_invented(name):
+        return _invented(name)
     own, shapes = _own_meshes(), plugins("shapes")
     if name not in own and name not in shapes:
         hint = did_you_mean(name, (*shapes, *own))
@@ -96,6 +101,15 @@ def load_mesh(name: str) -> Mesh:
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
     return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors)
+
+
+def _invented(name: str) -> Mesh:
+    try:
+        vertices, triangles = invented_mesh(name)
+    except ValueError as error:
+        raise AssetError(str(error)) from error
+    digest = hashlib.sha256(vertices.astype("<f8").tobytes() + triangles.astype("<i4").tobytes())
+    return Mesh(name, vertices, shading_normals(vertices, triangles), triangles, digest.hexdigest())
 
 
 def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> tuple[Vec, Vec]:

@@ -14,6 +14,7 @@ from diorama.render.geometry.outlines import corners_of, outline_mesh, outline_o
 from diorama.render.geometry.rotation import transform
 from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.spec import OutlineSpec
@@ -98,6 +99,8 @@ def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
         AssetError: it can't be read.
     """
     drawn = outline_of(name, outline)
+    if is_invented(name):
+        return _of_invented(name)
     return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 
 
@@ -113,6 +116,11 @@ def world_vertices(item: SceneObject) -> Floats:
 @lru_cache(maxsize=1024)
 def _of_shape(name: str, outline: OutlineSpec | None) -> Solid:
     return Solid.of(load_mesh(name) if outline is None else outline_mesh(outline))
+
+
+@lru_cache(maxsize=64)
+def _of_invented(name: str) -> Solid:
+    return Solid.of(load_mesh(name))
 
 
 @lru_cache(maxsize=64)

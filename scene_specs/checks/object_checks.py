@@ -19,6 +19,7 @@ from diorama.scene_specs.language.diagnostics import (
     value_hint,
     with_forms,
 )
+from diorama.scene_specs.language.invented import is_invented, parse_invented
 from diorama.scene_specs.language.materials import changed_parameters, load_material
 from diorama.scene_specs.language.model_names import (
     MESH_SUFFIXES,
@@ -157,7 +158,9 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
     if shape is None or shape in SHAPES:
         return
     mesh = parse_mesh(shape)
-    if mesh is not None:
+    if is_invented(shape):
+        yield from _invented_diagnostics(shape, path)
+    elif mesh is not None:
         yield from asset_diagnostics(mesh.path, MESH_SUFFIXES, path)
     elif not is_model(shape):
         for diagnostic in unknown(shape, shapes(), path):
@@ -166,6 +169,26 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
     elif parse_model(shape) is None:
         allowed = "shapenet:<category>/<model id> or shapenet:<category>/#<number from 1>"
         yield unexpected(path, shape, allowed, "such as shapenet:chairs/#3")
+
+
+def _invented_diagnostics(shape: str, path: Path) -> Iterator[PathDiagnostic]:
+    """Report a malformed name of an invented shape, an unknown family, and an axis that the family doesn't have."""
+    found = parse_invented(shape)
+    if found is None:
+        form = "invented:<family>/<seed>?<axis>=<0 to 1, at most four digits>&..."
+        yield unexpected(path, shape, form, "such as invented:blob/12?roundness=0.3")
+        return
+    families = plugins("families")
+    if found.family not in families:
+        yield from unknown(found.family, tuple(families), (*path, "family"))
+        return
+    try:
+        known = tuple(families[found.family].load().AXES)
+    except PluginError as error:
+        yield PathDiagnostic(path, str(error))
+        return
+    for axis in found.axes:
+        yield from unknown(axis, known, (*path, "axes", axis))
 
 
 def _material_word(word: str, path: Path) -> Iterator[PathDiagnostic]:

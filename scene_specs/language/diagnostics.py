@@ -137,7 +137,8 @@ FORMS = {
     "material": '{"name": "emission", "strength": 5}, or {"blend": "materials/checker.blend", "group": "Checker"}',
     "size": "a scale in Blender units, above 0 and at most 100, such as 0.5",
     "shape": 'a model, such as shapenet:chairs/#3, a file of your own, {"mesh": "mugs/red.glb"}, or an outline, '
-    'such as {"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1} or {"outline": "circle", "height": 1}',
+    'such as {"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1} or {"outline": "circle", "height": 1}, or an invented '
+    'shape, such as {"invented": {"family": "blob", "seed": 12}}',
 }
 
 

@@ -31,6 +31,7 @@ _SUFFIXES = {"looks": ".json", "stages": ".json", "shapes": ".npz"}
 # Noun -> what the object has to have.
 _RECIPE = ("Parameters", "build")
 _PARTS = {
+    "families": ("AXES", "LARGEST", "build"),
     "grounds": _RECIPE,
     "materials": ("Parameters", "TRANSMISSIVE", "build"),
     "passes": ("PASS",),
@@ -38,7 +39,8 @@ _PARTS = {
 }
 # The nouns that anything can be registered for, except benchmarks and their players.
 NOUNS = (
-    "benchmarks", "exports", "grounds", "looks", "materials", "passes", "patterns", "renderers", "shapes", "stages",
+    "benchmarks", "exports", "families", "grounds", "looks", "materials", "passes", "patterns", "renderers", "shapes",
+    "stages",
 )  # fmt: skip
 # The distribution, whose name on indexes is not the name that is imported.
 _OWN = "diorama-render"
@@ -210,7 +212,7 @@ def _one_line(error: BaseException) -> str:
 
 def singular(noun: str) -> str:
     """Return the word for one plug-in of a kind, such as "pass" for "passes"."""
-    return noun.removesuffix("es" if noun == "passes" else "s")
+    return {"families": "family", "passes": "pass"}.get(noun, noun.removesuffix("s"))
 
 
 def _listed(noun: str) -> Iterator[Plugin]:

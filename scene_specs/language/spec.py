@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticKnownError
 
+from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.model_names import mesh_name
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.vocabulary import RELATIONS
@@ -120,11 +121,37 @@ class MeshSpec(SpecModel):
         return mesh_name(self.mesh, self.up == "z")
 
 
-# In a validated spec, a mesh is its name, so that all shapes with a name are text.
+class InventedSpec(SpecModel):
+    """What an invented shape is made from.
+
+    Attributes:
+        family: name of a family, such as blob.
+        seed: decides all that the axes leave open.
+        axes: name of an axis of the family -> position, from 0 to 1; drawn from the seed if left out.
+    """
+
+    family: str
+    seed: Seed
+    axes: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=20)] = {}
+
+
+class InventedShape(SpecModel):
+    """A shape that nobody has a word for; in specs and Scenes also as text, `invented:blob/12?roundness=0.3`."""
+
+    invented: InventedSpec
+
+    def shape(self) -> str:
+        """Return the name of the shape; positions are rounded to four digits."""
+        return Invented(self.invented.family, self.invented.seed, self.invented.axes).name
+
+
+# In a validated spec, a mesh or an invented shape is its name, so that all shapes with a name are text.
 if TYPE_CHECKING:
     MeshName = str
+    InventedName = str
 else:
     MeshName = Annotated[MeshSpec, AfterValidator(MeshSpec.shape)]
+    InventedName = Annotated[InventedShape, AfterValidator(InventedShape.shape)]
 
 
 class ObjectSpec(SpecModel):
@@ -133,7 +160,7 @@ class ObjectSpec(SpecModel):
     Attributes:
         shape: a name; or a model: `shapenet:chairs/<model id>`, `shapenet:03001627/<model id>`, or
             `shapenet:chairs/#3`, the third model of the category in the order of ids; or a file of your own (MeshSpec);
-            or corners (OutlineSpec).
+            or corners (OutlineSpec); or an invented shape (InventedShape).
         color: a palette name, or an 8-bit sRGB triple. A model without color and material keeps its own.
         size: a name, or the scale in Blender units: half the edge of the 2 x 2 x 2 mesh, half the longest side of a
             model. Of corners, a factor, default 1.
@@ -146,7 +173,7 @@ class ObjectSpec(SpecModel):
     """
 
     name: Name | None = None
-    shape: str | OutlineSpec | MeshName | None = None
+    shape: str | OutlineSpec | MeshName | InventedName | None = None
     color: str | tuple[Byte, Byte, Byte] | None = None
     material: str | MaterialSpec | None = None
     size: str | Positive | None = None

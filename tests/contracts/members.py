@@ -17,6 +17,7 @@ EPISODES: dict[str, dict[str, Any]] = {
     "kilogram": {"condition": "whole+black", "contexts": 1},
     "malevic": {"name": "pos1", "split": "val", "count": 3},
     "mewl": {"task": "shape", "split": "val", "count": 3},
+    "novel": {"task": "few-exemplars", "split": "val", "count": 2},
     "views": {"models": ("chairs",), "limit": 2, "count": 2, "yaw": "random"},
 }
 

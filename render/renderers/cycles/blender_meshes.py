@@ -20,24 +20,25 @@ def mesh_data(name: str) -> Any:
     return _filled(bpy.data.meshes.new(f"mesh-{name}"), mesh)
 
 
-class OutlineMeshes:
-    """Blender meshes of flat shapes and prisms, one per slot of the object pool, refilled when its outline changes.
+class SlotMeshes:
+    """Blender meshes of flat, prismatic and invented shapes, one per slot of the object pool, refilled as needed.
 
-    A run with a million outlines therefore holds only those of one image.
+    A run with a million shapes therefore holds only those of one image.
     """
 
     def __init__(self) -> None:
-        self._slots: dict[int, tuple[OutlineSpec, Any]] = {}
+        self._slots: dict[int, tuple[OutlineSpec | str, Any]] = {}
 
-    def get(self, slot: int, outline: OutlineSpec) -> Any:
-        """The mesh of an outline in a slot of the pool. Raises AssetError."""
+    def get(self, slot: int, shape: OutlineSpec | str) -> Any:
+        """The mesh of an outline or of a named shape in a slot of the pool. Raises AssetError."""
         held, data = self._slots.get(slot, (None, None))
         if data is None:
-            data = bpy.data.meshes.new(f"outline-{slot}")
-        if held != outline:
+            data = bpy.data.meshes.new(f"slot-{slot}")
+        if held != shape:
             data.clear_geometry()
             data.materials.clear()
-            self._slots[slot] = (outline, _filled(data, outline_mesh(outline)))
+            mesh = load_mesh(shape) if isinstance(shape, str) else outline_mesh(shape)
+            self._slots[slot] = (shape, _filled(data, mesh))
         return data
 
 

@@ -31,13 +31,14 @@ from diorama.render.passes import rendered_rows
 from diorama.render.renderers.cycles import devices
 from diorama.render.renderers.cycles import stage_setup as stages
 from diorama.render.renderers.cycles.blend_material import build_blend
-from diorama.render.renderers.cycles.blender_meshes import OutlineMeshes, mesh_data
+from diorama.render.renderers.cycles.blender_meshes import SlotMeshes, mesh_data
 from diorama.render.renderers.cycles.capture import captured, naming, render_error
 from diorama.render.renderers.cycles.denoiser import denoise
 from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
+from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
@@ -70,7 +71,7 @@ class _Blender:
         self.materials: dict[tuple[SceneMaterial | Recipe, Path | None], Any] = {}
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
-        self.outlines = OutlineMeshes()
+        self.slots = SlotMeshes()
         # The renderer whose device is active.
         self.owner: object = None
 
@@ -155,8 +156,8 @@ class CyclesRenderer:
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
-        if outline is not None:
-            data = self._blender.outlines.get(slot, outline)
+        if outline is not None or is_invented(item.shape):
+            data = self._blender.slots.get(slot, outline or item.shape)
         else:
             unlit = item.material.name == UNLIT
             data = self._models.get(item.shape, unlit).mesh if is_model(item.shape) else mesh_data(item.shape)

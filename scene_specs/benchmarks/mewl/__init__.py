@@ -11,14 +11,15 @@ class Options(Command):
     """Generate MEWL episodes, one per line.
 
     An episode has six context images with utterances, a query image, and answer options. Each episode is verified
-    before it is written. Episode 42 depends only on --seed, --split, --task and --balanced-options: `--first 42 --count
-    1` writes the same episode 42 as `--count 100`.
+    before it is written. Episode 42 depends only on --seed, --split, --task, --objects and --balanced-options:
+    `--first 42 --count 1` writes the same episode 42 as `--count 100`.
 
     Tasks: shape, color, material, object, composite, relation, bootstrap, number, pragmatic, all.
 
     Examples:
       render-specs mewl --out mewl.jsonl
       render-specs mewl --task shape --split val --count 100 --out specs.jsonl
+      render-specs mewl --objects invented --split test --count 5 --out invented.jsonl
     """
 
     task: Literal[
@@ -30,11 +31,15 @@ class Options(Command):
     )
     first: First = 0
     seed: Seed = 0
+    objects: Literal["clevr", "invented"] = option(
+        "clevr",
+        "Shapes: those of CLEVR, or three invented ones per episode that nobody has a word for.",
+        group="Contents",
+    )
     balanced_options: bool = option(
         False,
         "In some tasks (shape, color, material, composite), two of the five options can be ruled out without the "
         "images. Omit these two options.",
-        group="Contents",
     )
 
 

@@ -90,8 +90,9 @@ class TaskAudit:
                 self.kept[name] += answer in best
         self._count("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
+        clevr = dict(zip(task.get("shapes", ()), VALUES["shape"], strict=False))
         for kind in TYPES:
-            self._count(kind, str(first.get(kind)), VALUES[kind])
+            self._count(kind, clevr.get(first.get(kind), str(first.get(kind))), VALUES[kind])
         concept = _concept(spec)
         if concept is not None:
             self._count("concept", *concept)
@@ -142,7 +143,8 @@ def _concept(spec: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
     # The importer stores the published map from words to meanings as `lexicon`.
     words = task.get("words") or task.get("lexicon") or {}
     concept = words.get(answer.split(" ")[2] if name == "relation" else answer)
-    return None if concept is None else (str(concept), _CONCEPTS[name])
+    clevr = dict(zip(task.get("shapes", ()), VALUES["shape"], strict=False))
+    return None if concept is None else (clevr.get(str(concept), str(concept)), _CONCEPTS[name])
 
 
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

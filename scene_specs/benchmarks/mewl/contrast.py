@@ -17,7 +17,7 @@ from diorama.scene_specs.language.scene import Change
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of the query. Refused: those after which no option, or more than one, is true of it."""
-    for edit in edits(data, change, rng, [CONTEXTS], VALUES):
+    for edit in edits(data, change, rng, [CONTEXTS], {**VALUES, "shape": _shapes(data["task"])}):
         task, problem = edit.data["task"], ""
         for option in task["options"]:
             task["answer"] = option
@@ -32,12 +32,18 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
         yield edit
 
 
+def _shapes(task: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the shapes of an episode; invented ones stand for CLEVR's in their order."""
+    return tuple(task.get("shapes", VALUES["shape"]))
+
+
 def _names(task: Mapping[str, Any], objects: Sequence[Mapping[str, Any]], data: dict[str, Any]) -> list[str | None]:
     """Return the names of the query's objects in the published files; see draft.Image."""
     looks = [tuple(item[kind] for kind in TYPES) for item in objects]
     name, answer = task["name"], task["answer"]
     if name in ("shape", "color", "material"):
-        return [f"{answer} #{OBJECT_NUMBER[look]}" for look in looks]
+        clevr = dict(zip(_shapes(task), VALUES["shape"], strict=True))
+        return [f"{answer} #{OBJECT_NUMBER[clevr[look[0]], *look[1:]]}" for look in looks]
     if name in ("object", "bootstrap"):
         words = {tuple(meaning): word for word, meaning in task["words"].items()}
         return [words.get(look) for look in looks]

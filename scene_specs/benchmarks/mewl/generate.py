@@ -11,7 +11,10 @@ from diorama.scene_specs.benchmarks.mewl.draft import spec_of
 from diorama.scene_specs.benchmarks.mewl.lexicons import SPLITS, draw_words, lexicons
 from diorama.scene_specs.benchmarks.mewl.verify import verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
+from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.language.vocabulary import SHAPES
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.
 COUNTS: Mapping[str, int] = {"train": 3000, "val": 600, "test": 600}
@@ -26,30 +29,78 @@ def generate(options: Options) -> Iterator[dict[str, Any]]:
         count = COUNTS[split] if options.count is None else options.count
         for task in TASKS if options.task == "all" else (options.task,):
             for number in range(options.first, options.first + count):
-                yield mewl_spec(options.seed, split, task, number, options.balanced_options)
+                yield mewl_spec(
+                    options.seed, split, task, number, options.balanced_options, options.objects == "invented"
+                )
 
 
-def mewl_spec(seed: int, split: str, task: str, number: int, balanced: bool = False) -> dict[str, Any]:
+def mewl_spec(
+    seed: int, split: str, task: str, number: int, balanced: bool = False, invented: bool = False
+) -> dict[str, Any]:
     """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
 
     Args:
         balanced: leave out options that are wrong whatever the images show (unused words, pairs already shown). Id:
             `mewl/<split>/<task>/<6 digits>`.
+        invented: replace CLEVR's shapes by three invented ones. Id: `mewl/invented/<split>/<task>/<6 digits>`.
 
     Raises:
         RuntimeError: if no attempt gives a valid episode (never observed).
     """
-    episode = f"mewl/{split}/{task}/{number:06d}"
+    episode = f"mewl/{'invented/' * invented}{split}/{task}/{number:06d}"
     recipe = tasks.TASKS[task]
     words = draw_words(generator(seed, episode, "words"), split, *recipe.words)
-    for attempt in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS * (10 if invented else 1)):
         draft = recipe.build(generator(seed, episode, f"attempt-{attempt}"), words, balanced)
         if draft is None:
             continue
         spec = spec_of(draft, episode, seed, split, task, number)
+        if invented:
+            if task == "relation" and not all(map(_has_distinct_colors, spec["frames"])):
+                continue
+            spec = _with_invented(spec)
         if _has_one_lexicon(spec):
             return spec
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
+
+
+def _has_distinct_colors(frame: Mapping[str, Any]) -> bool:
+    return len({item["color"] for item in frame["objects"]}) == len(frame["objects"])
+
+
+def _large(shape: Invented) -> Invented:
+    """Return a shape of the same seed that is nearly as large as its size allows: small objects need enough pixels."""
+    largest = plugin("families", shape.family).load().LARGEST
+    return shape._replace(axes={axis: round(0.2 * shape.axes[axis] + 0.8 * largest[axis], 4) for axis in largest})
+
+
+def _with_invented(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the spec with an invented shape, one of each family, for each of CLEVR's.
+
+    Where sentences name objects by color and shape, "object" stands for the shape, which has no name.
+    """
+    rng = generator(spec["seed"], spec["id"], "shapes")
+    shapes = [_large(drawn_shape(rng, spec["split"], family)).name for family in shuffled(rng, FAMILIES)]
+    name_of = dict(zip(SHAPES, shapes, strict=True))
+
+    def renamed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [renamed(one) for one in value]
+        if not isinstance(value, str) or value in name_of:
+            return name_of.get(value, value)
+        return " ".join("object" if word in name_of else word for word in value.split(" "))
+
+    for frame in spec["frames"]:
+        frame["objects"] = [{key: renamed(value) for key, value in item.items()} for item in frame["objects"]]
+        frame["truth"] = {"names": renamed(frame["truth"]["names"])}
+        # Thin arms cover less than the 200 pixels that the stage asks for; the proof from images counts 100 as visible.
+        frame["constraints"] = [*frame.get("constraints", ()), {"min_visible_pixels": 100}]
+        if "utterance" in frame:
+            frame["utterance"] = renamed(frame["utterance"])
+    task = spec["task"]
+    words = {word: renamed(meaning) for word, meaning in task["words"].items()}
+    told = {"options": renamed(task["options"]), "answer": renamed(task["answer"])}
+    return {**spec, "task": {**task, **told, "words": words, "shapes": shapes}}
 
 
 def _has_one_lexicon(spec: dict[str, Any]) -> bool:

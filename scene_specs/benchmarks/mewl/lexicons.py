@@ -69,7 +69,8 @@ def own_attributes(image: Mapping[str, Any]) -> list[str]:
 
 def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
     """Return the index of the only object of this color and shape, None if there is none or more than one."""
-    found = [k for k, o in enumerate(image["objects"]) if (o["color"], o["shape"]) == (color, shape)]
+    # "object" stands for invented shapes, which have no name.
+    found = [k for k, o in enumerate(image["objects"]) if o["color"] == color and shape in (o["shape"], "object")]
     return found[0] if len(found) == 1 else None
 
 

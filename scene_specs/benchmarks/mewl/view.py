@@ -29,6 +29,7 @@ from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS, TYPES, VAL
 from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, PointerAnnotation, RenderedEpisode
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import OPPOSITE
@@ -144,7 +145,7 @@ def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], 
     for k, item in enumerate(listed):
         objects.append({kind: item.get(kind) for kind in TYPES})
         for kind in TYPES:
-            if item.get(kind) not in VALUES[kind]:
+            if item.get(kind) not in VALUES[kind] and not (kind == "shape" and is_invented(item.get(kind))):
                 allowed = f"verification needs one of {', '.join(VALUES[kind])}"
                 diagnostics.append((f"{path}.objects[{k}].{kind}", f"found {item.get(kind)!r}; {allowed}"))
     if frame.get("random_objects"):

@@ -1,0 +1,186 @@
+"""Episodes of the benchmark. Each depends only on (seed, split, task, number) and is verified before it is returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from diorama.scene_specs.benchmarks.novel import Options
+from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role, Truth, word_of
+from diorama.scene_specs.benchmarks.novel.verify import nearest_exemplar, verify_spec
+from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
+from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SIZES
+
+ATTEMPTS = 100
+_CAMERA = {"look_at": [0, 0, 0.5], "yaw_deg": 0, "elevation_deg": 25, "distance": 6}
+# Half the width of a concept on each axis, and the steps of near misses and of generalization.
+WIDTH = 0.06
+NEAR = (0.3, 0.4, 0.5)
+STEPS = (0.05, 0.15, 0.25, 0.35, 0.45)
+Look = tuple[str, str, str]
+
+
+class _Draft(NamedTuple):
+    """What a task draws: images with words or roles, and the rest of the truth."""
+
+    exemplars: Sequence[tuple[Invented, Look, str]]
+    choices: Sequence[tuple[Invented, Look, Role]]
+    words: Mapping[str, str]
+    truth: Mapping[str, Any]
+
+
+class _Sampler:
+    """Draws the concepts of one attempt."""
+
+    def __init__(self, rng: np.random.Generator, split: str) -> None:
+        self.rng, self.split = rng, split
+
+    def concept(self, family: str = "") -> Invented:
+        """Draw a shape of the split with a position on each axis."""
+        return drawn_shape(self.rng, self.split, family or pick(self.rng, FAMILIES))
+
+    def position(self, low: float, high: float) -> float:
+        """Draw a position on an axis."""
+        return round(low + (high - low) * float(self.rng.random()), 4)
+
+    def member(self, shape: Invented) -> Invented:
+        """Draw a shape of the concept around `shape`."""
+        axes = {
+            axis: min(max(round(value + self.position(-WIDTH, WIDTH), 4), 0.0), 1.0)
+            for axis, value in shape.axes.items()
+        }
+        return shape._replace(axes=axes)
+
+    def look(self) -> Look:
+        """Draw color, material and size."""
+        return pick(self.rng, tuple(COLORS)), pick(self.rng, MEWL_MATERIALS[:2]), "large"
+
+    def word(self, shape: Invented) -> str:
+        """Return the word of a concept."""
+        return word_of(shape, self.split)
+
+
+def _generalization(draw: _Sampler) -> _Draft:
+    base, look = draw.concept(), draw.look()
+    axis = pick(draw.rng, tuple(base.axes))
+    ends = [base._replace(axes={**base.axes, axis: position}) for position in (0.05, 0.95)]
+    words = [draw.word(end) for end in ends]
+    step, side = pick(draw.rng, STEPS), int(draw.rng.integers(2))
+    query = base._replace(axes={**base.axes, axis: round(0.5 + (step if side else -step), 4)})
+    shown = [
+        (base._replace(axes={**base.axes, axis: position}), look, words[k])
+        for k, positions in enumerate(((0.0, 0.1), (0.9, 1.0)))
+        for position in positions
+    ]
+    truth = {"axis": axis, "step": step, "options": shuffled(draw.rng, words), "answer": words[side]}
+    names = {word: end.name for word, end in zip(words, ends, strict=True)}
+    return _Draft(shuffled(draw.rng, shown), [(query, look, "member")], names, truth)
+
+
+def _shape_bias(draw: _Sampler) -> _Draft:
+    base = draw.concept()
+    others = [draw.concept(base.family) for _ in range(3)]
+    colors, materials = sample(draw.rng, tuple(COLORS), 6), shuffled(draw.rng, MEWL_MATERIALS)
+    sizes = shuffled(draw.rng, tuple(SIZES))
+    # Two exemplars of one material and size, in which they do not agree with the third.
+    looks = [
+        (colors[0], materials[0], sizes[0]),
+        (colors[1], materials[0], sizes[1]),
+        (colors[2], materials[1], sizes[0]),
+    ]
+    word = draw.word(base)
+    choices: list[tuple[Invented, Look, Role]] = [
+        (base, (colors[3], materials[2], sizes[1]), "member"),
+        (others[0], (colors[0], materials[2], sizes[1]), "color"),
+        (others[1], (colors[4], materials[0], sizes[1]), "texture"),
+        (others[2], (colors[5], materials[2], sizes[0]), "size"),
+    ]
+    return _Draft([(base, look, word) for look in looks], choices, {word: base.name}, {"asked": word})
+
+
+def _mutual_exclusivity(draw: _Sampler) -> _Draft:
+    known, new, look = draw.concept(), draw.concept(), draw.look()
+    words = [draw.word(known), draw.word(new)]
+    asked = pick(draw.rng, words)
+    shown = [(draw.member(known), look, words[0]) for _ in range(2)]
+    choices: list[tuple[Invented, Look, Role]] = [(draw.member(known), look, "known"), (new, look, "new")]
+    return _Draft(shown, choices, {words[0]: known.name, words[1]: new.name}, {"asked": asked})
+
+
+def _few_exemplars(draw: _Sampler) -> _Draft:
+    base, look = draw.concept(), draw.look()
+    step, word = pick(draw.rng, NEAR), draw.word(base)
+    near = []
+    for axis in sample(draw.rng, tuple(base.axes), 2):
+        moved = base.axes[axis] + (step if base.axes[axis] < 0.5 else -step)
+        near.append(base._replace(axes={**base.axes, axis: round(moved, 4)}))
+    shown = [(draw.member(base), look, word) for _ in range(pick(draw.rng, (1, 2, 4)))]
+    choices: list[tuple[Invented, Look, Role]] = [
+        (draw.member(base), look, "member"),
+        *((draw.member(one), look, "near") for one in near),
+        (draw.concept(base.family), look, "far"),
+    ]
+    return _Draft(shown, choices, {word: base.name}, {"asked": word, "step": step})
+
+
+TASKS: Mapping[str, Callable[[_Sampler], _Draft]] = {
+    "generalization": _generalization,
+    "shape-bias": _shape_bias,
+    "mutual-exclusivity": _mutual_exclusivity,
+    "few-exemplars": _few_exemplars,
+}
+
+
+def generate(options: Options) -> Iterator[dict[str, Any]]:
+    """Episodes by the options of `render-specs novel`."""
+    for task in TASKS if options.task == "all" else (options.task,):
+        for number in range(options.first, options.first + options.count):
+            yield novel_spec(options.seed, options.split, task, number)
+
+
+def novel_spec(seed: int, split: str, task: str, number: int) -> dict[str, Any]:
+    """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
+
+    Id: `novel/<split>/<task>/<6 digits>`.
+
+    Raises:
+        RuntimeError: no attempt gives a valid episode.
+    """
+    episode = f"novel/{split}/{task}/{number:06d}"
+    for attempt in range(ATTEMPTS):
+        rng = generator(seed, episode, f"attempt-{attempt}")
+        spec = _spec(TASKS[task](_Sampler(rng, split)), rng, task, number)
+        if len(spec["task"]["words"]) == (2 if task in ("generalization", "mutual-exclusivity") else 1):
+            spec |= {"id": episode, "seed": seed, "split": split}
+            if not verify_spec(spec):
+                return spec
+    raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
+
+
+def _spec(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> dict[str, Any]:
+    names = [f"exemplar-{k}" for k in range(len(draft.exemplars))]
+    exemplars = [Exemplar(frame=name, word=word) for name, (_, _, word) in zip(names, draft.exemplars, strict=True)]
+    letters = "abcd"[: len(draft.choices)]
+    frames = [_frame(name, shape, look, rng) for name, (shape, look, _) in zip(names, draft.exemplars, strict=True)]
+    shapes = [shape.name for shape, _, _ in draft.exemplars]
+    choices = []
+    for letter, (shape, look, role) in zip(letters, shuffled(rng, draft.choices), strict=True):
+        frames.append(_frame(f"choice-{letter}", shape, look, rng))
+        choices.append(Choice(frame=f"choice-{letter}", role=role, distance=nearest_exemplar(shape.name, shapes)))
+    truth = dict(draft.truth)
+    if "answer" not in truth:
+        wanted = {"member"} if len(draft.words) == 1 else {"known" if truth["asked"] == exemplars[0].word else "new"}
+        right = next(letter for letter, one in zip(letters, choices, strict=True) if one.role in wanted)
+        truth |= {"options": list(letters.upper()), "answer": right.upper()}
+    listed = {"exemplars": exemplars, "choices": choices, "words": dict(draft.words)}
+    task_truth = Truth.model_validate({"name": task, "number": number, **listed, **truth})
+    return {"version": 1, "frames": frames, "task": task_truth.model_dump(mode="json", exclude_none=True)}
+
+
+def _frame(name: str, shape: Invented, look: Look, rng: np.random.Generator) -> dict[str, Any]:
+    turn = round(30 * float(rng.random()) - 15, 1)
+    item = {"shape": shape.name, **dict(zip(("color", "material", "size"), look, strict=True))}
+    return {"name": name, "objects": [{**item, "location": [0, 0], "rotation_deg": turn}], "camera": _CAMERA}

@@ -1,0 +1,32 @@
+"""Evaluation items: exemplars of new words, then a question about other images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diorama.scene_specs.benchmarks.novel.concepts import Truth
+from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.rendered import RenderedEpisode
+
+
+def items(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield the item of an episode."""
+    truth, say = Truth.model_validate(episode.scene.task), prompts(__name__)
+    images = {image.frame: image.name for image in episode.images}
+    parts = [Part(say["start"])]
+    for one in truth.exemplars:
+        parts += [Part(say["exemplar"].format(word=one.word)), Part(image=images[one.frame])]
+    for choice in truth.choices:
+        letter = choice.frame[-1].upper()
+        text = say["query"] if truth.asked is None else say["choice"].format(letter=letter)
+        parts += [Part(text), Part(image=images[choice.frame])]
+    options = ", ".join(truth.options)
+    question = say["which_word" if truth.asked is None else "which_image"]
+    parts.append(Part(question.format(word=truth.asked, options=options)))
+    groups = {"exemplars": str(len(truth.exemplars))}
+    if truth.step is not None:
+        groups["step"] = f"{truth.step:g}"
+    if truth.name == "mutual-exclusivity":
+        groups["asked"] = "known" if truth.asked == truth.exemplars[0].word else "new"
+    yield Item(0, truth.name, tuple(parts), truth.options, truth.answer, int(say["version"]), groups=groups,
+               key=truth.name)  # fmt: skip

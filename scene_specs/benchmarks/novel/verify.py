@@ -1,0 +1,86 @@
+"""Verification of novel episodes: measured distances between the shapes give one option, the stored answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from diorama.scene_specs.benchmarks.novel.concepts import Truth
+from diorama.scene_specs.invented.similarity import chamfer
+from diorama.scene_specs.language.diagnostics import option_problems
+from diorama.scene_specs.language.invented import parse_invented
+from diorama.scene_specs.language.rendered import RenderedEpisode
+
+# How much nearer the right choice is than every other one.
+MARGIN = 1.25
+# Shape, color, material and size.
+Seen = tuple[str, str | None, str, str | None]
+
+
+def nearest_exemplar(shape: str, exemplars: Sequence[str]) -> float:
+    """Return the chamfer distance of a shape to the nearest exemplar."""
+    return min(chamfer(shape, exemplar) for exemplar in exemplars)
+
+
+def verify_spec(data: dict[str, Any]) -> str:
+    """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
+    shown: dict[str, Seen] = {}
+    for frame in data["frames"]:
+        shape, color, material, size = (frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
+        shown[frame["name"]] = (str(shape), color, material, size)
+    return _problem(data.get("task"), shown)
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Return why the stored truth contradicts what the images show; "" if it does not."""
+    shown: dict[str, Seen] = {}
+    for image in episode.images:
+        items = image.annotation.objects
+        if len(items) != 1 or not items[0].visible_pixels:
+            return f"image {image.name} shows {len(items)} objects; expected one that is visible"
+        shown[image.frame] = (items[0].shape, items[0].color, items[0].material, items[0].size)
+    return _problem(episode.scene.task, shown)
+
+
+def _problem(task: Mapping[str, Any] | None, shown: Mapping[str, Seen]) -> str:
+    try:
+        truth = Truth.model_validate(task)
+    except ValidationError as error:
+        return "; ".join(option_problems(error))
+    listed = [*(one.frame for one in truth.exemplars), *(one.frame for one in truth.choices)]
+    if listed != list(shown):
+        return f"the truth lists the frames {', '.join(listed)}; found {', '.join(shown)}"
+    for frame, (shape, *_) in shown.items():
+        if parse_invented(shape) is None:
+            return f"{frame}: found shape {shape!r}; expected an invented one, as text"
+    shapes = [shown[one.frame][0] for one in truth.exemplars]
+    for choice in truth.choices:
+        found = nearest_exemplar(shown[choice.frame][0], shapes)
+        if abs(found - choice.distance) > 1e-5:
+            return f"{choice.frame}: the stored distance is {choice.distance:g}; found {found:g}"
+    if truth.name == "shape-bias":
+        for at, kind in ((1, "color"), (2, "material"), (3, "size")):
+            if len({shown[one.frame][at] for one in truth.exemplars}) == 1:
+                return f"all exemplars have the same {kind}"
+    answers = _words(truth, shown) if truth.asked is None else _images(truth, shown)
+    (first, one), (second, two) = sorted(answers.items(), key=lambda pair: pair[1])[:2]
+    if two < MARGIN * one or one == two:
+        return f"{first} and {second} are about as likely: distances {one:g} and {two:g}"
+    return "" if first == truth.answer else f"the stored answer is {truth.answer!r}; the distances say {first!r}"
+
+
+def _words(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
+    """Return each word's distance from the query."""
+    query = shown[truth.choices[0].frame][0]
+    return {
+        word: nearest_exemplar(query, [shown[one.frame][0] for one in truth.exemplars if one.word == word])
+        for word in truth.words
+    }
+
+
+def _images(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
+    """Return each choice's distance from the asked word; from a word without exemplars, the closeness to the others."""
+    known = any(one.word == truth.asked for one in truth.exemplars)
+    return {one.frame[-1].upper(): one.distance if known else 1 / max(one.distance, 1e-6) for one in truth.choices}

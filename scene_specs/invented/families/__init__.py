@@ -1,0 +1,1 @@
+"""Families of invented shapes: one file each."""

@@ -1,0 +1,50 @@
+"""`blob`: a lump with lobes around a center, which stands on a flat cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from diorama.scene_specs.invented.surfaces import Faces, Floats, closed_grid, mix, turn
+
+AXES = {
+    "roundness": "how little its lobes stand out",
+    "height": "how tall it is for its width",
+    "squeeze": "how flat it is from one side",
+}
+LARGEST = {"roundness": 0.0, "height": 1.0, "squeeze": 0.0}
+ROWS, COLUMNS, _LOBES = 71, 80, 7
+
+
+def _direction(azimuth: float, slope: float) -> tuple[float, float, float]:
+    """A unit vector. azimuth: in turns; slope: z over the distance from the axis."""
+    at = int(azimuth * 720) % 720
+    length = (1 + slope * slope) ** 0.5
+    cosine, sine = turn(720)
+    return (float(cosine[at]) / length, float(sine[at]) / length, slope / length)
+
+
+def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
+    """Return vertices and triangles."""
+    u = rng.random((_LOBES + 1, 4)).tolist()
+    rise, around = turn(2 * (ROWS + 1)), turn(COLUMNS)
+    out, up = rise[1][1 : ROWS + 1, None], -rise[0][1 : ROWS + 1, None]
+    x, y = (np.concatenate([[0.0], (out * part).ravel(), [0.0]]) for part in around)
+    z = np.concatenate([[-1.0], np.repeat(up, COLUMNS), [1.0]])
+    # The last one is a dent.
+    strength = mix(1.0, 0.5, axes["roundness"])
+    radius = np.full(len(x), 0.74)
+    for k, (a, b, c, d) in enumerate(u):
+        px, py, pz = _direction((2.4 * k + 0.8 * a) / _LOBES, mix(-0.4, 1.1, b))
+        near = 1 / (1 + mix(5, 16, c) * (1 - (x * px + y * py + z * pz)))
+        radius = radius + (strength * mix(0.35, 0.95, d) if k < _LOBES else -0.3) * near * near
+    # Cut along the rays from the center, so that no part overlaps another.
+    floor = mix(0.4, 0.52, u[0][3])
+    radius = np.where(z < 0, np.minimum(radius, -floor / np.minimum(z, -1e-3)), radius)
+    height = np.where(radius * z < 1e-9 - floor, -floor, radius * z)
+    # Squeezed along a direction that no axis of the image follows.
+    squeeze, deep = mix(0.0, 0.48, axes["squeeze"]), mix(0.75, 1.35, axes["height"])
+    along = squeeze * (0.8 * x + 0.6 * y)
+    parts = [radius * (x - 0.8 * along), radius * (y - 0.6 * along), deep * height]
+    return np.stack(parts, axis=1), closed_grid(ROWS, COLUMNS)

@@ -1,0 +1,137 @@
+"""`branch`: a crooked trunk with four bent arms that end in bulbs, all of one surface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diorama.scene_specs.invented.surfaces import Faces, Floats, bump, closed_grid, mix, smoothed, turn
+
+AXES = {
+    "reach": "how long the arms are",
+    "bulbs": "how thick the arms end",
+    "trunk": "how thick the trunk is",
+}
+LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
+ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 4, 6, 24
+_CAP = 8
+_EDGE = ((0.35, 0.0), (0.7, 0.0), (0.9, 0.0), (0.97, 0.02), (1.0, 0.05))
+
+
+def _border(row: int, column: int) -> list[int]:
+    """Vertices around an arm's hole, counter-clockwise from outside, from the middle of its right side."""
+    half = _HOLE // 2
+    up, left, down = range(half, _HOLE + 1), range(_HOLE - 1, -1, -1), range(_HOLE - 1, -1, -1)
+    ring = [(_HOLE, r) for r in up] + [(c, _HOLE) for c in left] + [(0, r) for r in down]
+    ring += [(c, 0) for c in range(1, _HOLE + 1)] + [(_HOLE, r) for r in range(1, half)]
+    return [1 + COLUMNS * (row + r) + (column + c) % COLUMNS for c, r in ring]
+
+
+@lru_cache(maxsize=16)
+def _surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Faces]:
+    """The vertices that a trunk with holes keeps, and the triangles of trunk and arms between those.
+
+    Args:
+        places: lowest row and first column of each arm's hole.
+    """
+    trunk = closed_grid(ROWS, COLUMNS)
+    inside = np.zeros(ROWS * COLUMNS, dtype=bool)
+    for row, column in places:
+        for r in range(_HOLE):
+            inside[[COLUMNS * (row + r) + (column + c) % COLUMNS for c in range(_HOLE)]] = True
+    # The two triangles of a cell follow in blocks of all cells, after those of the lower pole.
+    cells = (ROWS - 1) * COLUMNS
+    cut = np.tile(inside[:cells], 2)
+    parts = [trunk[:COLUMNS], trunk[COLUMNS:-COLUMNS][~cut], trunk[-COLUMNS:]]
+    count, ring = 4 * _HOLE, np.arange(4 * _HOLE)
+    after = np.roll(ring, -1)
+    for arm, place in enumerate(places):
+        first = ROWS * COLUMNS + 2 + arm * (_RINGS * count + 1)
+        rings = [np.array(_border(*place)), *(first + k * count + ring for k in range(_RINGS))]
+        for low, high in pairwise(rings):
+            parts += [np.stack([low, low[after], high[after]], 1), np.stack([low, high[after], high], 1)]
+        parts.append(np.stack([rings[-1], rings[-1][after], np.full(count, first + _RINGS * count)], 1))
+    kept, faces = np.unique(np.concatenate(parts), return_inverse=True)
+    return kept, faces.reshape(-1, 3).astype(np.int32)
+
+
+def _trunk(girth: float, u: list[float]) -> Floats:
+    quarter, wall = turn(4 * _CAP), ROWS - len(_EDGE) - _CAP + 1
+    side = [(1.0, 0.05 + 0.8 * (k + 1) / wall) for k in range(wall)]
+    cap = [(quarter[0][k], 0.85 + 0.15 * quarter[1][k]) for k in range(1, _CAP)]
+    rings = np.array([*_EDGE, *side, *cap])
+    close, z = rings[:, :1], rings[:, 1:]
+    cosine, sine = turn(COLUMNS)
+    radius = mix(0.22, 0.46, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.2, 0.5, u[1]) * z)
+    radius = radius * (1 + mix(0.15, 0.35, u[4]) * cosine[(np.arange(COLUMNS) * 2 + int(u[5] * COLUMNS)) % COLUMNS])
+    away, size = int(u[2] * COLUMNS), mix(0.14, 0.28, u[3])
+    bend = size * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
+    x, y = radius * close * cosine + cosine[away] * bend, radius * close * sine + sine[away] * bend
+    walls = np.stack([x, y, 1.05 * z + 0 * x], axis=-1).reshape(-1, 3)
+    end = size * (1.2 * float(bump(np.array([1.1]))[0]) - 0.8)
+    return np.concatenate([[[0.0, 0.0, 0.0]], walls, [[end * cosine[away], end * sine[away], 1.05]]])
+
+
+def _unit(v: Floats) -> Floats:
+    x, y, z = v.tolist()
+    length = (x * x + y * y + z * z) ** 0.5
+    return np.array([x / length, y / length, z / length])
+
+
+def _cross(a: Floats, b: Floats) -> Floats:
+    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
+    return np.array([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx])
+
+
+def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) -> Floats:
+    """Rings of an arm and its tip, (V, 3).
+
+    Args:
+        start: middle of its hole.
+        out: horizontal unit vector away from the trunk.
+        reach: position on the axis.
+        bulb: position on the axis.
+        u: random numbers.
+    """
+    side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
+    turned = _unit(out * mix(0.2, 0.9, u[0]) + side * mix(-0.5, 0.5, u[1]) + up * mix(-0.15, 1.1, u[2]))
+    length = mix(0.25, 0.8, reach) * mix(0.7, 1.15, u[3])
+    elbow = start + out * (0.5 * length)
+    end = elbow + turned * (0.6 * length)
+    thin, thick, wide = mix(0.1, 0.17, u[4]), mix(0.16, 0.36, bulb), mix(-0.5, 0.5, u[7])
+    cosine, sine = turn(4 * _HOLE)
+    tube = _RINGS // 2
+    # Rings of a ball, without those where the arm goes in.
+    ball = turn(2 * (_RINGS - tube + 4))
+    rings = []
+    for k in range(_RINGS):
+        s, widths = min((k + 1) / tube, 1.0), (thin, thin)
+        middle = start * (1 - s) ** 2 + elbow * (2 * s * (1 - s)) + end * (s * s)
+        along = _unit((elbow - start) * (1 - s) + (end - elbow) * s)
+        if k >= tube:
+            middle = end + along * (thick * (0.75 - float(ball[0][k - tube + 4])))
+            radius = max(thick * float(ball[1][k - tube + 4]), 0.02)
+            widths = (radius * (1 + wide), radius * (1 - wide))
+        across = _unit(_cross(_cross(along, side), along))
+        rings.append(middle + widths[0] * cosine[:, None] * across + widths[1] * sine[:, None] * _cross(along, across))
+    return np.concatenate([*rings, (end + turned * (thick * 1.75))[None]])
+
+
+def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
+    """Return vertices and triangles."""
+    u, v = rng.random(8).tolist(), rng.random((ARMS, 8)).tolist()
+    trunk = _trunk(axes["trunk"], u)
+    apart, places, parts = COLUMNS // ARMS, [], [trunk]
+    for k, one in enumerate(v):
+        row, column = len(_EDGE) + 9 + int(one[5] * 17), apart * k + int(one[6] * (apart - _HOLE))
+        places.append((row, column))
+        around = (column + _HOLE // 2) % COLUMNS
+        start = trunk[1 + COLUMNS * (row + _HOLE // 2) + around]
+        out = np.array([turn(COLUMNS)[0][around], turn(COLUMNS)[1][around], 0.0])
+        parts.append(_arm(start, out, axes["reach"], axes["bulbs"] * mix(0.5, 1, one[0]), one))
+    kept, faces = _surface(tuple(places))
+    return smoothed(np.concatenate(parts)[kept], faces, 4), faces

@@ -1,0 +1,93 @@
+"""Names of invented shapes, `invented:<family>/<seed>?<axis>=<value>&...`.
+
+A family is a plug-in: a module with `AXES` (name of an axis -> what it changes), `LARGEST` (axis -> where its shapes
+are largest) and `build(axes, rng)`, which returns vertices (V, 3) and triangles (T, 3) of a closed surface.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.rng import generator, key_digest
+
+# Diorama's own families.
+FAMILIES = ("blob", "branch", "lathe")
+INVENTED_PREFIX = "invented:"
+_AXIS = "[a-z][a-z_]{0,29}=(?:0(?:\\.[0-9]{1,4})?|1(?:\\.0{1,4})?)"
+_FORM = re.compile(rf"{INVENTED_PREFIX}([a-z][a-z0-9-]{{0,29}})/([0-9]{{1,19}})(?:\?({_AXIS}(?:&{_AXIS})*))?")
+
+
+_SPLITS = ("train", "train", "train", "train", "train", "val", "test")
+
+
+class Invented(NamedTuple):
+    """An invented shape.
+
+    Attributes:
+        family: its name.
+        seed: decides all that the axes leave open.
+        axes: name -> position on the axis, from 0 to 1.
+    """
+
+    family: str
+    seed: int
+    axes: Mapping[str, float]
+
+    @property
+    def name(self) -> str:
+        """The shape as text, equal for equal shapes."""
+        axes = "&".join(f"{axis}={round(value, 4):g}" for axis, value in sorted(self.axes.items()))
+        return f"{INVENTED_PREFIX}{self.family}/{self.seed}" + (f"?{axes}" if axes else "")
+
+    def complete(self) -> Invented:
+        """Return the shape with a position on each axis: those that are left open are drawn from the seed.
+
+        Raises:
+            PluginError: the family is unknown or can't be imported.
+        """
+        label = f"{self.family}/{self.seed}"
+        drawn = {
+            axis: round(float(generator(self.seed, label, f"axis {axis}").random()), 4)
+            for axis in plugin("families", self.family).load().AXES
+        }
+        return self._replace(axes={**drawn, **self.axes})
+
+
+def split_of_seed(family: str, seed: int) -> str:
+    """Return the only split whose episodes may show the shapes of a family and seed: 5/7 train, 1/7 val, 1/7 test."""
+    return _SPLITS[int.from_bytes(key_digest("invented split", family, str(seed))[:8], "little") % len(_SPLITS)]
+
+
+def drawn_shape(rng: np.random.Generator, split: str, family: str) -> Invented:
+    """Draw a shape of a split, with a position on each axis that leaves room on both sides.
+
+    Raises:
+        RuntimeError: 1,000 draws give none, which has a probability of 10^-67.
+        PluginError: the family is unknown or can't be imported.
+    """
+    for _ in range(1000):
+        seed = int(rng.integers(2**31))
+        if split_of_seed(family, seed) == split:
+            axes = plugin("families", family).load().AXES
+            return Invented(family, seed, {axis: round(0.15 + 0.7 * float(rng.random()), 4) for axis in axes})
+    raise RuntimeError(f"no shape of family {family} for split {split} in 1000 draws")
+
+
+def is_invented(shape: object) -> bool:
+    """Return whether a shape is the name of an invented one, valid or not."""
+    return isinstance(shape, str) and shape.startswith(INVENTED_PREFIX)
+
+
+def parse_invented(shape: str) -> Invented | None:
+    """Parse the name of an invented shape; None if it is malformed or names an axis twice."""
+    match = _FORM.fullmatch(shape)
+    if match is None or int(match[2]) >= 2**63:
+        return None
+    pairs = [pair.split("=") for pair in match[3].split("&")] if match[3] else []
+    axes = {axis: float(value) for axis, value in pairs}
+    return Invented(match[1], int(match[2]), axes) if len(axes) == len(pairs) else None

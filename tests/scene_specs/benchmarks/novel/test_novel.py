@@ -1,0 +1,106 @@
+"""Episodes of `novel` against a judge that knows axes alone and shares no code with generator and proof; tampering."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from diorama.scene_specs.benchmarks.novel.generate import TASKS, novel_spec
+from diorama.scene_specs.benchmarks.novel.verify import verify_spec
+from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.language.spec import EpisodeSpec
+
+COUNT = 12
+
+
+def parsed(name: str) -> tuple[str, dict[str, float]]:
+    """Family and seed, and the axes of a shape's name."""
+    thing, _, axes = name.partition("?")
+    return thing, {axis: float(value) for axis, value in (pair.split("=") for pair in axes.split("&"))}
+
+
+def far(one: str, other: str) -> float:
+    """The largest difference on an axis; 9 for another family or seed."""
+    (thing, axes), (thing2, axes2) = parsed(one), parsed(other)
+    return max(abs(axes[axis] - axes2[axis]) for axis in axes) if thing == thing2 else 9.0
+
+
+def judged(spec: dict[str, Any]) -> str:
+    """The answer by positions on axes, from what the frames show and what the exemplars are called; "" if unclear."""
+    task, shown = spec["task"], {frame["name"]: frame["objects"][0] for frame in spec["frames"]}
+    called: dict[str, list[dict[str, Any]]] = {}
+    for one in task["exemplars"]:
+        called.setdefault(one["word"], []).append(shown[one["frame"]])
+    choices = {name[-1].upper(): item for name, item in shown.items() if name.startswith("choice")}
+    if task.get("asked") is None:
+        query = choices["A"]["shape"]
+        near = {word: min(far(query, item["shape"]) for item in items) for word, items in called.items()}
+        best = [word for word in near if near[word] == min(near.values())]
+        return best[0] if len(best) == 1 else ""
+    items = called.get(task["asked"], [])
+    (others,) = called.values()
+    for key in ("color", "material", "size") if task["name"] == "shape-bias" else ():
+        if len({item[key] for item in items}) == 1:
+            return ""
+    fits = [
+        letter
+        for letter, item in choices.items()
+        if (min(far(item["shape"], one["shape"]) for one in others) < 0.13) == bool(items)
+    ]
+    return fits[0] if len(fits) == 1 else ""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_judge_of_axes_reaches_the_stored_answers(task: str) -> None:
+    for number in range(COUNT):
+        spec = novel_spec(7, "test", task, number)
+        assert verify_spec(spec) == ""
+        assert judged(spec) == spec["task"]["answer"]
+        assert diagnostics_of(EpisodeSpec.model_validate(spec)) == []
+
+
+def tampered(spec: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """Change one fact of the truth or of an image."""
+    spec = copy.deepcopy(spec)
+    task, kind = spec["task"], rng.randrange(4)
+    if kind == 0:
+        task["answer"] = rng.choice([option for option in task["options"] if option != task["answer"]])
+    elif kind == 1:
+        rng.choice(task["choices"])["distance"] += 0.01
+    elif kind == 2:
+        item = rng.choice(spec["frames"])["objects"][0]
+        item["shape"] = item["shape"].replace("/", "/1", 1)
+    else:
+        spec["frames"].pop(rng.randrange(len(spec["frames"])))
+    return spec
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tampering_is_found(task: str) -> None:
+    rng, found = random.Random(1), 0
+    for number in range(20):
+        # Another shape as an exemplar may leave the nearest one, and with it every distance, as it is.
+        found += verify_spec(tampered(novel_spec(7, "val", task, number), rng)) != ""
+    assert found >= 18
+
+
+def test_splits_keep_concepts_and_words_apart() -> None:
+    words = {
+        split: {word for task in TASKS for k in range(8) for word in novel_spec(3, split, task, k)["task"]["words"]}
+        for split in ("train", "val", "test")
+    }
+    assert not words["train"] & words["val"] and not words["val"] & words["test"] and not words["train"] & words["test"]
+
+
+def test_answers_are_balanced() -> None:
+    counts = Counter(novel_spec(5, "train", "few-exemplars", k)["task"]["answer"] for k in range(60))
+    assert set(counts) == {"A", "B", "C", "D"} and max(counts.values()) < 28
+
+
+def test_an_episode_depends_on_its_number_alone() -> None:
+    assert novel_spec(3, "train", "shape-bias", 4) == novel_spec(3, "train", "shape-bias", 4)
+    assert novel_spec(3, "train", "shape-bias", 4) != novel_spec(4, "train", "shape-bias", 4)
