@@ -7,6 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.run.options import RunOptions
@@ -25,6 +26,45 @@ _MOST_ROWS = 64
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 
 
+class Sink(Protocol):
+    """What takes the episodes of a run: a Committer, or the Feed of `diorama.live`.
+
+    Attributes:
+        seconds: time spent on all commits.
+        last_seconds: time spent on the last commit.
+        hurry: set when the run stops.
+        endless: whether tasks may follow although none waits now.
+    """
+
+    seconds: float
+    last_seconds: float
+    hurry: threading.Event
+    endless: bool
+
+    @property
+    def unsaved(self) -> int:
+        """Number of rendered episodes that are not known to be in the store."""
+
+    @property
+    def full(self) -> bool:
+        """Whether to stop rendering for now."""
+
+    def add(self, done: Done) -> None:
+        """Take an episode."""
+
+    def failed(self, failure: Failure) -> None:
+        """Take the failure of an episode."""
+
+    def poll(self, force: bool = False) -> list[Done | Failure]:
+        """Return what was stored since the last call."""
+
+    def finish(self, seconds: float | None = None) -> list[Done | Failure]:
+        """Store everything and return it."""
+
+    def close(self) -> None:
+        """Take nothing more."""
+
+
 class Committer:
     """Commits of added episodes, in groups, each in a thread of its own. Call all methods from one thread.
 
@@ -40,6 +80,8 @@ class Committer:
         last_seconds: time spent on the last commit.
         hurry: set it to end the wait between two tries; one last try follows.
     """
+
+    endless = False
 
     def __init__(self, store: EpisodeStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
         self._store, self._warn = store, warn
@@ -68,6 +110,9 @@ class Committer:
         if not self._pending:
             self._since = time.monotonic()
         self._pending.append(done)
+
+    def failed(self, failure: Failure) -> None:
+        """Do nothing: the summary of the run lists failures."""
 
     def poll(self, force: bool = False) -> list[Done | Failure]:
         """Start a commit if one is due and return what was committed since the last call.
