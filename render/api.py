@@ -215,6 +215,7 @@ def render_to_store(
 
 def live(
     benchmark: str | Mapping[str, Any],
+    /,
     *,
     seed: int,
     profile: str = "draft",

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ from diorama.scene_specs.language.items import Item, item_id
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source
 from diorama.scene_specs.reading.source import parse_episode, spec_json
 
+if TYPE_CHECKING:
+    from diorama.render.run.torch_items import LiveDataset
+
 log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 1.0
@@ -61,6 +64,7 @@ class LiveOptions:
         record: store that keeps what was shown; None to keep nothing.
         run: how to render.
         shard: (i, n) for the blocks i, i + n, ... of the stream.
+        epoch: those of the same number have the same items.
     """
 
     sources: tuple[Source, ...]
@@ -70,6 +74,7 @@ class LiveOptions:
     record: str | None
     run: RunOptions
     shard: tuple[int, int] = (0, 1)
+    epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,12 @@ class LiveItem:
     def id(self) -> str:
         """Its id: the same in `render-eval` on the recorded store."""
         return item_id(self.record.episode_id, self.item)
+
+    @property
+    def message(self) -> list[str | bytes]:
+        """What to show a model, in order: texts, and images as PNG."""
+        images = {image.name: image.png for image in self.record.images}
+        return [images[part.image] if part.image else part.text for part in self.item.parts]
 
     @property
     def question(self) -> str:
@@ -204,7 +215,7 @@ class Feed(Iterator[Task | None]):
 
 def _tasks(options: LiveOptions, first: int) -> Iterator[Task]:
     """Yield the episodes of a shard without end, beginning with number `first` of the shard."""
-    blocks, run = Blocks(options.sources, options.seed), options.run
+    blocks, run = Blocks(options.sources, options.seed, options.epoch), options.run
     index, shards = options.shard
     for number in count(first // BLOCK):
         specs = blocks.block(index + shards * number)
@@ -392,6 +403,25 @@ class Live(Iterator[LiveItem]):
                 self._committer.add(self._shown)
                 self._shown = None
             _warn_of_failures(self._committer.poll())
+
+    def torch_dataset(self, length: int, transform: Callable[[LiveItem], Any] | None = None) -> LiveDataset:
+        """Return a PyTorch IterableDataset of this stream, from its first item on.
+
+        It divides the stream among the ranks of torch.distributed and the workers of a DataLoader. Each worker renders
+        with processes of its own, so `num_workers=0` is best. With several shards, `record` is the beginning of the
+        name of one store each.
+
+        Args:
+            length: number of items of each rank.
+            transform: LiveItem -> what the dataset returns; by default a dict of id, images (N, 3, H, W) uint8,
+                question, options, and answer, the number of the right option.
+
+        Raises:
+            UsageError: PyTorch is not installed.
+        """
+        from diorama.render.run.torch_items import LiveDataset
+
+        return LiveDataset(self.options, Live, length, transform)
 
     def close(self) -> None:
         """End the workers and commit what was shown. A later item starts them again."""

@@ -119,10 +119,11 @@ class Blocks:
     Args:
         sources: of each block, by weight.
         seed: of the stream.
+        epoch: another one has other episodes.
     """
 
-    def __init__(self, sources: Sequence[Source], seed: int) -> None:
-        self._sources, self._seed = sources, seed
+    def __init__(self, sources: Sequence[Source], seed: int, epoch: int = 0) -> None:
+        self._sources, self._seed, self._name = sources, seed, f"{seed}.{epoch}" if epoch else str(seed)
         # How many episodes a benchmark generates for a count of 1.
         self._multiples: dict[int, int] = {}
 
@@ -135,8 +136,8 @@ class Blocks:
         total, done, specs = sum(source.weight for source in self._sources), 0.0, list[dict[str, Any]]()
         for index, source in enumerate(self._sources):
             done += source.weight
-            specs += self._part(index, f"{self._seed}.{number}.{index}", round(BLOCK * done / total) - len(specs))
-        return shuffled(generator(self._seed, f"live/{number}", "order"), specs)
+            specs += self._part(index, f"{self._name}.{number}.{index}", round(BLOCK * done / total) - len(specs))
+        return shuffled(generator(self._seed, f"{self._name}.{number}", "order"), specs)
 
     def _part(self, index: int, name: str, wanted: int) -> list[dict[str, Any]]:
         source, found = self._sources[index], list[dict[str, Any]]()
