@@ -7,7 +7,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.run.options import RunOptions
@@ -24,45 +23,6 @@ log = logging.getLogger(__name__)
 _COMMIT_SECONDS = 5.0
 _MOST_ROWS = 64
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
-
-
-class Sink(Protocol):
-    """What takes the episodes of a run: a Committer, or the Feed of `diorama.live`.
-
-    Attributes:
-        seconds: time spent on all commits.
-        last_seconds: time spent on the last commit.
-        hurry: set when the run stops.
-        endless: whether tasks may follow although none waits now.
-    """
-
-    seconds: float
-    last_seconds: float
-    hurry: threading.Event
-    endless: bool
-
-    @property
-    def unsaved(self) -> int:
-        """Number of rendered episodes that are not known to be in the store."""
-
-    @property
-    def full(self) -> bool:
-        """Whether to stop rendering for now."""
-
-    def add(self, done: Done) -> None:
-        """Take an episode."""
-
-    def failed(self, failure: Failure) -> None:
-        """Take the failure of an episode."""
-
-    def poll(self, force: bool = False) -> list[Done | Failure]:
-        """Return what was stored since the last call."""
-
-    def finish(self, seconds: float | None = None) -> list[Done | Failure]:
-        """Store everything and return it."""
-
-    def close(self) -> None:
-        """Take nothing more."""
 
 
 class Committer:

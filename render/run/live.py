@@ -1,6 +1,6 @@
 """`diorama.live`: an endless stream of evaluation items, rendered ahead by the workers of a batch.
 
-The render loop runs in a thread. It takes its episodes from a Feed, which also takes the rendered ones, in place of a
+The render loop of a batch runs in a thread. A Feed gives it the episodes and takes the rendered ones, in place of a
 Committer, and hands them to the caller in order.
 """
 
@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.items.scores import items_maker
-from diorama.render.model.errors import DioramaError, RenderError, UsageError
+from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.run.commit import Committer
+from diorama.render.run.feed import Feed
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_WAIT_SECONDS = 1.0
 _CLOSE_SECONDS = 30.0
 
 
@@ -131,88 +131,6 @@ class LiveItem:
         return self.item.score(reply)
 
 
-class _ClosedError(DioramaError):
-    """The caller has closed the stream."""
-
-
-class Feed(Iterator[Task | None]):
-    """The episodes of a stream: an iterator of tasks for the render loop, and the Sink of what it renders.
-
-    Args:
-        options: of the stream.
-        first: number of the first episode.
-
-    Attributes:
-        error: why the loop has ended; None while it runs.
-    """
-
-    seconds = last_seconds = 0.0
-    unsaved, full, endless = 0, False, True
-
-    def __init__(self, options: LiveOptions, first: int) -> None:
-        self._tasks, self._ahead = _tasks(options, first), options.ahead
-        self._changed = threading.Condition()
-        self._numbers: dict[str, int] = {}
-        self._done: dict[int, Done | Failure] = {}
-        self._read = self._taken = 0
-        self._closed = False
-        self.hurry = threading.Event()
-        self.error: BaseException | None = None
-
-    def __next__(self) -> Task | None:
-        """Return the next task, None while enough are ahead of the caller."""
-        if self._read - self._taken >= self._ahead:
-            return None
-        task = next(self._tasks)
-        self._numbers[task.episode.id] = self._read
-        self._read += 1
-        return task
-
-    def add(self, done: Done | Failure) -> None:
-        """Take an episode."""
-        with self._changed:
-            self._done[self._numbers.pop(done.episode_id)] = done
-            self._changed.notify_all()
-
-    def failed(self, failure: Failure) -> None:
-        """Take the failure of an episode, which has its place in the order."""
-        self.add(failure)
-
-    def poll(self, force: bool = False) -> list[Done | Failure]:
-        """Return nothing. Raises _ClosedError once the caller has closed the stream, which ends the loop."""
-        if self._closed:
-            raise _ClosedError("closed")
-        return []
-
-    def finish(self, seconds: float | None = None) -> list[Done | Failure]:
-        """Return nothing."""
-        return []
-
-    def close(self) -> None:
-        """End the loop."""
-        self._closed = True
-
-    def end(self, error: BaseException) -> None:
-        """Raise an error in the caller."""
-        with self._changed:
-            self.error = error
-            self._changed.notify_all()
-
-    def take(self) -> Done | Failure:
-        """Return the next episode, as soon as it is rendered.
-
-        Raises:
-            DioramaError: the loop has ended.
-        """
-        with self._changed:
-            while self._taken not in self._done:
-                if self.error is not None:
-                    raise self.error
-                self._changed.wait(_WAIT_SECONDS)
-            self._taken += 1
-            return self._done.pop(self._taken - 1)
-
-
 def _tasks(options: LiveOptions, first: int) -> Iterator[Task]:
     """Yield the episodes of a shard without end, beginning with number `first` of the shard."""
     blocks, run = Blocks(options.sources, options.seed, options.epoch), options.run
@@ -227,33 +145,27 @@ def _tasks(options: LiveOptions, first: int) -> Iterator[Task]:
             yield Task(episode, render_key_of(episode, settings, run.renderer, run.asset_roots), settings)
 
 
-@dataclass
 class _SharedRay:
     """The Ray of this process, which lives as long as one of its streams."""
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    users: int = 0
-    address: str | None = None
-    nodes: list[Node] = field(default_factory=list)
-    stack: ExitStack = field(default_factory=ExitStack)
+    def __init__(self) -> None:
+        self._lock, self._stack, self._users = threading.Lock(), ExitStack(), 0
+        self._nodes: list[Node] = []
 
     @contextmanager
     def connected(self, options: RunOptions) -> Iterator[list[Node]]:
-        """Yield the nodes. Raises what `ray_nodes` raises, and UsageError for the address of another cluster."""
-        with self.lock:
-            if not self.users:
-                self.nodes = self.stack.enter_context(ray_nodes(options.address, options.logical_gpus))
-                self.address = options.address
-            elif self.address != options.address:
-                raise UsageError("streams of one process must have the same address; close the other stream first")
-            self.users += 1
+        """Yield the nodes; a second stream uses the Ray of the first. Raises what `ray_nodes` raises."""
+        with self._lock:
+            if not self._users:
+                self._nodes = self._stack.enter_context(ray_nodes(options.address, options.logical_gpus))
+            self._users += 1
         try:
-            yield self.nodes
+            yield self._nodes
         finally:
-            with self.lock:
-                self.users -= 1
-                if not self.users:
-                    self.stack.close()
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    self._stack.close()
 
 
 _shared_ray = _SharedRay()
@@ -266,7 +178,7 @@ def _run(options: RunOptions, feed: Feed) -> None:
         progress = Progress(summary, dry_run=True, on_progress=lambda done, total: None)
         with _shared_ray.connected(options) as nodes:
             loop = RenderLoop(feed, None, options, summary, progress, EventLog(options.json_log), sink=feed)
-            loop.go(plan_workers(options, nodes, feed._ahead), Interrupts())
+            loop.go(plan_workers(options, nodes, feed.ahead), Interrupts())
         raise RenderError("the stream of items has ended")
     except BaseException as error:
         feed.end(error)
@@ -355,7 +267,7 @@ class Live(Iterator[LiveItem]):
         # Questions follow from the earlier images of their block.
         self._number = self._episode if self.options.questions is None else self._episode // BLOCK * BLOCK
         self._make = items_maker(Selection(questions=self.options.questions))
-        feed = self._feed = Feed(self.options, self._number)
+        feed = self._feed = Feed(_tasks(self.options, self._number), self.options.ahead)
         if self.options.record is not None:
             self._committer = Committer(open_or_create(self.options.record), self.options.run)
         thread = threading.Thread(target=_run, args=(self.options.run, feed), name="diorama-live", daemon=True)

@@ -12,8 +12,9 @@ from ray.exceptions import RayError
 
 from diorama.render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
-from diorama.render.run.commit import Committer, Sink
+from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
+from diorama.render.run.feed import Feed
 from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_workers, limit_of
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, RayLostError
@@ -44,7 +45,7 @@ class RenderLoop:
     """The loop of one run.
 
     Attributes:
-        tasks: streamed; at most a few per worker are in memory. None if none is ready, see Sink.endless.
+        tasks: streamed; at most a few per worker are in memory. None if none is ready, see Feed.endless.
         store: that a Committer writes to, None with `sink`.
         summary: to which the loop adds.
         worker: class of the workers.
@@ -60,7 +61,7 @@ class RenderLoop:
     progress: Progress
     events: EventLog
     worker: type[Worker] = Worker
-    sink: Sink | None = None
+    sink: Committer | Feed | None = None
 
     def __post_init__(self) -> None:
         self._waiting = Waiting(self.tasks)

@@ -22,7 +22,8 @@ import pytest
 import diorama
 from diorama.render.cli.eval import main as eval_main
 from diorama.render.episode.make_record import make_record
-from diorama.render.run.live import Feed, Live, LiveItem
+from diorama.render.run.feed import Feed
+from diorama.render.run.live import Live, LiveItem, _tasks
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.worker import Done, Failure
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source, sources_of
@@ -207,8 +208,8 @@ def test_an_error_of_the_workers_reaches_the_caller() -> None:
 
 
 def test_the_feed_gives_failures_their_place() -> None:
-    live = diorama.live("mewl", **SMALL, split="train", ahead=3)
-    feed = Feed(live.options, 0)
+    live = diorama.live("mewl", **SMALL, split="train")
+    feed = Feed(_tasks(live.options, 0), 3)
     tasks = [next(feed) for _ in range(4)]
     assert [task is None for task in tasks] == [False, False, False, True]
     names = [task.episode.id for task in tasks if task is not None]
