@@ -1,4 +1,8 @@
-"""The examples of docs/live.md with other packages, run in environments of their own."""
+"""The examples of docs/live.md with other packages.
+
+`DIORAMA_LIVE=PYTHON python -m tests.render.run.test_live_page` runs the wrappers with a Python that has Diorama,
+gymnasium and verifiers.
+"""
 
 from __future__ import annotations
 
@@ -66,13 +70,13 @@ def other_python() -> str:
     return found
 
 
-@pytest.mark.readers
-def test_gymnasium() -> None:
+def gymnasium() -> None:
+    """Run the environment of Gymnasium."""
     assert run("gymnasium", other_python(), GYMNASIUM).endswith("total 3.0\n")
 
 
-@pytest.mark.readers
-def test_verifiers() -> None:
+def verifiers() -> None:
+    """Run the tasks of verifiers."""
     assert run("verifiers", other_python(), VERIFIERS, RENDERER='"fake"').endswith("total 3\n")
 
 
@@ -86,3 +90,8 @@ def test_a_wrapper_has_about_twenty_lines(kind: str) -> None:
     (block,) = (block for block in blocks_of(PAGE) if block.words == ("python", kind))
     lines = [line for line in block.text.splitlines() if line.strip() and not line.startswith(("import", "from"))]
     assert len(lines) <= 22
+
+
+if __name__ == "__main__":
+    gymnasium()
+    verifiers()
