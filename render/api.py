@@ -7,7 +7,7 @@ call diorama.render.run.batch, `render-export` and `export` call diorama.render.
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +16,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
@@ -35,22 +35,22 @@ from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
 from diorama.scene_specs.checks.semantics import check_spec
-from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.benchmark import benchmark as find_benchmark
-from diorama.scene_specs.language.diagnostics import option_problems
 from diorama.scene_specs.language.notebook import register
 from diorama.scene_specs.language.rendered import FrameAnnotation
 from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE, Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.reading.blocks import generate, sources_of
 from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
 
 if TYPE_CHECKING:
+    from diorama.render.run.live import Live
     from diorama.render.run.summary import Summary
 
 # fmt: off
 __all__ = [
     "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "Passes", "RenderedImage", "Renderer", "Scene",
-    "compile_spec", "export", "generate", "open_store", "render_scene", "render_to_store",
+    "compile_spec", "export", "generate", "live", "open_store", "render_scene", "render_to_store",
 ]
 # fmt: on
 
@@ -76,38 +76,6 @@ class RenderedImage:
     name: str
     passes: Passes
     truth: FrameAnnotation
-
-
-def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[dict[str, Any]]:
-    """Generate the specs of a benchmark, one at a time.
-
-    Args:
-        benchmark: built-in, or of an installed package; see docs/extending.md.
-        count: number of episodes, for benchmarks whose number is not fixed.
-        seed: random seed.
-        **options: those of `render-specs BENCHMARK`, with underscores.
-
-    Yields:
-        Specs as JSON data.
-
-    Raises:
-        UsageError: an option is wrong.
-        PluginError: the benchmark is unknown.
-        SpecError: values make no spec; possibly raised with the first spec only.
-    """
-    found = find_benchmark(benchmark)
-    given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
-    for name, field in found.options.model_fields.items():
-        extra = field.json_schema_extra
-        if name in given and isinstance(extra, dict) and "environment" in extra:
-            raise UsageError(f"benchmark {benchmark}: {name}: set the variable {extra['environment']} instead")
-    try:
-        chosen = found.options(**given)
-    except ValidationError as error:
-        problems = "; ".join(option_problems(error))
-        raise UsageError(f"benchmark {benchmark}: {problems}") from None
-    specs = found.function(chosen.run)(chosen)
-    return iter(specs.items if isinstance(specs, Series) else specs)
 
 
 def compile_spec(
@@ -243,6 +211,71 @@ def render_to_store(
     if summary.left and summary.stopped == "interrupt":
         raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
     return summary
+
+
+def live(
+    benchmark: str | Mapping[str, Any],
+    /,
+    *,
+    seed: int,
+    profile: str = "draft",
+    size: tuple[int, int] | None = None,
+    ahead: int = 64,
+    workers: int | None = None,
+    look: str | None = None,
+    questions: int | None = None,
+    record: str | PathLike[str] | None = None,
+    address: str | None = None,
+    renderer: str = "cycles",
+    device: DeviceName = "auto",
+    run: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Live:
+    """Return an endless iterator of evaluation items, which several processes render ahead.
+
+    The items and their order depend on the benchmark, its options, `seed`, `profile`, `size`, `look` and `questions`
+    only. Episodes come in blocks of 256, each as balanced as its benchmarks and questions are. See docs/live.md.
+
+    Args:
+        benchmark: built-in, or of an installed package; or a mixture: name -> weight, or name -> the options of this
+            benchmark and `weight`.
+        seed: of the stream.
+        profile: as in `compile_spec`.
+        size: as in `compile_spec`.
+        ahead: maximum number of episodes that are rendered ahead of the caller.
+        workers: number of CPU processes, None for one per core.
+        look: for all episodes, None for their own.
+        questions: maximum number of questions per image, in place of the items of the benchmark.
+        record: store that keeps each episode of which an item was returned.
+        address: of a Ray cluster, None for this machine.
+        renderer: as in `render_to_store`.
+        device: as in `render_to_store`.
+        run: other fields of diorama.render.run.options.RunOptions, such as {"gpus": 2}.
+        **options: those of `render-specs BENCHMARK`, with underscores, except `count` and `seed`.
+
+    Raises:
+        UsageError: an argument is wrong, or the benchmark has no items.
+        PluginError: the benchmark is unknown.
+    """
+    require_module("ray")
+    from diorama.render.run.live import Live, LiveOptions
+    from diorama.render.run.options import parse_options
+
+    _check_size(size)
+    for name, value, least in (("seed", seed, 0), ("ahead", ahead, 1), ("questions", questions, 1)):
+        right = (value is None and name == "questions") or (type(value) is int and value >= least)
+        _check(name, value, right, f"an integer of at least {least}")
+    sources = sources_of(benchmark, options)
+    for source in sources if questions is None else ():
+        if find_benchmark(source.benchmark).items is None:
+            raise UsageError(f"benchmark {source.benchmark} has no evaluation items; pass questions=N for N per image")
+    given = {"profile": profile, "size": size, "look": look, "workers": workers, "address": address}
+    more = dict(run or {})
+    if "asset_roots" in more:
+        more["asset_roots"] = _roots(more["asset_roots"])
+    run_options = parse_options({"library": library_setting(), "renderer": renderer, "device": device, **given, **more})
+    store = None if record is None else _path("record", record)
+    return Live(LiveOptions(sources, seed, ahead, questions, store, run_options))
 
 
 def export(

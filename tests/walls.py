@@ -18,6 +18,7 @@ IMPORT_WALLS = {
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
 LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
+    ("render/run/live.py", "diorama.render.run.torch_items"): "needs PyTorch, which most users lack",
     ("render/api.py", "diorama.render.run"): "only filling a store needs Ray, which takes a second to import",
     ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",

@@ -41,6 +41,8 @@ class Committer:
         hurry: set it to end the wait between two tries; one last try follows.
     """
 
+    endless = False
+
     def __init__(self, store: EpisodeStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
         self._store, self._warn = store, warn
         self._every, self._patience = options.commit_every, options.store_wait
@@ -68,6 +70,9 @@ class Committer:
         if not self._pending:
             self._since = time.monotonic()
         self._pending.append(done)
+
+    def failed(self, failure: Failure) -> None:
+        """Do nothing: the summary of the run lists failures."""
 
     def poll(self, force: bool = False) -> list[Done | Failure]:
         """Start a commit if one is due and return what was committed since the last call.

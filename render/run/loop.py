@@ -14,6 +14,7 @@ from diorama.render.model.errors import AssetError, ConflictError, DeviceError, 
 from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
 from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
+from diorama.render.run.feed import Feed
 from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_starts, late_workers, limit_of
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, RayLostError
@@ -44,27 +45,33 @@ class RenderLoop:
     """The loop of one run.
 
     Attributes:
-        tasks: streamed; at most a few per worker are in memory.
+        tasks: streamed; at most a few per worker are in memory. None if none is ready, see Feed.endless.
+        store: that a Committer writes to, None with `sink`.
         summary: to which the loop adds.
         worker: class of the workers.
+        sink: takes the episodes in place of a Committer.
         lost_cards: GPUs that left the run.
         measured: what the rendered episodes took.
     """
 
-    tasks: Iterator[Task | Failure]
-    store: EpisodeStore
+    tasks: Iterator[Task | Failure | None]
+    store: EpisodeStore | None
     options: RunOptions
     summary: Summary
     progress: Progress
     events: EventLog
     worker: type[Worker] = Worker
+    sink: Committer | Feed | None = None
 
     def __post_init__(self) -> None:
         self._waiting = Waiting(self.tasks)
         self._pool = Pool(self.options, self.events, self.worker)
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
-        self._committer = Committer(self.store, self.options, self._store_trouble)
+        if self.sink is None:
+            assert self.store is not None
+            self.sink = Committer(self.store, self.options, self._store_trouble)
+        self._committer = self.sink
         self._depth = 1
         self._tuner: Tuner | None = None
         self.measured = Work()
@@ -172,7 +179,8 @@ class RenderLoop:
 
     def _more(self) -> bool:
         """Return whether another task waits."""
-        return bool(self._waiting) or any(self._cards.reserved.values()) or self._waiting.read()
+        waits = bool(self._waiting) or any(self._cards.reserved.values()) or self._waiting.read()
+        return waits or self._committer.endless
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -260,6 +268,7 @@ class RenderLoop:
         facts |= {"kind": failure.kind, "message": failure.message}
         self.events.write("episode-failed", episode=failure.episode_id, **facts)
         self.summary.failed.append(failure)
+        self._committer.failed(failure)
         if cost is not None:
             self.progress.advance(cost=cost)
         if self.options.max_failures is not None:

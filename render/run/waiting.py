@@ -12,10 +12,10 @@ class Waiting(deque[Task | Failure]):
     """The next episodes, read one ahead, and those of lost workers.
 
     Args:
-        tasks: all episodes of the run, as a stream.
+        tasks: all episodes of the run, as a stream; None where the next one is not ready.
     """
 
-    def __init__(self, tasks: Iterator[Task | Failure]) -> None:
+    def __init__(self, tasks: Iterator[Task | Failure | None]) -> None:
         super().__init__()
         self._tasks = tasks
 

@@ -7,8 +7,10 @@
 4. If the options are listed with letters, the letter of an option also stands for it, alone or followed by `.`, `)` or
    `:` and the text of the option.
 5. Everything else is invalid, and an invalid answer is wrong. Nothing is searched for inside a sentence.
+6. Only the last 4,000 characters of a reply are read; before them, "answer:" does not count. A longer reply without it
+   there is invalid, and so is one of more than a million characters.
 
-Version 1. Uses the standard library only.
+Version 2: version 1 has no rule 6. Uses the standard library only.
 """
 
 from __future__ import annotations
@@ -17,9 +19,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-VERSION = 1
+VERSION = 2
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ENDS = " \t\n\r*_`'\"\u2018\u2019\u201c\u201d()[]{}<>.,:;!?"
+_MOST, _TAIL = 1_000_000, 4_000
 _ANSWER = re.compile(r"answer\s*(?:is\s*)?:", re.IGNORECASE)
 
 
@@ -34,7 +37,10 @@ def answer_of(reply: str, options: Sequence[str], lettered: bool = False) -> str
     Args:
         lettered: the options are listed as `A. first`, `B. second`, ...
     """
-    found = normalized(_ANSWER.split(reply)[-1])
+    before, *after = _ANSWER.split(reply[-_TAIL:])
+    found = normalized(after[-1] if after else before)
+    if not found or len(reply) > (_MOST if after else _TAIL):
+        return ""
     texts = {normalized(option): option for option in reversed(options)}
     if found in texts or not lettered:
         return texts.get(found, "")

@@ -65,6 +65,14 @@ class Item:
         """What a model should answer: the letter of the right option if options are lettered, otherwise its text."""
         return LETTERS[self.options.index(self.answer)] if self.lettered else self.answer
 
+    def score(self, reply: object) -> float:
+        """Return 1.0 for a reply that gives the right answer, 0.0 for any other, also for one that is not a text.
+
+        `render-eval score` finds the answer of a reply by the same rule, diorama.scene_specs.language.answer_rule.
+        """
+        given = answer_of(reply, self.options, self.lettered) if isinstance(reply, str) else ""
+        return float(given == self.answer)
+
 
 @lru_cache(maxsize=32)
 def prompts(module: str) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import timeit
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,33 @@ def test_replies_to_options_with_letters(reply: str, answer: str) -> None:
 )
 def test_replies_to_options_without_letters(reply: str, answer: str) -> None:
     assert answer_of(reply, ("yes", "no")) == answer
+
+
+LONG = "because " * 200_000
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("red cube", "red cube"),
+        (LONG[:900_000] + "Answer: B", "ecle"),
+        ("Answer: B" + " " * 100, "ecle"),
+        (LONG[:900_000] + "B", ""),
+        (" " * 5000 + "B", ""),
+        ("Answer: B" + " " * 5000, ""),
+        (LONG + "Answer: B", ""),
+        ("B" * 10_000_000, ""),
+        ("answer " * 1_400_000 + "Answer: B", ""),
+    ],
+)
+def test_long_replies_take_less_than_a_millisecond(reply: str, answer: str) -> None:
+    assert answer_of(reply, WORDS, lettered=True) == answer
+    seconds = min(timeit.repeat(lambda: answer_of(reply, WORDS, lettered=True), number=1, repeat=20))
+    assert seconds < 1e-3, seconds
+
+
+def test_an_empty_reply_is_no_answer_even_where_an_option_has_no_letters() -> None:
+    assert answer_of("", ("?", "yes")) == answer_of("...", ("?", "yes")) == ""
 
 
 def test_a_text_wins_over_a_letter() -> None:

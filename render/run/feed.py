@@ -1,0 +1,96 @@
+"""The episodes of `diorama.live` between the render loop, which runs in a thread, and the caller."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+from diorama.render.model.errors import DioramaError
+from diorama.render.run.worker import Done, Failure, Task
+
+_WAIT_SECONDS = 1.0
+
+
+class ClosedError(DioramaError):
+    """The caller has closed the stream."""
+
+
+class Feed(Iterator[Task | None]):
+    """The episodes of a stream: an iterator of tasks for the render loop, and the Sink of what it renders.
+
+    Args:
+        tasks: without end.
+        ahead: maximum number of episodes that the caller has not taken.
+
+    Attributes:
+        ahead: as given.
+        endless: tasks may follow although none is ready.
+        hurry: unused; the others are those of a Committer that has nothing to do.
+        error: why the loop has ended; None while it runs.
+    """
+
+    seconds = last_seconds = 0.0
+    unsaved, full, endless = 0, False, True
+
+    def __init__(self, tasks: Iterator[Task], ahead: int) -> None:
+        self._tasks, self.ahead = tasks, ahead
+        self._changed = threading.Condition()
+        self._numbers: dict[str, int] = {}
+        self._done: dict[int, Done | Failure] = {}
+        self._read = self._taken = 0
+        self._closed = False
+        self.hurry = threading.Event()
+        self.error: BaseException | None = None
+
+    def __next__(self) -> Task | None:
+        """Return the next task, None while enough are ahead of the caller."""
+        if self._read - self._taken >= self.ahead:
+            return None
+        task = next(self._tasks)
+        self._numbers[task.episode.id] = self._read
+        self._read += 1
+        return task
+
+    def add(self, done: Done | Failure) -> None:
+        """Take an episode."""
+        with self._changed:
+            self._done[self._numbers.pop(done.episode_id)] = done
+            self._changed.notify_all()
+
+    def failed(self, failure: Failure) -> None:
+        """Take the failure of an episode, which has its place in the order."""
+        self.add(failure)
+
+    def poll(self, force: bool = False) -> list[Done | Failure]:
+        """Return nothing. Raises ClosedError once the caller has closed the stream, which ends the loop."""
+        if self._closed:
+            raise ClosedError("closed")
+        return []
+
+    def finish(self, seconds: float | None = None) -> list[Done | Failure]:
+        """Return nothing."""
+        return []
+
+    def close(self) -> None:
+        """End the loop."""
+        self._closed = True
+
+    def end(self, error: BaseException) -> None:
+        """Raise an error in the caller."""
+        with self._changed:
+            self.error = error
+            self._changed.notify_all()
+
+    def take(self) -> Done | Failure:
+        """Return the next episode, as soon as it is rendered.
+
+        Raises:
+            DioramaError: the loop has ended.
+        """
+        with self._changed:
+            while self._taken not in self._done:
+                if self.error is not None:
+                    raise self.error
+                self._changed.wait(_WAIT_SECONDS)
+            self._taken += 1
+            return self._done.pop(self._taken - 1)

@@ -1,0 +1,350 @@
+"""`diorama.live`: an endless stream of evaluation items, rendered ahead by the workers of a batch.
+
+The render loop of a batch runs in a thread. A Feed gives it the episodes and takes the rendered ones, in place of a
+Committer, and hands them to the caller in order.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.items.scores import items_maker
+from diorama.render.model.errors import RenderError, UsageError
+from diorama.render.model.profiles import episode_settings
+from diorama.render.model.record import EpisodeRecord
+from diorama.render.run.commit import Committer
+from diorama.render.run.feed import Feed
+from diorama.render.run.local_ray import ray_nodes
+from diorama.render.run.loop import RenderLoop
+from diorama.render.run.options import RunOptions
+from diorama.render.run.status import EventLog, Progress
+from diorama.render.run.stopping import Interrupts
+from diorama.render.run.summary import Summary
+from diorama.render.run.worker import Done, Failure, Task
+from diorama.render.run.worker_plan import Node, plan_workers
+from diorama.render.store import open_or_create
+from diorama.render.store.rows import decode, record_of
+from diorama.render.store.selection import Selection
+from diorama.scene_specs.language.items import Item, item_id
+from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source
+from diorama.scene_specs.reading.source import parse_episode, spec_json
+
+if TYPE_CHECKING:
+    from diorama.render.run.torch_items import LiveDataset
+
+log = logging.getLogger(__name__)
+
+_CLOSE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """What determines a stream of items, and how it is rendered.
+
+    Attributes:
+        sources: benchmarks.
+        seed: of the stream.
+        ahead: maximum number of episodes that are rendered ahead.
+        questions: maximum number of questions per image; None for the items of the benchmarks.
+        record: store that keeps what was shown; None to keep nothing.
+        run: how to render.
+        shard: (i, n) for the blocks i, i + n, ... of the stream.
+        epoch: those of the same number have the same items.
+    """
+
+    sources: tuple[Source, ...]
+    seed: int
+    ahead: int
+    questions: int | None
+    record: str | None
+    run: RunOptions
+    shard: tuple[int, int] = (0, 1)
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class LiveItem:
+    """A question about rendered images, with one right answer.
+
+    Attributes:
+        item: the question; has `parts`, `task`, `groups` and more.
+        record: the episode that it is about.
+    """
+
+    item: Item
+    record: EpisodeRecord
+
+    @property
+    def id(self) -> str:
+        """Its id: the same in `render-eval` on the recorded store."""
+        return item_id(self.record.episode_id, self.item)
+
+    @property
+    def message(self) -> list[str | bytes]:
+        """What to show a model, in order: texts, and images as PNG."""
+        images = {image.name: image.png for image in self.record.images}
+        return [images[part.image] if part.image else part.text for part in self.item.parts]
+
+    @property
+    def question(self) -> str:
+        """The texts of the message."""
+        return "\n".join(part.text for part in self.item.parts if part.text)
+
+    @cached_property
+    def images(self) -> list[NDArray[np.uint8]]:
+        """The images of the message, in its order: (H, W, 3), sRGB."""
+        images = {image.name: image for image in self.record.images}
+        return [images[part.image].color() for part in self.item.parts if part.image]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """All valid answers."""
+        return self.item.options
+
+    @property
+    def answer(self) -> str:
+        """The right one of the options."""
+        return self.item.answer
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The spec of the episode, which renders to the same images again."""
+        return self.record.job.spec
+
+    def score(self, reply: object) -> float:
+        """Return 1.0 for a reply that gives the right answer, 0.0 for any other; see `Item.score`."""
+        return self.item.score(reply)
+
+
+def _tasks(options: LiveOptions, first: int) -> Iterator[Task]:
+    """Yield the episodes of a shard without end, beginning with number `first` of the shard."""
+    blocks, run = Blocks(options.sources, options.seed, options.epoch), options.run
+    index, shards = options.shard
+    for number in count(first // BLOCK):
+        specs = blocks.block(index + shards * number)
+        for spec in specs[first % BLOCK :] if number == first // BLOCK else specs:
+            episode = parse_episode(spec_json(spec))
+            if run.look is not None:
+                episode = episode.model_copy(update={"look": run.look})
+            settings = episode_settings(episode, run.profile, run.size)
+            yield Task(episode, render_key_of(episode, settings, run.renderer, run.asset_roots), settings)
+
+
+class _SharedRay:
+    """The Ray of this process, which lives as long as one of its streams."""
+
+    def __init__(self) -> None:
+        self._lock, self._stack, self._users = threading.Lock(), ExitStack(), 0
+        self._nodes: list[Node] = []
+
+    @contextmanager
+    def connected(self, options: RunOptions) -> Iterator[list[Node]]:
+        """Yield the nodes; a second stream uses the Ray of the first. Raises what `ray_nodes` raises."""
+        with self._lock:
+            if not self._users:
+                self._nodes = self._stack.enter_context(ray_nodes(options.address, options.logical_gpus))
+            self._users += 1
+        try:
+            yield self._nodes
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    self._stack.close()
+
+
+_shared_ray = _SharedRay()
+
+
+def _run(options: RunOptions, feed: Feed) -> None:
+    """Render until the feed is closed; the thread of a stream."""
+    summary = Summary()
+    try:
+        progress = Progress(summary, dry_run=True, on_progress=lambda done, total: None)
+        with _shared_ray.connected(options) as nodes:
+            loop = RenderLoop(feed, None, options, summary, progress, EventLog(options.json_log), sink=feed)
+            loop.go(plan_workers(options, nodes, feed.ahead), Interrupts())
+        raise RenderError("the stream of items has ended")
+    except BaseException as error:
+        feed.end(error)
+
+
+def _close(feed: Feed, thread: threading.Thread, committer: Committer | None) -> None:
+    """End the workers and commit what was shown. May run in any thread, and as Python ends."""
+    feed.close()
+    if thread is not threading.current_thread():
+        thread.join(_CLOSE_SECONDS)
+    if committer is not None:
+        _warn_of_failures(committer.finish(_CLOSE_SECONDS))
+
+
+def _warn_of_failures(stored: list[Done | Failure]) -> None:
+    for failure in stored:
+        if isinstance(failure, Failure):
+            log.warning("%s", failure.message)
+
+
+class Live(Iterator[LiveItem]):
+    """An endless iterator of items; `diorama.live` makes one.
+
+    Nothing starts before the first item. Pickled, it continues elsewhere with the next item. It ends its processes when
+    it is closed or deleted, and when Python ends.
+
+    Attributes:
+        options: of the stream.
+    """
+
+    def __init__(self, options: LiveOptions) -> None:
+        self.options = options
+        # Number of the next episode, and how many items of it to leave out.
+        self._episode = self._skipped = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._feed: Feed | None = None
+        self._committer: Committer | None = None
+        self._shown: Done | None = None
+        self._items: deque[LiveItem] = deque()
+        self._given = self._without = self._process = 0
+        self._end: Callable[[], object] = list
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what the next item follows from."""
+        return {"options": self.options, "position": self.position}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.options = state["options"]
+        self._episode, self._skipped = state["position"]
+        self._reset()
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """Number of the episode of the next item, and how many of its items were given."""
+        return (self._episode - 1, self._given) if self._items else (self._episode, self._skipped)
+
+    def skip(self, episodes: int) -> Live:
+        """Leave out episodes before the first item; return this stream.
+
+        Questions are balanced over the images of a block, so up to 255 episodes are rendered and left out with them.
+
+        Raises:
+            UsageError: the stream has begun.
+        """
+        if self._feed is not None:
+            raise UsageError("skip: the stream has begun; call skip before the first item")
+        self._episode, self._skipped = self._episode + episodes, 0
+        return self
+
+    def __next__(self) -> LiveItem:
+        """Return the next item.
+
+        Raises:
+            DioramaError: of a run, or of a benchmark. The episodes of a failure are left out, with a warning.
+        """
+        while not self._items:
+            self._read()
+        self._given += 1
+        self._record()
+        return self._items.popleft()
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        # Questions follow from the earlier images of their block.
+        self._number = self._episode if self.options.questions is None else self._episode // BLOCK * BLOCK
+        self._make = items_maker(Selection(questions=self.options.questions))
+        feed = self._feed = Feed(_tasks(self.options, self._number), self.options.ahead)
+        if self.options.record is not None:
+            self._committer = Committer(open_or_create(self.options.record), self.options.run)
+        thread = threading.Thread(target=_run, args=(self.options.run, feed), name="diorama-live", daemon=True)
+        end = weakref.finalize(self, _close, feed, thread, self._committer)
+        # Before Ray's own handler, which was registered when Ray was imported.
+        end.atexit = False
+        atexit.register(end)
+        self._end = end
+        thread.start()
+
+    def _read(self) -> None:
+        """Take the next episode and make its items."""
+        if self._feed is None:
+            self._start()
+        assert self._feed is not None
+        if self._process != os.getpid():
+            raise UsageError(
+                "a stream can't be read in a forked process; pass multiprocessing_context='spawn' to the DataLoader"
+            )
+        done = self._feed.take()
+        if self._number % BLOCK == 0:
+            self._make = items_maker(Selection(questions=self.options.questions))
+        self._number += 1
+        items: list[LiveItem] = []
+        if isinstance(done, Failure):
+            log.warning("left out: %s", done.message)
+        else:
+            (row,) = decode([done.row]).to_pylist()
+            record = record_of(row)
+            items = [LiveItem(item, record) for item in self._make(record)]
+        if self._number <= self._episode:
+            return
+        self._without = 0 if items else self._without + 1
+        if self._without > BLOCK:
+            why = f"; the last: {done.message}" if isinstance(done, Failure) else ""
+            raise UsageError(f"{self._without} episodes in a row have no item{why}")
+        self._items.extend(items[self._skipped :])
+        self._given, self._skipped, self._episode = self._skipped, 0, self._number
+        self._shown = done if isinstance(done, Done) else None
+
+    def _record(self) -> None:
+        """Keep the episode of an item in the store."""
+        if self._committer is not None:
+            if self._shown is not None:
+                self._committer.add(self._shown)
+                self._shown = None
+            _warn_of_failures(self._committer.poll())
+
+    def torch_dataset(self, length: int, transform: Callable[[LiveItem], Any] | None = None) -> LiveDataset:
+        """Return a PyTorch IterableDataset of this stream, from its first item on.
+
+        It divides the stream among the ranks of torch.distributed and the workers of a DataLoader. Each worker renders
+        with processes of its own, so `num_workers=0` is best. With several shards, `record` is the beginning of the
+        name of one store each.
+
+        Args:
+            length: number of items of each rank.
+            transform: LiveItem -> what the dataset returns; by default a dict of id, images (N, 3, H, W) uint8,
+                question, options, and answer, the number of the right option.
+
+        Raises:
+            UsageError: PyTorch is not installed.
+        """
+        from diorama.render.run.torch_items import LiveDataset
+
+        return LiveDataset(self.options, Live, length, transform)
+
+    def close(self) -> None:
+        """End the workers and commit what was shown. A later item starts them again."""
+        atexit.unregister(self._end)
+        position = self.position
+        self._end()
+        self._reset()
+        self._episode, self._skipped = position
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
