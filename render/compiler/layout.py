@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from diorama.render.compiler.attributes import Item
-from diorama.render.compiler.constraints import Rules
+from diorama.render.compiler.constraints import Rules, rules_of
+from diorama.render.compiler.piles import Piles, build_piles
 from diorama.render.compiler.placement import Floats, Ground2, Search
 from diorama.render.compiler.pointer import Placer, placer_of, quadrants
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
@@ -24,6 +25,8 @@ from diorama.scene_specs.language.tables import counted
 
 # Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)
+# How often piles are put together; each time with a share of the restarts of the layout.
+_PILES = 16
 _QUARTERS = (
     ". With a pointer, the first of three objects is always in the left quarter, the second in the rear one and the "
     "third in the right one: list them in another order, or specify `area`"
@@ -121,6 +124,7 @@ def _search(
     search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, quarters: bool
 ) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
+    names = rules.names if search.piles is None else [item.name for item in search.piles.items]
     generator = keys.generator("placement")
     refused: dict[str, int] = {}
     tried = batch = 0
@@ -132,29 +136,41 @@ def _search(
         for row in range(size):
             if alive[row]:
                 locations = _locations(items, places[row])
+                if search.piles is not None:
+                    locations = search.piles.locations(locations)
                 shown = search.visibility.visible(list(enumerate(locations))) if any(floors) else {}
                 hidden = [k for k, pixels in shown.items() if pixels < floors[k]]
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not hidden and (placer is None or pointer is not None):
                     return Layout(locations, tried + row, refused, pointer)
                 for k in hidden:
-                    refused[rules.visible_label(k)] = refused.get(rules.visible_label(k), 0) + 1
+                    label = f"min_visible_pixels {floors[k]} of {names[k]}"
+                    refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
     if not search.order:
         raise CompileError("no location for the pointer among the specified objects", refused)
-    objects = counted(len(items), "object")
+    objects = counted(len(names), "object")
     problem = f"no valid layout of {objects} in {limit} attempts with {search.tries} locations per object"
     raise CompileError(problem + _QUARTERS * quarters, refused)
 
 
-def lay_out(frame: FrameSpec, items: Sequence[Item], rules: Rules, camera: Camera, stage: Stage, keys: Keys) -> Layout:
+def lay_out(
+    frame: FrameSpec,
+    items: Sequence[Item],
+    rules: Rules,
+    camera: Camera,
+    stage: Stage,
+    keys: Keys,
+    piles: Piles | None = None,
+) -> Layout:
     """Find locations for all objects of a frame.
 
     Args:
         camera: the first view's, at the stage's own size.
+        piles: of the objects, None if none touch.
 
     Raises:
         CompileError: specified locations break a constraint, relations contradict each other, or the search found
@@ -166,20 +182,54 @@ def lay_out(frame: FrameSpec, items: Sequence[Item], rules: Rules, camera: Camer
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
     visibility = VisibilityCounter(items, camera, stage.ground)
     fixed = [(k, item.location) for k, item in enumerate(items) if item.location is not None]
-    _check_demands(rules)
-    broken = [*_broken_pairs(rules, fixed, ground), *_broken_visibility(rules, items, fixed, visibility)]
+    outer, outer_rules = items, rules
+    if piles is not None:
+        outer, outer_rules = piles.outer_items(), piles.rules(rules, ground.right, ground.front)
+    _check_demands(outer_rules)
+    fixed_outer = [(k, item.location) for k, item in enumerate(outer) if item.location is not None]
+    broken = [*_broken_pairs(outer_rules, fixed_outer, ground), *_broken_visibility(rules, items, fixed, visibility)]
     if broken:
         raise CompileError(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
-    grounds = [ground] * len(items)
+    grounds = [ground] * len(outer)
     pointer_ground = ground
     areas = quadrants(frame, items, stage.pointer)
     if areas is not None:
         *grounds, pointer_ground = [replace(ground, x=x, y=y) for x, y in areas]
-        rules = replace(rules, front_margin=False)
+        rules = outer_rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
         placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys)
-    search = Search(items, rules, grounds, visibility, stage.placement.tries)
+    search = Search(outer, outer_rules, grounds, visibility, stage.placement.tries, piles)
     layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None)
+    if piles is not None:
+        piles.check(layout.locations)
     _check_ground(layout, items, rules, camera, stage)
     return layout
+
+
+def lay_out_piles(
+    frame: FrameSpec, items: Sequence[Item], camera: Camera, stage: Stage, keys: Keys
+) -> tuple[list[Item], Layout]:
+    """Put together the piles of a frame and find locations for them; start over with other piles a few times.
+
+    Returns:
+        The objects, those that lean with their rotation, and their layout.
+
+    Raises:
+        CompileError: no pile or no layout was found.
+    """
+    generator = keys.generator("contacts")
+    once = stage.placement.model_copy(update={"restarts": stage.placement.restarts // _PILES})
+    limited = stage.model_copy(update={"placement": once})
+    for attempt in range(_PILES):
+        piles = build_piles(frame, items, generator, turn=attempt > 0)
+        made = list(piles.items)
+        again = replace(keys, frame=f"{keys.frame}#{attempt}") if attempt else keys
+        try:
+            layout = lay_out(frame, made, rules_of(frame, made, once), camera, limited, again, piles)
+        except CompileError:
+            if attempt == _PILES - 1:
+                raise
+        else:
+            return made, layout
+    raise AssertionError("unreachable")

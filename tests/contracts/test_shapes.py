@@ -41,8 +41,11 @@ def check_types(mesh: Arrays) -> None:
 
 
 def check_box(mesh: Arrays) -> None:
-    assert np.allclose(mesh["vertices"].min(axis=0), -1, atol=0.002)
-    assert np.allclose(mesh["vertices"].max(axis=0), 1, atol=0.002)
+    # What holds others is 2 wide, and flatter.
+    axes = [0] if "cavity_0" in mesh else [0, 1, 2]
+    assert np.allclose(mesh["vertices"].min(axis=0)[axes], -1, atol=0.002)
+    assert np.allclose(mesh["vertices"].max(axis=0)[axes], 1, atol=0.002)
+    assert np.abs(mesh["vertices"]).max() < 1.002
 
 
 def check_closed(mesh: Arrays) -> None:
@@ -57,7 +60,7 @@ def check_closed(mesh: Arrays) -> None:
 def check_outside(mesh: Arrays) -> None:
     """Triangles are counter-clockwise seen from outside, and normals point outwards."""
     a, b, c = faces(mesh).swapaxes(0, 1)
-    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 > 1, "its volume"
+    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6 > (0.5 if "cavity_0" in mesh else 1), "its volume"
     normals = mesh["normals"][mesh["triangles"]].astype(np.float64)
     assert np.allclose(np.linalg.norm(mesh["normals"], axis=1), 1, atol=1e-4)
     across = np.cross(b - a, c - a)
