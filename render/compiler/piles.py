@@ -41,7 +41,8 @@ _LEAN, _FALL = (12.0, 35.0), 4.0
 def claims_of(frame: FrameSpec) -> tuple[SceneContact, ...]:
     """Return the relations of contact and distance that a frame states."""
     stated = (c for c in frame.constraints if c.relation in CONTACTS)
-    return tuple(SceneContact(relation=c.relation, subject=c.subject, of=c.of, other=c.other) for c in stated)
+    keys = ("relation", "subject", "of", "other")
+    return tuple(SceneContact.model_validate({key: getattr(c, key) for key in keys}) for c in stated)
 
 
 @dataclass(frozen=True)
