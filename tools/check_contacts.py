@@ -57,9 +57,9 @@ class Measured:
 def measure(item: SceneObject) -> Measured:
     """Return an object's mesh, placed by trimesh."""
     raw = outline_mesh(item.outline) if item.outline is not None else load_mesh(item.shape)
-    mesh = trimesh.Trimesh(raw.vertices, raw.triangles, process=True)
-    mesh.apply_scale(item.scale)
-    mesh.apply_transform(trimesh.transformations.euler_matrix(*np.radians(item.rotation_deg), axes="sxyz"))
+    mesh = trimesh.Trimesh(raw.vertices * item.scale, raw.triangles, process=True)
+    x, y, z = np.radians(item.rotation_deg).tolist()
+    mesh.apply_transform(trimesh.transformations.euler_matrix(x, y, z, "sxyz"))  # type: ignore[no-untyped-call]
     mesh.apply_translation(item.location)
     points = [mesh.vertices]
     ends = mesh.vertices[mesh.edges_unique]

@@ -75,7 +75,7 @@ def test_distances_hold() -> None:
 
 def test_what_is_stated_comes_without_z() -> None:
     objects = {"a": {**CUBE, "location": [0.0, 0.0]}, "b": {**SMALL, "location": [0.1, 0.2]}}
-    assert frame_of(objects, "b on a").objects[1].location == (0.1, 0.2, pytest.approx(1.75, abs=1e-5))
+    assert frame_of(objects, "b on a").objects[1].location == pytest.approx((0.1, 0.2, 1.75), abs=1e-5)
 
 
 @pytest.mark.parametrize(
