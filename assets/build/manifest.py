@@ -14,6 +14,9 @@ MANIFEST = ASSETS / "manifest.json"
 
 # Folder or file in assets/ -> its builder: a module here, or a person. The first match counts.
 BUILDERS = (
+    ("shapes/bowl.npz", "diorama.assets.build.containers"),
+    ("shapes/box.npz", "diorama.assets.build.containers"),
+    ("shapes/shelf.npz", "diorama.assets.build.containers"),
     ("shapes/", "diorama.assets.build.shapes"),
     ("meshes/clevr_ground.npz", "diorama.assets.build.shapes"),
     ("meshes/hand.npz", "diorama.assets.build.hand"),

@@ -56,10 +56,12 @@ def write(
     normals: Floats,
     triangles: Ints,
     anchors: dict[str, tuple[float, float, float]] | None = None,
+    data: dict[str, Floats] | None = None,
 ) -> None:
     """Write a mesh as `.npz` with fixed dates and order: the bytes depend only on the mesh.
 
     anchors: named points on it, such as a fingertip.
+    data: other arrays, such as collision parts.
     """
     length = np.sqrt((normals * normals).sum(axis=1, keepdims=True))
     arrays = {
@@ -67,6 +69,7 @@ def write(
         "normals": (normals / length).astype("<f4"),
         "triangles": triangles.astype("<i4"),
         **{f"anchor_{name}": np.array(point, dtype="<f8") for name, point in sorted((anchors or {}).items())},
+        **{name: array.astype("<f8") for name, array in sorted((data or {}).items())},
     }
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in arrays.items():

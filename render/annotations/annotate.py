@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from diorama.render.geometry.camera import Camera, dot
+from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
 from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
@@ -166,7 +167,8 @@ def annotate(
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},
-        relations=relations_of(standing, directions, stage.placement.relation_threshold),
+        relations=relations_of(standing, directions, stage.placement.relation_threshold)
+        | (contact_relations(standing) if frame.contacts else {}),
         objects=[
             object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
             for item, alone in zip(

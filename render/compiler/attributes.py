@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeVar
 
@@ -109,6 +109,14 @@ def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float
     turn = math.radians(rotation_deg[2])
     c, s = math.cos(turn) * scale, math.sin(turn) * scale
     return tuple((x * c - y * s, x * s + y * c) for x, y in stand.hull)
+
+
+def turned(item: Item, yaw_deg: float) -> Item:
+    """Return an upright object with another rotation about Z."""
+    if item.rotation_deg[0] or item.rotation_deg[1]:
+        return item
+    turn = (0.0, 0.0, rounded(yaw_deg))
+    return replace(item, rotation_deg=turn, hull=_outline(stand_of(item.shape, item.outline), turn, item.scale))
 
 
 @dataclass(frozen=True)

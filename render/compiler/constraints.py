@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.language.stage import StagePlacement
+from diorama.scene_specs.language.vocabulary import RELATIONS
 
 Floats = NDArray[np.float64]
 Outline = Sequence[tuple[float, float]]
@@ -26,6 +27,21 @@ class Demand:
     high: int
     margin: float
     label: str
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A demand on the locations of two or three objects.
+
+    Attributes:
+        objects: numbers; one object may occur twice.
+        test: whether x, y of the objects satisfy it.
+    """
+
+    Test = Callable[[Sequence[tuple[float, float]]], bool]
+    objects: tuple[int, ...]
+    label: str
+    test: Test
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,7 @@ class Rules:
     visible_stated: tuple[bool, ...]
     demands: tuple[Demand, ...]
     front_margin: bool = True
+    distances: tuple[Distance, ...] = ()
 
     def margin(self, axis: int) -> float:
         """Return the minimum difference along right (axis 0) or front (axis 1)."""
@@ -168,7 +185,7 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
                 k = names.index(name)
                 visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
-    demands = tuple(_demand(c, names, fixed, margins_of) for c in stated if c.relation is not None)
+    demands = tuple(_demand(c, names, fixed, margins_of) for c in stated if c.relation in RELATIONS)
     return Rules(
         names=names,
         fixed=np.array(fixed, dtype=bool),

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
-from diorama.render.compiler.constraints import Rules
+from diorama.render.compiler.constraints import Distance, Rules
 from diorama.render.compiler.visibility import VisibilityCounter, frame_planes
+
+if TYPE_CHECKING:
+    from diorama.render.compiler.piles import Piles
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -145,22 +148,34 @@ class Search:
     """The search for the layout of one frame."""
 
     def __init__(
-        self, items: Sequence[Item], rules: Rules, grounds: Sequence[Ground2], visibility: VisibilityCounter, tries: int
+        self,
+        items: Sequence[Item],
+        rules: Rules,
+        grounds: Sequence[Ground2],
+        visibility: VisibilityCounter,
+        tries: int,
+        piles: Piles | None = None,
     ) -> None:
         """Prepare the search.
 
         Args:
             grounds: the area of each object; all share the camera's directions.
             tries: candidates per object.
+            piles: of which `items` are the first objects; None if the objects are all.
         """
+        self.piles = piles
         self.items, self.rules, self.grounds, self.visibility, self.tries = items, rules, grounds, visibility, tries
         self.least = (rules.least(0), rules.least(1))
         free = [k for k, item in enumerate(items) if item.location is None]
         self.fixed = [k for k, item in enumerate(items) if item.location is not None]
         self.order = placing_order(rules, self.least, free)
-        self.planes = (
-            {k: frame_planes(items[k], items[k].height, visibility.camera) for k in free} if rules.in_frame else {}
-        )
+        camera = visibility.camera
+        self.planes = {
+            k: frame_planes(items[k], items[k].height, camera)
+            if piles is None
+            else piles.planes(piles.roots[k], camera)
+            for k in (free if rules.in_frame else ())
+        }
 
     def batch(self, u: Floats) -> tuple[Floats, Bools, Tally]:
         """Make layouts from uniform numbers u (B, open objects, tries, 2).
@@ -261,7 +276,23 @@ class Search:
                     gap = rules.gap(j, k, dx[:, :, column], dy[:, :, column])
                     free[:, :, column] |= gap >= rules.min_distance
             verdicts.append((rules.distance_label, free.all(axis=2)))
+        for distance in rules.distances:
+            if k in distance.objects and all(j == k or j in placed for j in distance.objects):
+                verdicts.append((distance.label, self._tested(distance, k, placed, others, at)))
         return verdicts
+
+    def _tested(self, distance: Distance, k: int, placed: list[int], others: Pair, at: Pair) -> Bools:
+        """Which candidates (B, T) of object k satisfy a demand on the locations of several objects."""
+        passed = np.zeros(at[0].shape, dtype=bool)
+        for b, t in np.ndindex(passed.shape):
+            places = [
+                (float(at[0][b, t]), float(at[1][b, t]))
+                if j == k
+                else (float(others[0][b, placed.index(j)]), float(others[1][b, placed.index(j)]))
+                for j in distance.objects
+            ]
+            passed[b, t] = distance.test(places)
+        return passed
 
     def _count(
         self, k: int, failed: Bools, ranges: list[Pair], strips: tuple[Strips, Strips], verdicts: Verdicts, tally: Tally

@@ -1,8 +1,8 @@
 """Meshes of shapes: `.npz` files that the compiler and Cycles both read.
 
 Arrays: vertices (V, 3) float32; normals (V, 3) float32, unit shading normals; triangles (T, 3) int32, counter-clockwise
-seen from outside; optional `anchor_<name>` (3,), named points such as a fingertip. CLEVR shapes fill a 2 x 2 x 2 box
-about the origin.
+seen from outside; optional `anchor_<name>` (3,), named points such as a fingertip; of shapes that hold others
+`part_<k>` and `cavity_<k>` (see Mesh). CLEVR shapes fill a 2 x 2 x 2 box about the origin.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ class Mesh:
         triangles: (T, 3) indices, counter-clockwise seen from outside.
         sha256: hexadecimal digest of the file; of an invented shape, of vertices and triangles.
         anchors: named points, (3,) each.
+        parts: corners of convex parts that together fill a shape that is not convex, (N, 3) each.
+        cavities: spaces inside: corners of the floor (N, 3), counter-clockwise, and a row of the floor's z, the z where
+            the space ends, and whether it has a ceiling.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Mesh:
     triangles: NDArray[np.int32]
     sha256: str
     anchors: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    parts: tuple[NDArray[np.float64], ...] = ()
+    cavities: tuple[NDArray[np.float64], ...] = ()
 
 
 def mesh_paths() -> dict[str, Path]:
@@ -97,10 +102,14 @@ def load_mesh(name: str) -> Mesh:
             triangles = arrays["triangles"].astype(np.int32)
             named = {key.removeprefix("anchor_"): arrays[key] for key in arrays if key.startswith("anchor_")}
             anchors = {name: point.astype(np.float64) for name, point in named.items()}
+            parts, cavities = (
+                tuple(arrays[key].astype(np.float64) for key in sorted(arrays) if key.startswith(start))
+                for start in ("part_", "cavity_")
+            )
             _check(vertices, normals, triangles, anchors=anchors.values())
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
-    return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors)
+    return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors, parts, cavities)
 
 
 def _invented(name: str) -> Mesh:

@@ -54,10 +54,10 @@ class Solid:
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         planes = np.stack([nx, ny, nz, nx * x[a] + ny * y[a] + nz * z[a]])
         radius = float(np.sqrt((x * x + y * y + z * z).max()))
-        return cls(vertices, corners, planes, _is_closed(mesh), radius)
+        return cls(vertices, corners, planes, is_closed(mesh), radius)
 
 
-def _is_closed(mesh: Mesh | Model) -> bool:
+def is_closed(mesh: Mesh | Model) -> bool:
     """Whether each edge has exactly two triangles, in opposite directions; corners at the same location are merged."""
     _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
     corner = place.reshape(-1)[mesh.triangles].astype(np.int64)
@@ -77,10 +77,13 @@ def shape_problem(name: str) -> str:
     """
     mesh = load_mesh(name)
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    if mesh.cavities:
+        # What holds others may be flat.
+        low, high = np.minimum(low, -1), np.maximum(high, 1)
     if np.abs([low + 1, high - 1]).max() > _BOX:
         box = " x ".join(f"{x:.3g} to {y:.3g}" for x, y in zip(low, high, strict=True))
         return f"its mesh fills {box}; allowed: -1 to 1 on each axis"
-    if not _is_closed(replace(mesh, vertices=mesh.vertices.round(4))):
+    if not is_closed(replace(mesh, vertices=mesh.vertices.round(4))):
         return "its mesh is not closed; allowed: each edge has two triangles, which name it in opposite directions"
     a, b, c = (mesh.vertices[mesh.triangles[:, k]] for k in range(3))
     if np.einsum("ij,ij->", a, np.cross(b, c)) <= 0:
@@ -148,7 +151,7 @@ class Stand:
 
 
 def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
-    """Return how a shape stands. Meshes by definition have their origin 1 above the ground, on a disc of radius 1."""
+    """Return how a shape stands. Meshes have their origin 1 above the ground, on a disc of radius 1; not containers."""
     drawn = outline_of(name, outline)
     if drawn is not None:
         corners = corners_of(drawn)
@@ -156,6 +159,11 @@ def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
         hull = None if drawn.outline == "circle" else convex_hull(np.array(corners))
         return Stand(drawn.height / 2, reach, hull, math.hypot(reach, drawn.height / 2), None)
     if not is_model(name):
-        return Stand(1.0, 1.0, None, solid(name).radius, None)
+        mesh = load_mesh(name)
+        if not mesh.cavities:
+            return Stand(1.0, 1.0, None, solid(name).radius, None)
+        flat = mesh.vertices[:, :2]
+        reach = float(np.sqrt((flat * flat).sum(axis=1).max()))
+        return Stand(-float(mesh.vertices[:, 2].min()), reach, convex_hull(flat), solid(name).radius, None)
     model = load_model(name)
     return Stand(-model.lower[2], model.ground_radius, model.hull, model.radius, model.unit)

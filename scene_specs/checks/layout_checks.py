@@ -26,7 +26,7 @@ from diorama.scene_specs.language.spec import (
 )
 from diorama.scene_specs.language.stage import Stage, flat_heights
 from diorama.scene_specs.language.strict_json import Path
-from diorama.scene_specs.language.vocabulary import OPPOSITE, SHAPES
+from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS, SHAPES
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3
@@ -269,7 +269,7 @@ def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnos
     margin = max(stage.placement.relation_threshold, *(c.axis_margin or 0.0 for c in frame.constraints))
     for index, constraint in enumerate(frame.constraints):
         path = (*at, "constraints", index)
-        if constraint.relation is not None and constraint.subject in fixed and constraint.of in fixed:
+        if constraint.relation in RELATIONS and constraint.subject in fixed and constraint.of in fixed:
             need = margin if constraint.margin is None else constraint.margin
             most = _most(constraint.relation, fixed[constraint.of], fixed[constraint.subject], _behind(frame, stage))
             if constraint.subject != constraint.of and most < need - _ROUNDED:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from diorama.scene_specs.checks.contact_checks import contact_diagnostics
 from diorama.scene_specs.checks.layout_checks import layout_diagnostics
 from diorama.scene_specs.checks.object_checks import (
     asset_diagnostics,
@@ -149,6 +150,7 @@ def _frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Itera
         yield from _pointer_diagnostics(frame.pointer, names, stage, (*at, "pointer"))
     for index, constraint in enumerate(frame.constraints):
         yield from _constraint_diagnostics(constraint, names, stage, (*at, "constraints", index))
+    yield from contact_diagnostics(frame, stage, at)
     yield from _repeated_settings(frame.constraints, (*at, "constraints"))
     yield from _camera_diagnostics(frame, stage, at)
     yield from _light_diagnostics(frame.lights, stage, (*at, "lights"))
@@ -193,7 +195,7 @@ def _constraint_diagnostics(
         if constraint.subject is not None and constraint.subject == constraint.of:
             problem = f"found {preview_json(constraint.of)}, which is the subject itself; allowed: another object"
             yield PathDiagnostic((*at, "of"), problem)
-    named = [((*at, "subject"), constraint.subject), ((*at, "of"), constraint.of)]
+    named = [((*at, key), getattr(constraint, key)) for key in ("subject", "of", "other")]
     named += [((*at, "objects", index), name) for index, name in enumerate(constraint.objects or ())]
     for path, name in named:
         if name is not None and name not in names:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
 from diorama.scene_specs.language.look import PLAIN, Recipe, SceneLook, source_of_id
 from diorama.scene_specs.language.notebook import html_of
-from diorama.scene_specs.language.spec import Byte, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
+from diorama.scene_specs.language.spec import Byte, Contact, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
 # Maximum width and height of an image in pixels, for rendering, reading and `--size`; Blender renders at least 4 x 4.
@@ -207,10 +209,31 @@ class ScenePointer(SpecModel):
     target: Name
 
 
+class SceneContact(SpecModel):
+    """A relation of contact or distance that the spec states, and that the layout keeps; see ConstraintSpec."""
+
+    relation: Contact
+    subject: Name
+    of: Name
+    other: Name | None = None
+
+    def label(self) -> str:
+        """Name the relation in messages."""
+        return f"{self.subject} {self.relation} {self.of}" + (f" and {self.other}" if self.other else "")
+
+    def holds(self, table: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
+        """Return whether measured relations, relation -> name -> names, include it."""
+        known = table[self.relation]
+        if self.other is not None:
+            return any(self.subject in known.get(f"{a} | {b}", ()) for a, b in permutations((self.of, self.other)))
+        return self.subject in known.get(self.of, ())
+
+
 class SceneFrame(SpecModel):
     """One layout and its views.
 
     Attributes:
+        contacts: relations of contact and distance that the spec states; with any, annotations have all that hold.
         utterance: carried, never interpreted.
         truth: carried, never interpreted.
         seed: of Cycles, for every view.
@@ -224,6 +247,7 @@ class SceneFrame(SpecModel):
     utterance: str | None = None
     truth: dict[str, Any] | None = None
     objects: tuple[SceneObject, ...]
+    contacts: tuple[SceneContact, ...] = Field(default=(), exclude_if=lambda stated: not stated)
     pointer: ScenePointer | None = None
     lights: tuple[SceneLight, ...]
     views: Annotated[tuple[SceneView, ...], Field(min_length=1)]

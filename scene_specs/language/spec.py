@@ -10,7 +10,7 @@ Axes: right-handed, Z up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticKnownError
@@ -18,10 +18,12 @@ from pydantic_core import PydanticKnownError
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.model_names import mesh_name
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 
 Relation = Literal["left", "right", "front", "behind"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}
+Contact = Literal["on", "in", "leaning", "under", "touching", "near", "far", "between"]
+assert set(CONTACTS) == {*get_args(Contact)}
 
 
 def _known_pass(name: str) -> str:
@@ -235,7 +237,9 @@ class ConstraintSpec(SpecModel):
     """A requirement of the layout, of exactly one kind.
 
     Attributes:
-        relation: the subject stands in this relation to `of`, seen from the camera, by more than `margin`.
+        relation: the subject stands in this relation to `of`: left, right, front and behind, seen from the camera, by
+            more than `margin`; others by contact or distance.
+        other: of `between`, the second object.
         margin: Blender units, default the stage's.
         min_visible_pixels: of each object (or of `objects`), at the stage's own size.
         min_distance: between the radii of any two objects on the ground, Blender units.
@@ -243,9 +247,10 @@ class ConstraintSpec(SpecModel):
         in_frame: whether objects must be entirely inside the image.
     """
 
-    relation: Relation | None = None
+    relation: Relation | Contact | None = None
     subject: Name | None = None
     of: Name | None = None
+    other: Name | None = Field(default=None, exclude_if=lambda name: name is None)
     margin: NotNegative | None = None
     min_visible_pixels: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
     objects: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None

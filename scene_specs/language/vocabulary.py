@@ -34,6 +34,15 @@ MEWL_MATERIALS: tuple[str, ...] = ("rubber", "metal", "glass")
 RELATIONS: tuple[str, ...] = ("left", "right", "front", "behind")
 OPPOSITE: Mapping[str, str] = MappingProxyType({"left": "right", "right": "left", "front": "behind", "behind": "front"})
 
+# Relations of objects that touch, or of their distance. `on`, `in` and `leaning` need a support.
+SUPPORTED: tuple[str, ...] = ("on", "in", "leaning")
+CONTACTS: tuple[str, ...] = (*SUPPORTED, "under", "touching", "near", "far", "between")
+# Blender units: distances of outlines up to which objects are near and from which they are far, and how far what is
+# between two others may be from the line between them.
+NEAR, FAR, BETWEEN = 0.5, 2.5, 0.35
+# Blender units by which the center of mass is at least over the polygon that supports it.
+SUPPORT_MARGIN = 0.05
+
 # CLEVR-CoGenT: condition -> shape -> allowed colors (Johnson et al. 2017, section 4.7).
 _COGENT_1 = ("gray", "blue", "brown", "yellow")
 _COGENT_2 = ("red", "green", "purple", "cyan")

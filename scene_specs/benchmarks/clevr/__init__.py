@@ -13,6 +13,7 @@ class Options(Command, run="random_scenes:generate"):
     Examples:
       render-specs clevr --count 100 --out specs.jsonl
       render-specs clevr --count 100 --objects 3-6 --cogent A --out specs.jsonl
+      render-specs clevr --count 100 --stacks --out stacks.jsonl
     """
 
     count: int = option(..., "Number of episodes.", ge=0, group="Sampling")
@@ -22,3 +23,4 @@ class Options(Command, run="random_scenes:generate"):
     cogent: Literal["A", "B"] | None = option(
         None, "Use the combinations of color and shape of this CLEVR-CoGenT condition.  [default: no limits]"
     )
+    stacks: bool = option(False, "Objects stand on, are in, lean on and touch others.")

@@ -11,6 +11,7 @@ import re
 import numpy as np
 
 from diorama.scene_specs.benchmarks.clevr import Options
+from diorama.scene_specs.benchmarks.clevr.stacks import MAX_STACKED, stacked
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rng import generator, pick
@@ -30,18 +31,24 @@ def generate(options: Options) -> Series:
 def clevr_spec(options: Options, index: int) -> EpisodeSpec:
     """Return episode `index` of a split, independently of other episodes.
 
-    Ids: `clevr/<split>/<6 digits>`, `clevr/cogent-a/<split>/<6 digits>`. Raises SpecError for arguments out of range.
+    Ids: `clevr/<split>/<6 digits>`, and with `cogent-a/` or `stacks/` before the split. Raises SpecError for arguments
+    out of range.
     """
     (fewest, most), split, seed, cogent = options.objects, options.split, options.seed, options.cogent
-    if not 0 <= fewest <= most <= MAX_OBJECTS:
-        raise spec_error(f"found {fewest}-{most} objects; allowed: at most {MAX_OBJECTS}, fewest first, such as 3-10")
+    limit = MAX_STACKED if options.stacks else MAX_OBJECTS
+    if not 0 <= fewest <= most <= limit:
+        raise spec_error(f"found {fewest}-{most} objects; allowed: at most {limit}, fewest first, such as 3-10")
+    if options.stacks and cogent:
+        raise spec_error("--stacks has no conditions; allowed: --stacks, or --cogent")
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}", split):
         raise spec_error(f"found split {split!r}; allowed: letters, digits and _ . + -, at most 50")
-    name = f"cogent-{cogent.lower()}" if cogent else "clevr"
-    episode = "/".join(["clevr", *([name] if cogent else []), split, f"{index:06d}"])
+    name = f"cogent-{cogent.lower()}" if cogent else "stacks" if options.stacks else "clevr"
+    episode = "/".join(["clevr", *([name] if name != "clevr" else []), split, f"{index:06d}"])
     total = int(generator(seed, episode, "count").integers(fewest, most + 1))
     rng = generator(seed, episode, "attributes")
-    frame = FrameSpec(objects=tuple(_object(rng, cogent) for _ in range(total)))
+    frame = (
+        stacked(rng, total) if options.stacks else FrameSpec(objects=tuple(_object(rng, cogent) for _ in range(total)))
+    )
     task = {"benchmark": "clevr", "name": name, "index": index}
     return EpisodeSpec(version=1, id=episode, seed=seed, split=split, frames=(frame,), task=task)
 

@@ -76,7 +76,7 @@ def test_strips_keep_the_distribution() -> None:
 def test_how_many_layouts_run_side_by_side_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = {"random_objects": {"count": 9}}
     usual = frame_of(seed, **frame)
-    monkeypatch.setattr("diorama.render.compiler.compile._BATCHES", (1,))
+    monkeypatch.setattr("diorama.render.compiler.layout._BATCHES", (1,))
     assert frame_of(seed, **frame) == usual
 
 

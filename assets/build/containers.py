@@ -1,0 +1,172 @@
+"""Build the shapes that hold others: `python -m diorama.assets.build.containers [FOLDER]`.
+
+`bowl` and `box` are open at the top, `shelf` has four cells that are open at the front (-Y). Each is 2 wide; heights
+differ. With the mesh, the file stores what can't be computed from a convex hull: `part_<k>`, the corners of convex
+parts that together fill it; `cavity_<k>`, the floor of each space inside, whose last row has the floor's z, the z
+where the space ends and whether it has a ceiling; and `poses`, see `stable_poses`.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise, product
+from pathlib import Path
+
+import numpy as np
+
+from diorama.assets.build.meshes import Floats, Ints, drop_degenerate, revolve, write
+from diorama.render.geometry.rotation import transform
+from diorama.render.geometry.shapenet.repair import convex_hull
+
+SEGMENTS = 72
+# Convex parts of the wall of the bowl.
+SECTORS = 24
+WALL = 0.08
+HALF = 0.5  # half the height of bowl and box
+DEPTH = 0.45  # half the depth of the shelf
+FLOOR = 0.55  # radius of the flat floor of the bowl
+Box = tuple[tuple[float, float, float], tuple[float, float, float]]
+
+
+def _bend(inner: bool) -> Floats:
+    """Profile of the wall of the bowl, from the floor to the rim."""
+    t = np.linspace(0, np.pi / 2, 13)
+    foot, z, height = (FLOOR, WALL - HALF, 2 * HALF - WALL) if inner else (FLOOR + WALL, -HALF, 2 * HALF)
+    rim = 1 - WALL if inner else 1.0
+    return np.column_stack([foot + (rim - foot) * np.sin(t), z + height * (1 - np.cos(t))])
+
+
+def bowl() -> tuple[tuple[Floats, Floats, Ints], dict[str, Floats]]:
+    """Return a bowl with a flat floor, and its parts and cavity."""
+    inner, outer = _bend(inner=True), _bend(inner=False)[::-1]
+    rim = np.array([inner[-1], outer[0]])
+    floor, bottom = np.array([[0.0, inner[0, 1]], inner[0]]), np.array([outer[-1], [0.0, outer[-1, 1]]])
+    pieces, count = [], 0
+    for run in (floor, inner, rim, outer, bottom):
+        along = np.gradient(run, axis=0)
+        vertices, normals, triangles = revolve(run, np.column_stack([-along[:, 1], along[:, 0]]), SEGMENTS)
+        pieces.append((vertices, normals, triangles + np.int32(count)))
+        count += len(vertices)
+    made = tuple(np.concatenate([piece[k] for piece in pieces]) for k in range(3))
+    angles = np.arange(SEGMENTS + 1) * (2 * np.pi / SEGMENTS)
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    data = {"part_00": _lift(ring[:-1] * (FLOOR + WALL), -HALF, WALL - HALF)}
+    for k in range(SECTORS):
+        around = ring[3 * k : 3 * k + 4]
+        profile = np.concatenate([inner, outer])
+        corners = (np.column_stack([around * radius, np.full(len(around), z)]) for radius, z in profile.tolist())
+        data[f"part_{k + 1:02}"] = np.concatenate(list(corners))
+    # Convex parts of the wall bulge by 0.005 over the floor.
+    data["cavity_0"] = _cavity(ring[:-1] * (FLOOR - 0.01), WALL - HALF, HALF, ceiling=False)
+    return (made[0], made[1], made[2]), data
+
+
+def _lift(flat: Floats, *heights: float) -> Floats:
+    return np.concatenate([np.column_stack([flat, np.full(len(flat), z)]) for z in heights])
+
+
+def _cavity(floor: Floats, z: float, end: float, ceiling: bool) -> Floats:
+    return np.concatenate([np.column_stack([floor, np.full(len(floor), z)]), [[z, end, float(ceiling)]]])
+
+
+def _rectangle(low: tuple[float, ...], high: tuple[float, ...]) -> Floats:
+    return np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
+
+
+def carve(low: tuple[float, ...], high: tuple[float, ...], holes: list[Box]) -> tuple[Floats, Floats, Ints]:
+    """Return a block without some boxes, as the faces between filled and empty cells of a grid."""
+    ends = [low, high, *(corner for hole in holes for corner in hole)]
+    axes = [np.unique(np.clip([end[k] for end in ends], low[k], high[k])) for k in range(3)]
+    middles = [(axis[1:] + axis[:-1]) / 2 for axis in axes]
+    filled = np.zeros([len(middle) + 2 for middle in middles], dtype=bool)
+    for cell in product(*(range(len(middle)) for middle in middles)):
+        point = [middles[k][cell[k]] for k in range(3)]
+        hollow = any(all(a[k] < point[k] < b[k] for k in range(3)) for a, b in holes)
+        filled[cell[0] + 1, cell[1] + 1, cell[2] + 1] = not hollow
+    points, normals = [], []
+    for axis, side in product(range(3), (1, -1)):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        for where in np.argwhere(filled & ~np.roll(filled, -side, axis=axis)).tolist():
+            at = [k - 1 for k in where]
+            corners = []
+            for du, dv in ((0, 0), (1, 0), (1, 1), (0, 1))[::side]:
+                corner = [0.0] * 3
+                corner[axis] = axes[axis][at[axis] + (side > 0)]
+                corner[u], corner[v] = axes[u][at[u] + du], axes[v][at[v] + dv]
+                corners.append(corner)
+            points.append(corners)
+            normals.append([[side * float(k == axis) for k in range(3)]] * 4)
+    first = 4 * np.arange(len(points), dtype=np.int32)[:, None, None]
+    triangles = (first + np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)).reshape(-1, 3)
+    return np.array(points).reshape(-1, 3), np.array(normals).reshape(-1, 3), triangles
+
+
+def _slabs(boxes: list[Box]) -> dict[str, Floats]:
+    return {f"part_{k:02}": _lift(_rectangle(a, b), a[2], b[2]) for k, (a, b) in enumerate(boxes)}
+
+
+def box() -> tuple[tuple[Floats, Floats, Ints], dict[str, Floats]]:
+    """Return an open box, and its parts and cavity."""
+    i, z = 1 - WALL, WALL - HALF
+    walls: list[Box] = [((-1, -1, z), (1, -i, HALF)), ((-1, i, z), (1, 1, HALF))]
+    walls += [((-1, -i, z), (-i, i, HALF)), ((i, -i, z), (1, i, HALF))]
+    made = carve((-1, -1, -HALF), (1, 1, HALF), [((-i, -i, z), (i, i, 9))])
+    data = _slabs([((-1, -1, -HALF), (1, 1, z)), *walls])
+    return made, data | {"cavity_0": _cavity(_rectangle((-i, -i), (i, i)), z, HALF, ceiling=False)}
+
+
+def shelf() -> tuple[tuple[Floats, Floats, Ints], dict[str, Floats]]:
+    """Return a shelf of 2 x 2 cells with a back, and its parts and cavities."""
+    half, back = WALL / 2, DEPTH - WALL
+    spans = ((WALL - 1, -half), (half, 1 - WALL))
+    cells: list[Box] = [((x0, -9, z0), (x1, back, z1)) for (z0, z1), (x0, x1) in product(spans, spans)]
+    levels = [-1, WALL - 1, -half, half, 1 - WALL, 1]
+    boards = [pair for k, pair in enumerate(pairwise(levels)) if k % 2 == 0]
+    slabs: list[Box] = [((-1, -DEPTH, a), (1, DEPTH, b)) for a, b in boards]
+    for z0, z1 in spans:
+        slabs += [((a, -DEPTH, z0), (b, DEPTH, z1)) for a, b in boards]
+        slabs += [((x0, back, z0), (x1, DEPTH, z1)) for x0, x1 in spans]
+    made = carve((-1, -DEPTH, -1), (1, DEPTH, 1), cells)
+    data = _slabs(slabs)
+    for k, (a, b) in enumerate(cells):
+        data[f"cavity_{k}"] = _cavity(_rectangle((a[0], -DEPTH), (b[0], b[1])), a[2], b[2], ceiling=True)
+    return made, data
+
+
+def stable_poses(vertices: Floats, triangles: Ints) -> Floats:
+    """Return (P, 4) the turns by 90 degrees in which the shape stands: Euler XYZ in degrees, and height of its origin.
+
+    It stands if its center of mass is over the polygon of its lowest points.
+    """
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    volume = (a * np.cross(b, c)).sum(axis=1)
+    center = ((a + b + c) * volume[:, None]).sum(axis=0) / (4 * volume.sum())
+    rows = []
+    for turn in ((0, 0, 0), (180, 0, 0), (90, 0, 0), (-90, 0, 0), (0, 90, 0), (0, -90, 0)):
+        turned = transform(np.concatenate([vertices, center[None]]), turn, 1.0, (0.0, 0.0, 0.0))
+        low = turned[:-1, 2].min()
+        base = np.array(convex_hull(turned[:-1][turned[:-1, 2] < low + 1e-4, :2]))
+        ends = np.roll(base, -1, axis=0) - base
+        across = ends[:, 0] * (turned[-1, 1] - base[:, 1]) - ends[:, 1] * (turned[-1, 0] - base[:, 0])
+        if len(base) > 2 and (across > 0.05 * np.hypot(*ends.T)).all():
+            rows.append([*turn, -low])
+    return np.round(np.array(rows, dtype=np.float64), 6) + 0.0
+
+
+def build(folder: Path) -> list[Path]:
+    """Write every mesh and return the files."""
+    paths = []
+    for name, (mesh, data) in {"bowl": bowl(), "box": box(), "shelf": shelf()}.items():
+        vertices, normals, triangles = mesh
+        _, place = np.unique(vertices.astype("<f4"), axis=0, return_inverse=True)
+        flat = place.reshape(-1)[triangles].astype(np.int32)
+        live = np.array([len({*row}) == 3 for row in flat.tolist()])
+        triangles = drop_degenerate(triangles[live])
+        paths.append(folder / "shapes" / f"{name}.npz")
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
+        write(paths[-1], vertices, normals, triangles, data={**data, "poses": stable_poses(vertices, triangles)})
+    return paths
+
+
+if __name__ == "__main__":
+    build(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1])

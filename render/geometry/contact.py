@@ -1,0 +1,461 @@
+"""Where bodies can touch: faces, spaces inside, outlines and centers of mass; and the relations of bodies that do.
+
+Everything is computed from meshes with explicit sums, so the same Scene has the same relations on every machine.
+Upright bodies are sets of convex prisms, which contain their meshes; a tilted body is one prism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diorama.render.geometry.meshes import Mesh, load_mesh
+from diorama.render.geometry.outlines import outline_mesh, outline_of
+from diorama.render.geometry.rotation import Vec, transform
+from diorama.render.geometry.shapenet import Model, load_model
+from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.render.geometry.solid import is_closed
+from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.scene import SceneObject
+from diorama.scene_specs.language.spec import OutlineSpec
+from diorama.scene_specs.language.vocabulary import BETWEEN, FAR, NEAR
+
+Floats = NDArray[np.float64]
+# Blender units by which surfaces that touch may miss each other.
+TOUCH = 2e-3
+# Rounding of meshes, at scale 1.
+_FLAT, _SAME = 1e-4, 1e-5
+# Degrees from which a body is tilted.
+_UPRIGHT = 1e-3
+# Directions in which a body may have a vertical face.
+SIDES = 4
+
+
+@dataclass(frozen=True)
+class Prism:
+    """A convex outline (N, 2), counter-clockwise, from one z to another."""
+
+    outline: Floats
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Cavity:
+    """A space inside: the outline of its floor, and z of floor and end; with a ceiling, nothing may rise above it."""
+
+    outline: Floats
+    floor: float
+    end: float
+    ceiling: bool
+
+
+@dataclass(frozen=True)
+class Form:
+    """A mesh at scale 1.
+
+    Attributes:
+        vertices: (V, 3).
+        closed: whether it has no border, so that it has a volume.
+        center: of mass.
+        round: whether every rotation leaves it as it is.
+    """
+
+    vertices: Floats
+    closed: bool
+    center: Vec
+    volume: float
+    low: float
+    high: float
+    base: Floats
+    top: Floats | None
+    outline: Floats
+    band: tuple[float, float]
+    parts: tuple[Prism, ...]
+    cavities: tuple[Cavity, ...]
+    round: bool
+
+
+def _centroid(mesh: Mesh | Model) -> tuple[Vec, float]:
+    """Center of mass and volume."""
+    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (mesh.vertices[mesh.triangles[:, k]].T for k in range(3))
+    six = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+    volume = math.fsum(six.tolist())
+    sums = [math.fsum((six * s).tolist()) for s in (ax + bx + cx, ay + by + cy, az + bz + cz)]
+    x, y, z = (s / (4 * volume) if volume else 0.0 for s in sums)
+    return (x, y, z), volume / 6
+
+
+def _hull(points: Floats) -> Floats:
+    return np.array(convex_hull(points), dtype=np.float64).reshape(-1, 2)
+
+
+def area(outline: Floats) -> float:
+    """Area of a counter-clockwise outline."""
+    x, y = outline.T
+    return math.fsum((x * np.roll(y, -1) - y * np.roll(x, -1)).tolist()) / 2
+
+
+def _top(mesh: Mesh | Model, high: float) -> Floats | None:
+    """The flat face at the top, if it is a convex polygon without holes; a rim is none."""
+    corners = mesh.vertices[mesh.triangles]
+    face = corners[(corners[:, :, 2] > high - _FLAT).all(axis=1)][:, :, :2]
+    if not len(face):
+        return None
+    outline = _hull(face.reshape(-1, 2))
+    (ax, ay), (bx, by), (cx, cy) = (face[:, k].T for k in range(3))
+    filled = math.fsum((((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) / 2).tolist())
+    return outline if len(outline) > 2 and abs(filled - area(outline)) < 0.01 * area(outline) else None
+
+
+def _band(vertices: Floats, outline: Floats) -> tuple[float, float]:
+    """Lowest and highest z at which all corners of the outline are on the surface; in this order only if there are."""
+    low, high = -math.inf, math.inf
+    for x, y in outline.tolist():
+        z = vertices[(np.abs(vertices[:, 0] - x) < _SAME) & (np.abs(vertices[:, 1] - y) < _SAME), 2]
+        low, high = max(low, float(z.min(initial=math.inf))), min(high, float(z.max(initial=-math.inf)))
+    return low, high
+
+
+@lru_cache(maxsize=256)
+def form_of(shape: str, outline: OutlineSpec | None = None) -> Form:
+    """Return where a shape, model or outline can touch others.
+
+    Raises:
+        AssetError: it can't be read.
+    """
+    drawn = outline_of(shape, outline)
+    mesh = load_model(shape) if is_model(shape) else load_mesh(shape) if drawn is None else outline_mesh(drawn)
+    low, high = float(mesh.vertices[:, 2].min()), float(mesh.vertices[:, 2].max())
+    center, volume = _centroid(mesh)
+    around = _hull(mesh.vertices[:, :2])
+    parts, cavities = (mesh.parts, mesh.cavities) if isinstance(mesh, Mesh) else ((), ())
+    return Form(
+        mesh.vertices,
+        is_closed(mesh) and volume > 0,
+        center,
+        volume,
+        low,
+        high,
+        _hull(mesh.vertices[mesh.vertices[:, 2] < low + _FLAT, :2]),
+        _top(mesh, high),
+        around,
+        _band(mesh.vertices, around),
+        tuple(Prism(_hull(p[:, :2]), float(p[:, 2].min()), float(p[:, 2].max())) for p in parts)
+        or (Prism(around, low, high),),
+        tuple(Cavity(c[:-1, :2], float(c[-1, 0]), float(c[-1, 1]), bool(c[-1, 2])) for c in cavities),
+        shape == "sphere",
+    )
+
+
+@dataclass(frozen=True)
+class Body:
+    """An object with a scale, a rotation and a location; all lengths in the world, Blender units."""
+
+    name: str
+    form: Form
+    scale: float
+    rotation_deg: Vec
+    location: Vec
+
+    @property
+    def upright(self) -> bool:
+        """Whether it is only turned about Z, so that its faces are horizontal and vertical."""
+        return self.form.round or max(abs(math.remainder(turn, 360)) for turn in self.rotation_deg[:2]) < _UPRIGHT
+
+    @cached_property
+    def vertices(self) -> Floats:
+        """Of the mesh, (V, 3)."""
+        return transform(self.form.vertices, self.rotation_deg, self.scale, self.location)
+
+    @cached_property
+    def center(self) -> Vec:
+        """Center of mass."""
+        x, y, z = transform(np.array([self.form.center]), self.rotation_deg, self.scale, self.location)[0].tolist()
+        return (x, y, z)
+
+    @property
+    def mass(self) -> float:
+        """Its volume: all bodies have one density."""
+        return float(self.form.volume * self.scale**3)
+
+    @cached_property
+    def low(self) -> float:
+        """Lowest z."""
+        return self._z(self.form.low) if self.upright else float(self.vertices[:, 2].min())
+
+    @cached_property
+    def high(self) -> float:
+        """Highest z."""
+        return self._z(self.form.high) if self.upright else float(self.vertices[:, 2].max())
+
+    @cached_property
+    def outline(self) -> Floats:
+        """Convex outline seen from above."""
+        return self._flat(self.form.outline) if self.upright else _hull(self.vertices[:, :2])
+
+    @cached_property
+    def base(self) -> Floats:
+        """Convex outline of the lowest points: a polygon, a line or a point."""
+        x, y, z = self.vertices.T
+        lowest = z < self.low + _FLAT
+        return self._flat(self.form.base) if self.upright else _hull(np.stack([x, y], axis=1)[lowest])
+
+    @cached_property
+    def top(self) -> Floats | None:
+        """Outline of the flat face on which others can stand."""
+        return self._flat(self.form.top) if self.upright and self.form.top is not None else None
+
+    @cached_property
+    def parts(self) -> tuple[Prism, ...]:
+        """Prisms that contain it."""
+        if not self.upright:
+            return (Prism(self.outline, self.low, self.high),)
+        return tuple(Prism(self._flat(p.outline), self._z(p.low), self._z(p.high)) for p in self.form.parts)
+
+    @cached_property
+    def cavities(self) -> tuple[Cavity, ...]:
+        """Spaces inside, of an upright body."""
+        kept = self.form.cavities if self.upright else ()
+        return tuple(Cavity(self._flat(c.outline), self._z(c.floor), self._z(c.end), c.ceiling) for c in kept)
+
+    @cached_property
+    def band(self) -> tuple[float, float]:
+        """Lowest and highest z at which all corners of its outline are on its surface."""
+        low, high = self.form.band if self.upright else (math.inf, -math.inf)
+        return (self._z(low), self._z(high))
+
+    def _z(self, z: float) -> float:
+        return z * self.scale + self.location[2]
+
+    def _flat(self, points: Floats) -> Floats:
+        turn = math.radians(0.0 if self.form.round else self.rotation_deg[2])
+        c, s = math.cos(turn) * self.scale, math.sin(turn) * self.scale
+        x, y = points.T
+        return np.stack([x * c - y * s + self.location[0], x * s + y * c + self.location[1]], axis=1)
+
+    def side(self, number: int) -> Side:
+        """One of the four vertical faces; without area where it has none."""
+        angle = math.radians(self.rotation_deg[2]) + number * math.pi / 2
+        normal = (math.cos(angle), math.sin(angle))
+        x, y, z = self.vertices.T
+        reach = x * normal[0] + y * normal[1]
+        face = reach > reach.max() - _FLAT * self.scale
+        along = y[face] * normal[0] - x[face] * normal[1]
+        return Side(normal, float(reach.max()), _hull(np.stack([along, z[face]], axis=1)))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A vertical face: its normal, the distance of its plane from the origin, and its outline (along, z)."""
+
+    normal: tuple[float, float]
+    distance: float
+    outline: Floats
+
+
+class Placed(Protocol):
+    """What has a shape, a size and a rotation: an object of a Scene, or one that has no location yet."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> str: ...
+    @property
+    def outline(self) -> OutlineSpec | None: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def rotation_deg(self) -> Vec: ...
+
+
+def body_at(item: Placed, location: Vec) -> Body:
+    """Return the body of an object at a location. Raises AssetError for a mesh that can't be read."""
+    return Body(item.name, form_of(item.shape, item.outline), item.scale, item.rotation_deg, location)
+
+
+def body_of(item: SceneObject) -> Body:
+    """Return the body of an object of a Scene. Raises AssetError for a mesh that can't be read."""
+    return body_at(item, item.location)
+
+
+def depth_in(outline: Floats, x: float, y: float) -> float:
+    """Distance of a point from the border of a counter-clockwise outline; negative outside its edges' lines."""
+    if len(outline) < 3:
+        return -math.inf
+    a, b = outline, np.roll(outline, -1, axis=0)
+    ex, ey = b[:, 0] - a[:, 0], b[:, 1] - a[:, 1]
+    return float(((ex * (y - a[:, 1]) - ey * (x - a[:, 0])) / np.sqrt(ex * ex + ey * ey)).min())
+
+
+def gap(first: Floats, second: Floats) -> float:
+    """Distance between two convex outlines; where they overlap, minus the way to separate them along an edge."""
+    best = -math.inf
+    for one, other in ((first, second), (second, first)):
+        if len(one) < 2:
+            continue
+        edge = np.roll(one, -1, axis=0) - one
+        normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1) / np.sqrt(edge[:, :1] ** 2 + edge[:, 1:] ** 2)
+        reach = other[:, 0] * normal[:, :1] + other[:, 1] * normal[:, 1:]
+        best = max(best, float((reach.min(axis=1) - (one[:, 0] * normal[:, 0] + one[:, 1] * normal[:, 1])).max()))
+    if best <= 0:
+        return best
+    return math.sqrt(min(_nearest(first, second), _nearest(second, first)))
+
+
+def _nearest(points: Floats, outline: Floats) -> float:
+    """Squared distance of the nearest of some points from the border of an outline."""
+    a, edge = outline[None], (np.roll(outline, -1, axis=0) - outline)[None]
+    away = points[:, None] - a
+    length2 = np.maximum(edge[..., 0] ** 2 + edge[..., 1] ** 2, 1e-18)
+    share = np.clip((away[..., 0] * edge[..., 0] + away[..., 1] * edge[..., 1]) / length2, 0.0, 1.0)
+    x, y = away[..., 0] - share * edge[..., 0], away[..., 1] - share * edge[..., 1]
+    return float((x * x + y * y).min())
+
+
+def overlap(one: Body, other: Body) -> bool:
+    """Whether prisms of two bodies overlap by more than rounding."""
+    return closer(one, other, -TOUCH / 2)
+
+
+def closer(one: Body, other: Body, distance: float) -> bool:
+    """Whether prisms of two bodies are nearer than a distance, both upwards and seen from above."""
+    if _apart(one.outline, other.outline, distance):
+        return False
+    for a in one.parts:
+        for b in other.parts:
+            level = max(a.low, b.low) - min(a.high, b.high) < distance
+            if level and not _apart(a.outline, b.outline, distance) and gap(a.outline, b.outline) < distance:
+                return True
+    return False
+
+
+def _apart(one: Floats, other: Floats, distance: float) -> bool:
+    """Whether the boxes of two outlines are so far apart."""
+    return bool(
+        (np.maximum(one.min(axis=0) - other.max(axis=0), other.min(axis=0) - one.max(axis=0)) >= distance).any()
+    )
+
+
+def rests_on(body: Body, support: Body) -> bool:
+    """Whether a body stands on the top of another one, with its center of mass over it."""
+    if support.top is None or abs(body.low - support.high) > TOUCH:
+        return False
+    return depth_in(support.top, *body.center[:2]) >= 0
+
+
+def floor_of(body: Body, holder: Body) -> Cavity | None:
+    """The space of a holder in which a body is: its center of mass, and all of its outline."""
+    for space in holder.cavities:
+        x, y, z = body.center
+        level = space.floor - TOUCH <= body.low and z <= space.end
+        if level and depth_in(space.outline, x, y) >= 0 and _holds(space.outline, body.outline):
+            return space
+    return None
+
+
+def _holds(outline: Floats, other: Floats) -> bool:
+    return min(depth_in(outline, x, y) for x, y in other.tolist()) >= -TOUCH
+
+
+def leans_on(body: Body, support: Body) -> bool:
+    """Whether the highest edge of a tilted body touches a vertical face of an upright one."""
+    if body.upright or not support.upright:
+        return False
+    return any(_touches(body, support.side(k)) for k in range(SIDES))
+
+
+def _touches(body: Body, side: Side) -> bool:
+    x, y, z = body.vertices.T
+    reach = x * side.normal[0] + y * side.normal[1]
+    touching = reach < reach.min() + _FLAT
+    if abs(reach.min() - side.distance) > TOUCH or len(side.outline) < 3:
+        return False
+    along = (y * side.normal[0] - x * side.normal[1])[touching]
+    middle = (float(along.min() + along.max()) / 2, float(z[touching].mean()))
+    return float(z[touching].min()) > body.low + TOUCH and depth_in(side.outline, *middle) >= 0
+
+
+def beside(one: Body, other: Body) -> bool:
+    """Whether two upright bodies touch with their sides."""
+    low, high = max(one.band[0], other.band[0]), min(one.band[1], other.band[1])
+    return high - low > -1e-6 and abs(gap(one.outline, other.outline)) <= TOUCH
+
+
+def supports(bodies: Sequence[Body]) -> list[list[int]]:
+    """Return for each body what carries it: bodies that it stands on, is in, or leans on."""
+    found: list[list[int]] = [[] for _ in bodies]
+    for a, b in combinations(range(len(bodies)), 2):
+        for k, j in ((a, b), (b, a)):
+            space = floor_of(bodies[k], bodies[j])
+            held = space is not None and abs(bodies[k].low - space.floor) <= TOUCH
+            if held or rests_on(bodies[k], bodies[j]) or leans_on(bodies[k], bodies[j]):
+                found[k].append(j)
+    return found
+
+
+def contact_relations(objects: Sequence[SceneObject]) -> dict[str, dict[str, list[str]]]:
+    """Return the relations of objects, see `relations_of_bodies`. Raises AssetError for a mesh that can't be read."""
+    return relations_of_bodies([body_of(item) for item in objects])
+
+
+def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]]]:
+    """Return relation -> name of A -> names of all B in this relation to it, in the order of the objects.
+
+    `on`, `in`, `leaning`; `under`: B carries A, directly or through others that
+    stand on it; `touching`; `near` and `far`, by the
+    distance of outlines; and `between`, whose keys are pairs of names, "A | B".
+    """
+    names = [body.name for body in bodies]
+    carried = supports(bodies)
+    standing = [[j for j in below if rests_on(bodies[k], bodies[j])] for k, below in enumerate(carried)]
+    table: dict[str, dict[str, list[str]]] = {
+        name: {own: [] for own in names} for name in ("on", "in", "under", "leaning", "touching", "near", "far")
+    }
+    for a, b in ((a, b) for a in range(len(bodies)) for b in range(len(bodies)) if a != b):
+        one, other = bodies[a], bodies[b]
+        rests, leans = rests_on(other, one), leans_on(other, one)
+        apart = gap(one.outline, other.outline)
+        holds = {
+            "on": rests,
+            "in": floor_of(other, one) is not None,
+            "under": b in _below(a, standing),
+            "leaning": leans,
+            "touching": b in carried[a] or a in carried[b] or (one.upright and other.upright and beside(one, other)),
+            "near": apart <= NEAR,
+            "far": apart >= FAR,
+        }
+        for relation, true in holds.items():
+            if true:
+                table[relation][names[a]].append(names[b])
+    table["between"] = {}
+    for a, b in combinations(range(len(bodies)), 2):
+        ends = (bodies[a].location, bodies[b].location)
+        inside = [names[k] for k in range(len(bodies)) if k not in (a, b) and is_between(bodies[k].location, *ends)]
+        if inside:
+            table["between"][f"{names[a]} | {names[b]}"] = inside
+    return table
+
+
+def _below(index: int, carried: Sequence[Sequence[int]]) -> list[int]:
+    found = list(carried[index])
+    for k in found:
+        found += [j for j in carried[k] if j not in found]
+    return found
+
+
+def is_between(point: Sequence[float], one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether a location is within BETWEEN of the middle half of the line between two others, seen from above."""
+    dx, dy, px, py = other[0] - one[0], other[1] - one[1], point[0] - one[0], point[1] - one[1]
+    length = math.sqrt(dx * dx + dy * dy)
+    if length < 1e-9:
+        return False
+    along, aside = (px * dx + py * dy) / length, (px * dy - py * dx) / length
+    return 0.25 * length <= along <= 0.75 * length and abs(aside) <= BETWEEN

@@ -1,0 +1,43 @@
+"""Checks of relations of contact and distance: their keys, cycles of supports, two supports, stages without ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json
+from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.vocabulary import CONTACTS, SUPPORTED
+
+
+def contact_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
+    """Report relations of contact and distance that no layout satisfies."""
+    carriers: dict[str, str] = {}
+    for index, constraint in enumerate(frame.constraints):
+        path, relation = (*at, "constraints", index), constraint.relation
+        if (constraint.other is not None) != (relation == "between"):
+            yield PathDiagnostic(path, "between has other, a second object; allowed: both, or neither")
+        if relation not in CONTACTS:
+            continue
+        if constraint.margin is not None:
+            problem = f"given for relation {preview_json(relation)}; allowed: only for left, right, front and behind"
+            yield PathDiagnostic((*path, "margin"), problem)
+        if stage is not None and (stage.ground is None or stage.places is not None):
+            problem = f"found {preview_json(relation)}; stage {stage.name!r} has no ground to stand on"
+            yield PathDiagnostic((*path, "relation"), problem)
+        if frame.pointer is not None:
+            yield PathDiagnostic((*path, "relation"), f"found {preview_json(relation)} in a frame with a pointer")
+        if relation not in SUPPORTED or constraint.subject is None or constraint.of is None:
+            continue
+        chain = [constraint.of]
+        while chain[-1] in carriers and len(chain) <= len(carriers):
+            chain.append(carriers[chain[-1]])
+        if constraint.subject in carriers:
+            problem = f"{constraint.subject} has two supports, {carriers[constraint.subject]} and {constraint.of}"
+            yield PathDiagnostic(path, problem, "state one of them")
+        elif constraint.subject in chain:
+            cycle = " on ".join([constraint.subject, *chain[: chain.index(constraint.subject) + 1]])
+            yield PathDiagnostic(path, f"contradictory relations: {cycle}", "leave one of them out")
+        else:
+            carriers[constraint.subject] = constraint.of

@@ -1,0 +1,110 @@
+"""Objects that touch: what the compiler builds, what it refuses, and what the annotation measures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from diorama.render.compiler import compile_episode
+from diorama.render.geometry.contact import body_of, contact_relations, depth_in, floor_of
+from diorama.render.model.errors import CompileError
+from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.vocabulary import SUPPORT_MARGIN
+
+FREE = [{"min_visible_pixels": 0}, {"axis_margin": 0.1}, {"in_frame": False}]
+PLANK = {"polygon": [[-0.05, -0.2], [0.05, -0.2], [0.05, 0.2], [-0.05, 0.2]], "height": 1.1}
+
+
+def spec_of(objects: dict[str, dict[str, Any]], *relations: str, seed: int = 0) -> EpisodeSpec:
+    """A spec of named objects, and relations such as "a on b"."""
+    stated: list[dict[str, Any]] = []
+    for text in relations:
+        subject, relation, of, *other = text.split()
+        stated.append({"relation": relation, "subject": subject, "of": of} | ({"other": other[0]} if other else {}))
+    listed = [{"name": name, **item} for name, item in objects.items()]
+    frame = {"objects": listed, "constraints": [*stated, *FREE]}
+    return EpisodeSpec.model_validate({"version": 1, "id": "piles", "seed": seed, "frames": [frame]})
+
+
+def frame_of(*arguments: Any, seed: int = 0) -> SceneFrame:
+    return compile_episode(spec_of(*arguments, seed=seed), settings_for("draft", 64, 48)).frames[0]
+
+
+CUBE, SMALL, BALL = ({"shape": s, "size": z} for s, z in (("cube", 0.7), ("cylinder", 0.35), ("sphere", 0.25)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tower_stands_and_is_measured(seed: int) -> None:
+    frame = frame_of({"a": CUBE, "b": SMALL, "c": BALL}, "b on a", "c on b", seed=seed)
+    a, b, c = (body_of(item) for item in frame.objects)
+    assert b.low == pytest.approx(a.high, abs=1e-5) and c.low == pytest.approx(b.high, abs=1e-5)
+    assert a.top is not None and depth_in(a.top, *b.center[:2]) >= SUPPORT_MARGIN - 1e-5
+    table = contact_relations(frame.objects)
+    assert table["on"] == {"a": ["b"], "b": ["c"], "c": []}
+    assert table["under"] == {"a": [], "b": ["a"], "c": ["a", "b"]}
+    assert table["touching"] == {"a": ["b"], "b": ["a", "c"], "c": ["b"]}
+
+
+@pytest.mark.parametrize("shape", ["bowl", "box", "shelf"])
+def test_a_sphere_is_inside(shape: str) -> None:
+    frame = frame_of({"holder": {"shape": shape, "size": 1.0}, "ball": BALL}, "ball in holder")
+    holder, ball = (body_of(item) for item in frame.objects)
+    space = floor_of(ball, holder)
+    assert space is not None and ball.low == pytest.approx(space.floor, abs=1e-5)
+    assert holder.low < ball.low and ball.center[2] < holder.high, "not on a lid"
+    assert contact_relations(frame.objects)["in"] == {"holder": ["ball"], "ball": []}
+
+
+def test_planks_lean_and_neighbors_touch() -> None:
+    objects = {"wall": CUBE, "plank": {"shape": PLANK, "color": "red"}, "side": SMALL}
+    frame = frame_of(objects, "plank leaning wall", "side touching wall")
+    table = contact_relations(frame.objects)
+    assert table["leaning"]["wall"] == ["plank"] and table["touching"]["wall"] == ["plank", "side"]
+    assert body_of(frame.objects[1]).low == pytest.approx(0, abs=1e-5)
+
+
+def test_distances_hold() -> None:
+    objects = dict.fromkeys("abcd", SMALL)
+    table = contact_relations(frame_of(objects, "a near b", "a far c", "d between a c").objects)
+    assert "a" in table["near"]["b"] and "a" in table["far"]["c"] and "d" in table["between"]["a | c"]
+
+
+def test_what_is_stated_comes_without_z() -> None:
+    objects = {"a": {**CUBE, "location": [0.0, 0.0]}, "b": {**SMALL, "location": [0.1, 0.2]}}
+    assert frame_of(objects, "b on a").objects[1].location == pytest.approx((0.1, 0.2, 1.75), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("objects", "relation", "problem"),
+    [
+        ({"a": BALL, "b": SMALL}, "b on a", "a has no flat, convex face at its top"),
+        ({"a": {"shape": "bowl", "size": 1.0}, "b": SMALL}, "b on a", "no flat, convex face"),
+        ({"a": CUBE, "b": BALL}, "b in a", "a has no space inside"),
+        ({"a": {"shape": "bowl", "size": 0.3}, "b": CUBE}, "b in a", "no stable pile of a, b"),
+        ({"a": CUBE, "b": CUBE}, "b leaning a", "b is too wide to lean"),
+        ({"a": BALL, "b": {"shape": PLANK}}, "b leaning a", "a has no flat, vertical face"),
+    ],
+)
+def test_impossible_piles_are_refused_by_name(objects: dict[str, Any], relation: str, problem: str) -> None:
+    with pytest.raises(CompileError, match=problem):
+        frame_of(objects, relation)
+
+
+def problems(*arguments: Any) -> str:
+    return "\n".join(found.problem for found in diagnostics_of(spec_of(*arguments)))
+
+
+def test_cycles_and_second_supports_are_errors_of_the_spec() -> None:
+    assert "b on a on b" in problems({"a": CUBE, "b": CUBE}, "a on b", "b on a")
+    assert "c has two supports, a and b" in problems({"a": CUBE, "b": CUBE, "c": CUBE}, "c on a", "c on b")
+    assert "between has other" in problems({"a": CUBE, "b": CUBE}, "a between b")
+    assert not problems({"a": CUBE, "b": CUBE}, "a on b")
+
+
+def test_a_frame_without_contact_has_no_new_fields() -> None:
+    frame = frame_of({"a": CUBE, "b": CUBE})
+    assert "contacts" not in frame.model_dump() and "other" not in spec_of({"a": CUBE}).model_dump_json()
