@@ -83,6 +83,7 @@ def ask(
     )
     limits = {"questions": options.questions, "limit": options.limit}
     more = "".join(f" --{name} {number}" for name, number in limits.items() if number)
+    more += "".join(f" --family {name}" for name in options.families)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 
