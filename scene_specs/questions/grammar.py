@@ -265,10 +265,22 @@ class Grammar:
             patterns = [(pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
         found: dict[Node, str] = {}
         for pattern, words in patterns:
+            if not _begins(tokens, words):
+                continue
             for node, end in reader.wording(pattern, words, "one", 0):
                 if end == len(tokens):
                     found.setdefault(node, pattern.name)
         return [(name, node) for node, name in found.items()]
+
+
+def _begins(tokens: Sequence[str], words: Sequence[str | Slot]) -> bool:
+    """Whether the words up to the first slot are those of a text: a quick test, as most wordings are others."""
+    for token, word in zip(tokens, words, strict=False):
+        if not isinstance(word, str):
+            return True
+        if token != word:
+            return False
+    return True
 
 
 def _by_name(patterns: Sequence[Pattern]) -> dict[str, tuple[Pattern, ...]]:

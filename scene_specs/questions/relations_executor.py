@@ -61,9 +61,12 @@ class RelationsExecutor:
         return found
 
     def _step(self, node: Node) -> Any:
-        inputs = []
+        inputs, known = [], self._known
         for part in node.inputs:
-            found = self.outcome(part)
+            # As `outcome`, without the call: most inputs are known.
+            found = known.get(part)
+            if found is None:
+                found = known[part] = self._step(part)
             if isinstance(found, PresuppositionError):
                 return found
             inputs.append(found)

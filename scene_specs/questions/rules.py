@@ -101,16 +101,21 @@ class Judge:
             return True
         # Steps without which the answer would be the same here.
         answer = self.executor.outcome(program)
-        missing = {other: _LEAST for other in others if self.executor.outcome(other) == answer}
+        return all(self._matters(program, other) for other in others if self.executor.outcome(other) == answer)
+
+    def _matters(self, program: Node, other: Node) -> bool:
+        """Whether enough rearrangements tell two programs apart."""
+        left = _LEAST
         for number in range(1, _WORLDS + 1):
-            if not missing:
-                break
             world = self._world(number)
             answer = world.outcome(program)
-            if not isinstance(answer, PresuppositionError):
-                left = {other: count - (world.outcome(other) != answer) for other, count in missing.items()}
-                missing = {other: count for other, count in left.items() if count}
-        return not missing
+            if not isinstance(answer, PresuppositionError) and world.outcome(other) != answer:
+                left -= 1
+                if not left:
+                    return True
+            if left > _WORLDS - number:
+                return False
+        return False
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""
