@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from math import nan
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
 from diorama.scene_specs.language.outlines import POLYGON
-from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS
 
@@ -102,8 +102,12 @@ class ImageView:
     @cached_property
     def thresholds(self) -> dict[str, float]:
         """few and many -> the share that is the limit in this image."""
-        rng = generator(0, f"{self.episode}:{self.image}", "quantifiers")
-        return {word: round(rng.normal(one.mean, one.stdev), 4) for word, one in VAGUE.items()}
+        found = {}
+        for word, one in VAGUE.items():
+            # Without numpy's generators: commands import this module before they run.
+            digest = sha256(f"{word}:{self.episode}:{self.image}".encode()).digest()
+            found[word] = round(one.inv_cdf((int.from_bytes(digest[:6]) + 0.5) / 2**48), 4)
+        return found
 
     @cached_property
     def vocabulary(self) -> dict[str, list[str]]:
