@@ -19,8 +19,8 @@ def main() -> None:
 
     To ask the questions of a store with Inspect AI or lmms-eval instead, export it with `render-export --format eval`.
 
-    Exit codes: 0: done; 1: the model gave no usable reply (`ask` only); 2: invalid options or files; 4: the store can't
-    be read.
+    Exit codes: 0: done; 1: the model gave no usable reply (`ask`), or is better on the first set (`compare`);
+    2: invalid options or files; 4: the store can't be read.
 
     Examples:
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
@@ -83,6 +83,7 @@ def ask(
     )
     limits = {"questions": options.questions, "limit": options.limit}
     more = "".join(f" --{name} {number}" for name, number in limits.items() if number)
+    more += "".join(f" --family {name}" for name in options.families)
     click.echo(f"next: render-eval score {out} --store {store}{more}, and the same --split, --where and --at, if any")
 
 
@@ -134,3 +135,72 @@ def score(
         print_json({**about, "rows": found}, ascii_only=False)
     else:
         click.echo(table(found), nl=False)
+
+
+@main.command(cls=DioramaCommand)
+@click.argument("store", metavar="[STORE]", default=opt.default_store)
+@click.option(
+    "--prune", type=opt.NEW_FILE, metavar="FILE", help="Also write the ids of items to leave out, one per line."
+)
+@opt.selection
+@opt.as_json
+def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> None:
+    """Find out what can be answered without looking.
+
+    Learners that never see an image (the text alone, the options alone, statistics of the layout, positions of the
+    options) learn from nine tenths of the episodes and answer the items of the rest. For each task, the command prints
+    their accuracy with a 95% interval, and whether it is more than chance after a correction for all learners and
+    tasks. With --json, it also prints the items that give themselves away, with a score each. Needs scikit-learn
+    (`pip install '.[stress]'`).
+
+    Exit codes: 0: done, shortcuts or not; 2: invalid options; 4: the store can't be read.
+
+    Examples:
+      render-eval stress scenes.lance
+      render-eval stress scenes.lance --questions 5 --prune leave-out.txt --json
+    """
+    from diorama.render.evaluation import stress as learners
+    from diorama.render.items.scores import iter_items, no_items
+
+    reader, options = opt.open_selected(store, selected)
+    with progress_bar(reader.count(options.where), "episodes") as advance:
+        cases = [learners.Case.of(*one) for one in iter_items(reader, options, advance)]
+    if not cases:
+        raise no_items(options)
+    found = learners.stress(cases)
+    if prune is not None:
+        ids = learners.pruned(found, cases)
+        write_text(prune, "".join(f"{name}\n" for name in ids), "--prune")
+    if as_json:
+        rows = [one.data() for one in found]
+        print_json({"store": store, "rows": rows, "items": learners.giveaways(found)}, ascii_only=False)
+    else:
+        click.echo(learners.table(found), nl=False)
+
+
+@main.command(cls=DioramaCommand)
+@click.argument("first", type=opt.FILE)
+@click.argument("second", type=opt.FILE)
+@opt.as_json
+def compare(first: Path, second: Path, as_json: bool) -> None:
+    """Compare the scores of a model on two sets.
+
+    FIRST and SECOND are outputs of `render-eval score --json`: on a published set, and on a fresh one of the same
+    kind. The command prints the gap with a 95% interval, for all items and by task. A model that is better on the
+    first set may have seen it in training.
+
+    Exit codes: 0: no significant gap; 1: better on the first set; 2: invalid files.
+
+    Examples:
+      render-eval compare published.json fresh.json
+      render-eval compare published.json fresh.json --json
+    """
+    from diorama.render.evaluation import compare as scores
+
+    rows = scores.gaps(scores.read_rows(first), scores.read_rows(second))
+    if as_json:
+        print_json({"rows": rows, "memorized": scores.memorized(rows)})
+    else:
+        click.echo(scores.table(rows), nl=False)
+    if scores.memorized(rows):
+        click.get_current_context().exit(1)

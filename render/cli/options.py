@@ -273,11 +273,16 @@ questions = group("Selection", click.option(
     "--questions", type=Number(1, 1000), metavar="N", help="Instead of the items of benchmarks, use up to N questions "
     "about each image as items (see `render-specs questions`; exports: only --format eval).  [default: no questions]",
 ))  # fmt: skip
-_SELECTION: Sequence[Callable[[Any], Any]] = (at, where, splits, limit("episodes"), questions)
+families = group("Selection", repeated(
+    "--family", "families", "NAME",
+    "With --questions: family of questions; repeatable. forms: negations, exceptions, quantifiers and numbers.  "
+    "[default: all but the forms]",
+))  # fmt: skip
+_SELECTION: Sequence[Callable[[Any], Any]] = (at, where, splits, limit("episodes"), questions, families)
 
 
 def selection(function: _Decorated) -> _Decorated:
-    """Add the options that select items of a store: --questions, --limit, --split, --where and --at."""
+    """Add the options that select items of a store: --questions, --family, --limit, --split, --where and --at."""
     for option in _SELECTION:
         function = option(function)
     return function
@@ -295,7 +300,7 @@ def open_selected(url: str, values: dict[str, Any]) -> tuple[LanceReader, Select
 
     splits = values.pop("splits")
     where = condition(values.pop("where"), splits=splits)
-    chosen = Selection(where=where, **{name: values.pop(name) for name in ("limit", "questions")})
+    chosen = Selection(where=where, **{name: values.pop(name) for name in ("limit", "questions", "families")})
     return open_reader(url, values.pop("at"), splits), chosen
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Option -> kinds that it has no effect on.
 _USELESS = {
     "families": ("expressions", "captions", "scenes"), "per_image": ("expressions", "captions", "scenes"),
+    "nested": ("expressions", "captions", "scenes"),
     "seed": ("captions", "scenes"), "min_pixels": ("scenes",), "grammar": ("scenes",),
 }  # fmt: skip
 
@@ -46,9 +47,14 @@ _USELESS = {
 )
 @opt.group("Sampling", opt.number("--seed", "Random seed.", 0, 2**63 - 1, default=0))
 @opt.repeated(
-    "--family", "families", "NAME", "Family of questions; repeatable. clevr: CLEVR's 13 families.  [default: all]"
+    "--family",
+    "families",
+    "NAME",
+    "Family of questions; repeatable. clevr: CLEVR's 13 families. forms: negations, exceptions, quantifiers and "
+    "numbers.  [default: all but the forms]",
 )
 @opt.number("--per-image", "Maximum number of questions per image.", 1, 1000, default=10)
+@opt.flag("--nested", "Also ask long sentences and sentences with several relative clauses. --format clevr does.")
 @opt.number(
     "--min-pixels",
     "Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",
@@ -74,12 +80,12 @@ def questions(
     Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
 
     Examples:
-      render-specs questions scenes.lance --per-image 5 --out questions.jsonl
+      render-specs questions scenes.lance --family forms --out questions.jsonl
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
     from diorama.render.geometry.asset_roots import searching
     from diorama.scene_specs.questions.balance import Guesser
-    from diorama.scene_specs.questions.generate import CLEVR_FAMILIES, Questioner
+    from diorama.scene_specs.questions.generate import Questioner, families_of
     from diorama.scene_specs.questions.grammar import default_grammar, read_grammar
 
     if format == "clevr" and kind != "questions":
@@ -89,11 +95,11 @@ def questions(
         if kind in _USELESS.get(one.name or "", ()) and opt.is_given(ctx, one.name):
             raise click.UsageError(f"{one.opts[0]} has no effect on --kind {kind}; leave it out")
     words = default_grammar() if grammar is None else read_grammar(grammar)
-    seed, min_pixels, per_image = (given.pop(name) for name in ("seed", "min_pixels", "per_image"))
+    seed, min_pixels, per_image, nested = map(given.pop, ("seed", "min_pixels", "per_image", "nested"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
     views = progress(_views(sources, **given), "images")
-    families = [name for one in asked for name in (CLEVR_FAMILIES if one == "clevr" else (one,))]
-    asker = Questioner(words, seed, families, per_image, min_pixels)
+    families = families_of(words, asked)
+    asker = Questioner(words, seed, families, per_image, min_pixels, nested or format == "clevr")
     guesser = Guesser()
     with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":

@@ -116,7 +116,7 @@ class ShardExport(Export):
             parts = [tuple(ids[start : start + size]) for start in range(0, len(ids), size)]
             for number, part in enumerate(parts):
                 # With the questions: what is asked about an episode depends on those before it.
-                asked = [] if self.options.questions is None else [[self.options.questions]]
+                asked = [] if self.options.questions is None else [[self.options.questions, *self.options.families]]
                 text = json.dumps([*([key, *facts[key][1]] for key in part), *asked])
                 digest = hashlib.sha256(text.encode()).hexdigest()
                 planned.append(Shard(self.name_of(split, number, len(parts)), split, part, number * size, digest))

@@ -32,11 +32,13 @@ class Selection:
         limit: maximum number of episodes, the first by id.
         where: SQL filter on the store's columns.
         questions: maximum number per image, for evaluation items; None for the items of the benchmarks.
+        families: of these questions; () for all but the forms.
     """
 
     limit: int | None = None
     where: str | None = None
     questions: int | None = None
+    families: tuple[str, ...] = ()
 
 
 def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:

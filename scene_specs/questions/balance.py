@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import log
 
 from diorama.scene_specs.language.tables import text_table
-from diorama.scene_specs.questions.grammar import tokens_of
+from diorama.scene_specs.questions.grammar import CHOICES, tokens_of
 from diorama.scene_specs.questions.program import Answer, spoken
 from diorama.scene_specs.questions.view import ImageView
 
@@ -41,7 +41,9 @@ def chances_of(answer: Answer, kind: str, view: ImageView) -> int:
     """How many answers to expect in the place of one: 2 for yes and no, 4 numbers, the values in the image."""
     if isinstance(answer, bool):
         return 2
-    return _EXPECTED_COUNTS if isinstance(answer, int) else max(2, len(view.value_bits[kind]))
+    if isinstance(answer, int):
+        return _EXPECTED_COUNTS
+    return CHOICES + 1 if kind == "choice" else max(2, len(view.value_bits[kind]))
 
 
 class Guesser:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -32,10 +33,19 @@ from diorama.scene_specs.questions.view import CLEVR_VALUES, MIN_PIXELS, ImageVi
 
 # Programs tried for a question before the next family has its turn.
 TRIES = 12
+# Of plain sentences.
+MAX_WORDS = 25
+_CLAUSE = re.compile(r"\bthat (?:is|are)\b")
 # CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
 CLEVR_FAMILIES: tuple[str, ...] = tuple(
     name for name in CLEVR_OPERATIONS if OPERATIONS[name].output in ("boolean", "integer") or name.startswith("query_")
 )
+
+
+def families_of(grammar: Grammar, names: Iterable[str]) -> list[str]:
+    """Names of families, with those that `clevr` and `forms` stand for."""
+    several = {"clevr": CLEVR_FAMILIES, "forms": (*grammar.forms,)}
+    return [name for one in names for name in several.get(one, (one,))]
 
 
 class DisagreementError(DioramaError, ValueError):
@@ -54,6 +64,8 @@ class Question(NamedTuple):
         identity: distinguishes the questions of an image, from 0.
         group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
         flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
+        twin: identity of the question with, or without, its negation or exception.
+        vague: for each "few" and "many", the share of other thresholds that give this answer, and the threshold.
     """
 
     view: ImageView
@@ -64,6 +76,8 @@ class Question(NamedTuple):
     program: Node
     answer: Answer
     flips: bool | None = None
+    twin: int | None = None
+    vague: tuple[tuple[float, float], ...] = ()
 
     def data(self) -> dict[str, Any]:
         """As a line of a file."""
@@ -77,6 +91,8 @@ class Question(NamedTuple):
             "answer": self.answer,
             "program": program_json(self.program),
             **({"pair": contrast.pair, "flips": self.flips} if contrast and self.flips is not None else {}),
+            **({} if self.twin is None else {"twin": self.twin}),
+            **({"agreement": self.vague[0][0], "threshold": self.vague[0][1]} if self.vague else {}),
         }
 
 
@@ -93,6 +109,8 @@ class Tally:
     tried: Counter[str] = field(default_factory=Counter)
     unbalanced: Counter[str] = field(default_factory=Counter)
     ambiguous: Counter[str] = field(default_factory=Counter)
+    nested: Counter[str] = field(default_factory=Counter)
+    idle: Counter[str] = field(default_factory=Counter)
     missing: Counter[str] = field(default_factory=Counter)
     flips: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
     crowded: int = 0
@@ -104,7 +122,8 @@ class Tally:
         pairs = f"questions about pairs: {flips[True]:,} with answers that flip, {flips[False]:,} that stay\n"
         return (pairs if flips else "") + (
             f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
-            f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}\n"
+            f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}, "
+            f"for long sentences: {self.nested.total():,}, for negations without effect: {self.idle.total():,}\n"
             f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
             f"images in which no question of a family was found: {wanted or 'none'}\n"
         )
@@ -114,9 +133,10 @@ class Questioner:
     """Makes questions about one image after the other.
 
     Args:
-        families: names, () for all.
+        families: names, () for all but the forms.
         per_image: most questions of an image.
         min_pixels: see Judge.
+        nested: also ask questions of more than MAX_WORDS, or with several relative clauses, as CLEVR does.
 
     Raises:
         UsageError: for an unknown family.
@@ -129,12 +149,15 @@ class Questioner:
         families: Sequence[str] = (),
         per_image: int = 10,
         min_pixels: int = MIN_PIXELS,
+        nested: bool = False,
     ) -> None:
         self._grammar, self._seed, self._per_image, self._min_pixels = grammar, seed, per_image, min_pixels
+        self._nested = nested
+        allowed = {**grammar.families, **grammar.forms}
         for name in families:
-            if name not in grammar.families:
-                raise UsageError(f"unknown family {name!r}; allowed: {', '.join(grammar.families)}")
-        self._families = {name: grammar.families[name] for name in families or grammar.families}
+            if name not in allowed:
+                raise UsageError(f"unknown family {name!r}; allowed: {', '.join(allowed)}")
+        self._families = {name: allowed[name] for name in families or grammar.families}
         # Families whose questions have answers of several kinds, which are balanced separately.
         self._mixed = {
             name
@@ -176,51 +199,85 @@ class Questioner:
         for _, _, family in ranked:
             if number == self._per_image:
                 return
+            paired = any(one.twin for one in possible[family])
+            if paired and number + 1 == self._per_image:
+                continue
             found = self._find(family, possible[family], image)
             if found is None:
                 self.tally.missing[family] += 1
                 continue
-            text, program, answers = found
-            group, flips = self._group(family, program), answers[0] != answers[1] if others else None
-            if flips is not None:
-                self.tally.flips[image.change, family, flips] += 1
-            for one, executor, answer in zip(views, positions, answers, strict=True):
-                _check(executor, one, text, program, answer)
-                self.tally.kept[family] += 1
-                self.balance.add(group, answer)
-                self._forms.add(form_of(program), answer)
-                yield Question(one, number, family, group, text, program, answer, flips)
-            number += 1
+            twins = (number + 1, number) if paired else (None,)
+            for (name, text, program, answers), twin in zip(found, twins, strict=True):
+                group, flips = self._group(name, program), answers[0] != answers[1] if others else None
+                if flips is not None:
+                    self.tally.flips[image.change, name, flips] += 1
+                for one, executor, judge, answer in zip(views, positions, judges, answers, strict=True):
+                    _check(executor, one, text, program, answer)
+                    self.tally.kept[name] += 1
+                    self.balance.add(group, answer)
+                    self._forms.add(form_of(program), answer)
+                    vague = tuple(judge.vagueness(program))
+                    yield Question(one, number, name, group, text, program, answer, flips, twin, vague)
+                number += 1
 
-    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> tuple[str, Node, list[Answer]] | None:
+    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
+        """A question, with its twin if it has one."""
         tally, lexicon = self.tally, self._grammar.lexicon_of(image.views[0].value_bits)
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         for _ in range(TRIES):
             tally.tried[family] += 1
             try:
-                program = image.sampler.sample(image.draws.weighted(patterns))
+                program = image.sampler.sample(image.draws.weighted(patterns), self._nested)
             except PresuppositionError:
                 continue
-
-            def admits(view: ImageView, answer: Answer, program: Node = program) -> bool:
-                chances = chances_of(answer, program.output, view)
-                admitted = self.balance.admits(self._group(family, program), answer, chances)
-                admitted = admitted and self._forms.admits(form_of(program), answer, chances)
-                tally.unbalanced[family] += not admitted
-                return admitted
-
-            if program in image.seen or (answers := image.answers(program, flip <= stay, admits)) is None:
-                continue
-            text = self._grammar.text_of(program, family, lexicon, image.draws.pick)
-            if {one for _, one in self._grammar.readings(text, lexicon)} != {program}:
-                tally.ambiguous[family] += 1
-            elif text not in image.seen:
-                image.seen.update((program, text))
-                return text, program, answers
+            twin = self._grammar.twin_of(program, family)
+            found: list[_Found] = []
+            # The twin has the same words for the same values.
+            choose = cache(image.draws.pick)
+            for name, one in ((family, program), *((twin,) if twin else ())):
+                if one in image.seen or (answers := image.answers(one, flip <= stay, self._admits(name, one))) is None:
+                    break
+                if found and any(a == b for a, b in zip(answers, found[0].answers, strict=True)):
+                    tally.idle[family] += 1
+                    break
+                text = self._grammar.text_of(one, name, lexicon, choose)
+                if not self._nested and not is_plain(text):
+                    tally.nested[family] += 1
+                    break
+                if {read for _, read in self._grammar.readings(text, lexicon)} != {one}:
+                    tally.ambiguous[family] += 1
+                    break
+                if text in image.seen:
+                    break
+                found.append(_Found(name, text, one, answers))
+            else:
+                image.seen.update(part for one in found for part in (one.program, one.text))
+                return found
         return None
+
+    def _admits(self, family: str, program: Node) -> Callable[[ImageView, Answer], bool]:
+        """Whether an answer is wanted."""
+
+        def admits(view: ImageView, answer: Answer) -> bool:
+            chances = chances_of(answer, program.output, view)
+            admitted = self.balance.admits(self._group(family, program), answer, chances)
+            admitted = admitted and self._forms.admits(form_of(program), answer, chances)
+            self.tally.unbalanced[family] += not admitted
+            return admitted
+
+        return admits
 
     def _group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
+
+
+class _Found(NamedTuple):
+    """A question, and its answers to the images of a contrast or to the only one."""
+
+    family: str
+    text: str
+    program: Node
+    answers: list[Answer]
 
 
 class _Image(NamedTuple):
@@ -250,6 +307,11 @@ class _Image(NamedTuple):
                 return None
             found.append(answer)
         return found
+
+
+def is_plain(text: str) -> bool:
+    """Whether a question has at most MAX_WORDS words and one relative clause."""
+    return len(text.split()) <= MAX_WORDS and len(_CLAUSE.findall(text)) <= 1
 
 
 def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:

@@ -2,11 +2,13 @@
 
 A pattern has a program with slots and its wordings. Slots: `noun:S` is a phrase of that name; `filter:N` any filters of
 size, color, material and kind, which read as adjectives and a noun; `fits:P` one filter, an adjective; `see:H` a
-filter of visibility; `relate:R` a relation to the sides, `stack:U` a vertical one; `same:A`, `extreme:V`, `exactly:K`.
+filter of visibility; `relate:R` a relation to the sides, `stack:U` a vertical one; `same:A`, `differ:A`, `extreme:V`;
+`exactly:K` and other numerals, `between:K` two numbers; `among:L` three colors.
 
 In a wording, `{N.one}` and `{N.many}` are singular and plural, `{X.a}` an indefinite phrase; [brackets] are optional.
 The wordings of a phrase have the number of the slot that they stand in, also in `{is}` and `{has}`. A `%` stands for
-each attribute of `each` in turn; `more` adds wordings for some of them.
+each attribute of `each` in turn; `more` adds wordings for some of them. A pattern of `forms` can have a `twin`: the
+same question without its negation or exception.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +39,7 @@ from diorama.scene_specs.questions.patterns import (
     check_patterns,
     compiled,
 )
-from diorama.scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, QUERIED, RELATED, Node
+from diorama.scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, NUMERALS, QUERIED, RELATED, Node
 from diorama.scene_specs.questions.view import CLEVR_VALUES
 
 _ENGLISH = inflect.engine()
@@ -47,6 +50,8 @@ SIDES, STACKS = RELATED[:4], RELATED[4:]
 # Slot -> relations that it stands for.
 RELATIONS: Mapping[str, Words] = {"relate": SIDES, "stack": STACKS}
 COUNTS = range(2, 11)
+# Colors that "Is it red, blue, green, or none of these colors?" names.
+CHOICES = 3
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
 Bound = Any
 Choose = Callable[[Sequence[Any]], Any]
@@ -75,10 +80,13 @@ class Grammar:
         try:
             self._data = GrammarForm.model_validate(data)
             self.phrases = {name: self._patterns(name, items) for name, items in self._data.phrases.items()}
-            made = [one for name, items in self._data.families.items() for one in self._patterns(name, items)]
+            sections = self._data.families, self._data.forms
+            some = [[one for name, items in part.items() for one in self._patterns(name, items)] for part in sections]
+            some.append([one.twin for one in some[1] if one.twin])
+            made = [one for part in some for one in part]
             check_patterns(self.phrases, made)
-            names = dict.fromkeys(one.name for one in made)
-            self.families = {name: tuple(one for one in made if one.name == name) for name in names}
+            # The forms are asked only if they are named, and their twins with them.
+            self.families, self.forms, self._twins = map(_by_name, some)
             # First word -> wordings of questions.
             self._by_first: dict[str, list[tuple[Pattern, tuple[str | Slot, ...]]]] = {}
             for one in made:
@@ -105,7 +113,12 @@ class Grammar:
                 program = Tree.of(json.loads(json.dumps(item.program).replace("%", name)))
                 wordings = tuple(one for text in texts for one in compiled(text))
                 label = family.replace("%", name)
-                made.append(Pattern(program, wordings, program.slots(), item.weight, label))
+                twin = (
+                    self._patterns(f"{label}_twin", [item.twin.model_copy(update={"each": [name]})])[0]
+                    if item.twin
+                    else None
+                )
+                made.append(Pattern(program, wordings, program.slots(), item.weight, label, twin))
         return tuple(made)
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
@@ -137,7 +150,16 @@ class Grammar:
             words[slot] = {name: split(self._data.relations[name]) for name in names}
         words["extreme"] = {name: split(self._data.extremes[name]) for name in EXTREMES}
         words["same"] = {name: split([self._data.attributes.get(name, name)]) for name in QUERIED}
-        words["exactly"] = {k: split([str(_ENGLISH.number_to_words(k))]) for k in COUNTS}
+        words["differ"] = words["same"]
+        numbers = {k: str(_ENGLISH.number_to_words(k)) for k in COUNTS}
+        words |= {key: {k: split([word]) for k, word in numbers.items()} for key in NUMERALS}
+        pairs = combinations(numbers.items(), 2)
+        words["between"] = {f"{low}-{high}": split([f"{one} and {other}"]) for (low, one), (high, other) in pairs}
+        plain = sorted(known["color"])
+        words["among"] = {
+            ", ".join(some): split([" , ".join(" ".join(words["color"][one][0]) for one in some)])
+            for some in combinations(plain, CHOICES)
+        }
         words["see"] = words["visibility"]
         words["fits"] = {(name, v): forms for name in ADJECTIVES for v, forms in words[name].items()}
         return Lexicon(words)
@@ -155,7 +177,7 @@ class Grammar:
         Raises:
             ValueError: if no pattern has this program.
         """
-        patterns = self.families.get(family) or self.phrases[family]
+        patterns = {**self.phrases, **self._twins, **self.forms, **self.families}[family]
         return written(self._realize(patterns, node, "one", lexicon, cache(choose)))
 
     def _realize(
@@ -205,10 +227,11 @@ class Grammar:
                 return None
             bound[tree.slot] = filters[0] if tree.op == "fits" else filters
             inputs = (base,)
-        elif tree.op == "same":
-            if not node.op.startswith("same_"):
+        elif tree.op in ("same", "differ"):
+            kind, _, name = node.op.partition("_")
+            if kind != tree.op:
                 return None
-            bound[tree.slot] = node.op[5:]
+            bound[tree.slot] = name
         elif node.op != SLOTS.get(tree.op, tree.op) or node.value not in RELATIONS.get(tree.op, (node.value,)):
             return None
         elif tree.slot:
@@ -220,23 +243,49 @@ class Grammar:
             bound |= found
         return bound
 
+    def twin_of(self, node: Node, family: str) -> tuple[str, Node] | None:
+        """Family and program of a question without its negation or exception; None if it has none."""
+        for one in self.forms.get(family, ()):
+            if one.twin and (bound := self._match(one.program, node)) is not None:
+                return one.twin.name, build(one.twin.program, bound)
+        return None
+
     # From words to programs.
 
     def readings(self, text: str, lexicon: Lexicon, phrase: str | None = None) -> list[tuple[str, Node]]:
-        """All (family, program) that a question can mean, or a phrase; several only if the text is ambiguous."""
+        """All (family, program) that a question can mean, or a phrase; several only if the text is ambiguous.
+
+        Of families that ask the same, the first one counts.
+        """
         tokens = tokens_of(text)
         reader = _Reader(self, lexicon, tokens)
         if phrase is None:
             patterns = self._by_first.get(tokens[0] if tokens else "", ())
         else:
             patterns = [(pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
-        found = {
-            (pattern.name, node): None
-            for pattern, words in patterns
-            for node, end in reader.wording(pattern, words, "one", 0)
-            if end == len(tokens)
-        }
-        return list(found)
+        found: dict[Node, str] = {}
+        for pattern, words in patterns:
+            if not _begins(tokens, words):
+                continue
+            for node, end in reader.wording(pattern, words, "one", 0):
+                if end == len(tokens):
+                    found.setdefault(node, pattern.name)
+        return [(name, node) for node, name in found.items()]
+
+
+def _begins(tokens: Sequence[str], words: Sequence[str | Slot]) -> bool:
+    """Whether the words up to the first slot are those of a text: a quick test, as most wordings are others."""
+    for token, word in zip(tokens, words, strict=False):
+        if not isinstance(word, str):
+            return True
+        if token != word:
+            return False
+    return True
+
+
+def _by_name(patterns: Sequence[Pattern]) -> dict[str, tuple[Pattern, ...]]:
+    names = dict.fromkeys(one.name for one in patterns)
+    return {name: tuple(one for one in patterns if one.name == name) for name in names}
 
 
 class _Reader:
@@ -324,8 +373,8 @@ def build(tree: Tree, bound: Mapping[str, Bound]) -> Node:
     inputs = tuple(build(part, bound) for part in tree.parts)
     if tree.op in ("filter", "fits"):
         return filtered(inputs[0], [bound[tree.slot]] if tree.op == "fits" else bound[tree.slot])
-    if tree.op == "same":
-        return Node(f"same_{bound[tree.slot]}", None, inputs)
+    if tree.op in ("same", "differ"):
+        return Node(f"{tree.op}_{bound[tree.slot]}", None, inputs)
     return Node(SLOTS[tree.op], bound[tree.slot], inputs) if tree.slot else Node(tree.op, None, inputs)
 
 

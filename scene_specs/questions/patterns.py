@@ -12,25 +12,31 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from diorama.scene_specs.language.diagnostics import preview_json
-from diorama.scene_specs.questions.program import OPERATIONS, QUERIED
+from diorama.scene_specs.questions.program import NUMERALS, OPERATIONS, QUERIED
 
 # Slot -> operation that it stands for.
-SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "extreme": "extreme", "exactly": "exactly",
-         "see": "filter_visibility", "filter": "filter", "fits": "filter"}  # fmt: skip
+SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "differ": "differ", "extreme": "extreme",
+         "see": "filter_visibility", "filter": "filter", "fits": "filter", "between": "between", "among": "among",
+         **{name: name for name in NUMERALS}}  # fmt: skip
 VERBS = {"is": ("is", "are"), "has": ("has", "have")}
 # Slot -> an operation with its inputs and output.
-_LIKE = {**SLOTS, "filter": "filter_color", "fits": "filter_color", "same": "same_color"}
+_LIKE = {**SLOTS, "filter": "filter_color", "fits": "filter_color", "same": "same_color", "differ": "differ_color"}
 _FORMS = ("", "one", "many", "a")
 
 
 class PatternForm(BaseModel):
-    """A pattern in a file; see grammar.py."""
+    """A pattern in a file; see grammar.py.
+
+    Attributes:
+        twin: the question without its negation or exception, about the same slots or some of them.
+    """
 
     program: Any
     words: list[str]
     each: list[str] = [""]
     more: dict[str, list[str]] = {}
     weight: float = 1
+    twin: PatternForm | None = None
 
 
 class GrammarForm(BaseModel):
@@ -43,6 +49,7 @@ class GrammarForm(BaseModel):
     attributes: dict[str, str]
     phrases: dict[str, list[PatternForm]]
     families: dict[str, list[PatternForm]]
+    forms: dict[str, list[PatternForm]]
 
 
 class Slot(NamedTuple):
@@ -117,6 +124,7 @@ class Pattern:
 
     Attributes:
         slots: name -> kind.
+        twin: see PatternForm.
     """
 
     program: Tree
@@ -124,6 +132,7 @@ class Pattern:
     slots: Mapping[str, str]
     weight: float
     name: str
+    twin: Pattern | None = None
 
 
 def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:
@@ -141,12 +150,18 @@ def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:
 
 def check_patterns(phrases: Mapping[str, Sequence[Pattern]], questions: Sequence[Pattern]) -> None:
     """Raise ValueError for a pattern without words, of wrong types, or whose wordings lack a slot or have others."""
-    answers = ("boolean", "integer", *QUERIED)
+    answers = ("boolean", "integer", "choice", *QUERIED)
     for allowed, patterns in ((answers, questions), *((("set", "object"), made) for made in phrases.values())):
         found = {one.program.output(phrases) for one in patterns}
         if not found <= {*allowed} or (allowed != answers and len(found) != 1):
             raise ValueError(f"found programs of the types {', '.join(sorted(found))}; expected {' or '.join(allowed)}")
         for one in patterns:
+            kinds = [
+                {(name, kind.replace("differ", "same")) for name, kind in some.slots.items()}
+                for some in (one.twin or one, one)
+            ]
+            if not kinds[0] <= kinds[1]:
+                raise ValueError(f"{one.name}: its twin has other slots")
             if not one.words or not all(one.words) or not 0 < one.weight < inf:
                 raise ValueError(f"{one.name}: found no words, or the weight {one.weight}")
             for words in one.words:

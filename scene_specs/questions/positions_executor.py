@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, SIZES
-from diorama.scene_specs.questions.program import NOUNS, Node, PresuppositionError
+from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError
 from diorama.scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
@@ -49,7 +49,11 @@ class PositionsExecutor:
                 return one.union(other)
             case "intersect", [one, other]:
                 return one.intersection(other)
-        if node.op.startswith(("filter_", "same_", "query_")):
+            case "difference", [one, other]:
+                return one.difference(other)
+            case "except", [members, index]:
+                return frozenset(k for k in members if k != index)
+        if node.op.startswith(("filter_", "same_", "differ_", "query_")):
             return self._by_attribute(node, given[0])
         return self._conclude(node, given)
 
@@ -62,7 +66,9 @@ class PositionsExecutor:
             raise PresuppositionError(f"without {name}")
         if what == "query":
             return own
-        return self._having(self._everything - {given}, name, own)
+        others = self._everything - {given}
+        alike = self._having(others, name, own)
+        return alike if what == "same" else others - alike
 
     def _having(self, members: frozenset[int], name: str, value: Any) -> frozenset[int]:
         found = {k: self._attribute(k, name) for k in sorted(members)}
@@ -81,15 +87,31 @@ class PositionsExecutor:
                 return len(members) > 0
             case "exactly", [members]:
                 return len(members) == node.value
+            case "at_least", [members]:
+                return not len(members) < int(str(node.value))
+            case "at_most", [members]:
+                return not len(members) > int(str(node.value))
+            case "more_than", [members]:
+                return len(members) - int(str(node.value)) > 0
+            case "fewer_than", [members]:
+                return int(str(node.value)) - len(members) > 0
+            case "between", [members]:
+                lowest, _, highest = str(node.value).partition("-")
+                return len(members) in range(int(lowest), int(highest) + 1)
+            case "not", [truth]:
+                return truth is False
+            case "among", [color]:
+                return next((one for one in str(node.value).split(", ") if one == color), "none of these")
+            case "twice", [one, other]:
+                if other == 0:
+                    raise PresuppositionError("twice nothing")
+                return one - other == other
             case "less_than", [one, other]:
                 return one < other
             case "greater_than", [one, other]:
                 return other < one
-            case (("all" | "most"), [members, others]):
-                if len(members) < (2 if node.op == "all" else 3):
-                    raise PresuppositionError("too few objects")
-                outside = len(members - others)
-                return outside == 0 if node.op == "all" else outside < len(members) / 2
+            case word, [frozenset() as members, frozenset() as others]:
+                return self._share(word, members, others)
             case (("larger" | "smaller"), [one, other]):
                 ratio = self._items[one].scale / self._items[other].scale
                 if not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN):
@@ -98,6 +120,31 @@ class PositionsExecutor:
             case _, [one, other]:
                 return one == other
         raise AssertionError(node.op)
+
+    def _share(self, word: str, members: frozenset[int], others: frozenset[int]) -> bool:
+        outside, within = len(members - others), len(others - members)
+        inside = len(members) - outside
+        if len(members) < QUANTIFIERS[word] or (word == "only" and not others):
+            raise PresuppositionError("too few objects")
+        match word:
+            case "all":
+                return outside == 0
+            case "none":
+                return members.isdisjoint(others)
+            case "only":
+                return within == 0
+            case "most":
+                return outside < inside
+            case "half":
+                if len(members) & 1:
+                    raise PresuppositionError("no half")
+                return outside == inside
+            case "fewer_than_half":
+                return inside < outside
+            case "at_least_half":
+                return inside >= outside
+        least = self._view.thresholds[word] * len(members)
+        return inside <= least if word == "few" else inside >= least
 
     def _attribute(self, index: int, name: str) -> str | None:
         key = (index, name)

@@ -22,6 +22,14 @@ DOUBTFUL: tuple[str, ...] = ("material", "color", "size", "visibility")
 ATTRIBUTES: tuple[str, ...] = (*QUERIED, "visibility")
 RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below", "on")
 EXTREMES: tuple[str, ...] = ("largest", "smallest", "leftmost", "rightmost", "frontmost", "rearmost")
+# Quantifiers: operation -> fewest members of the first set; the second one is what is said of them.
+QUANTIFIERS: Mapping[str, int] = MappingProxyType({
+    "all": 2, "most": 3, "none": 2, "only": 2, "half": 2, "fewer_than_half": 3, "at_least_half": 3, "few": 4, "many": 4,
+})  # fmt: skip
+# Operations that compare a number with their value.
+NUMERALS: tuple[str, ...] = ("exactly", "at_least", "at_most", "more_than", "fewer_than")
+# The answer to "Is it red, blue, green, or none of these colors?" for something gray.
+NONE_OF_THESE = "none of these"
 # Longest program that is read; the longest that is made has 30 steps.
 MAX_STEPS = 200
 
@@ -58,6 +66,7 @@ def _operations() -> Iterator[tuple[str, Operation]]:
     for name in QUERIED:
         yield f"query_{name}", Operation(("object",), name)
         yield f"same_{name}", Operation(("object",), "set")
+        yield f"differ_{name}", Operation(("object",), "set")
         yield f"equal_{name}", Operation((name, name), "boolean")
     yield "unique", Operation(("set",), "object")
     yield "relate", Operation(("object",), "set", RELATED)
@@ -65,12 +74,17 @@ def _operations() -> Iterator[tuple[str, Operation]]:
     yield "extreme", Operation(("set",), "object", EXTREMES)
     yield "count", Operation(("set",), "integer")
     yield "exist", Operation(("set",), "boolean")
-    yield "exactly", Operation(("set",), "boolean", range(0, 101))
-    for name in ("union", "intersect"):
+    for name in NUMERALS:
+        yield name, Operation(("set",), "boolean", range(0, 101))
+    yield "between", Operation(("set",), "boolean", tuple(f"{low}-{high}" for high in range(13) for low in range(high)))
+    yield "not", Operation(("boolean",), "boolean")
+    yield "except", Operation(("set", "object"), "set")
+    for name in ("union", "intersect", "difference"):
         yield name, Operation(("set", "set"), "set")
-    for name in ("all", "most"):
+    for name in QUANTIFIERS:
         yield name, Operation(("set", "set"), "boolean")
-    for name in ("equal_integer", "less_than", "greater_than"):
+    yield "among", Operation(("color",), "choice", None)
+    for name in ("equal_integer", "less_than", "greater_than", "twice"):
         yield name, Operation(("integer", "integer"), "boolean")
     for name in ("larger", "smaller"):
         yield name, Operation(("object", "object"), "boolean")

@@ -12,7 +12,15 @@ from math import dist
 from operator import or_
 from typing import Any
 
-from diorama.scene_specs.questions.program import ATTRIBUTES, DOUBTFUL, NOUNS, Node, PresuppositionError
+from diorama.scene_specs.questions.program import (
+    ATTRIBUTES,
+    DOUBTFUL,
+    NONE_OF_THESE,
+    NOUNS,
+    QUANTIFIERS,
+    Node,
+    PresuppositionError,
+)
 from diorama.scene_specs.questions.view import ImageView
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
@@ -53,9 +61,12 @@ class RelationsExecutor:
         return found
 
     def _step(self, node: Node) -> Any:
-        inputs = []
+        inputs, known = [], self._known
         for part in node.inputs:
-            found = self.outcome(part)
+            # As `outcome`, without the call: most inputs are known.
+            found = known.get(part)
+            if found is None:
+                found = known[part] = self._step(part)
             if isinstance(found, PresuppositionError):
                 return found
             inputs.append(found)
@@ -83,6 +94,10 @@ class RelationsExecutor:
     def same(self, name: str, index: int) -> int:
         """The other objects with the same value of an attribute."""
         return self.having(name, self.value(name, index), self._present) & ~(1 << index)
+
+    def differ(self, name: str, index: int) -> int:
+        """The objects with another value of an attribute."""
+        return self._present & ~self.having(name, self.value(name, index), self._present)
 
     def unique(self, _: Any, bits: int) -> int:
         """The only object of a set."""
@@ -129,24 +144,47 @@ class RelationsExecutor:
             raise PresuppositionError("two objects of about the same size, or of unknown size")
         return bool(first > second)
 
-    def all_of(self, _: Any, bits: int, others: int) -> bool:
-        """Whether all objects of a set are in another one."""
-        if bits.bit_count() < 2:
-            raise PresuppositionError("all of fewer than two objects")
-        return not bits & ~others
+    def quantify(self, word: str, bits: int, others: int) -> bool:
+        """Whether as much of a set as a quantifier says is in another one."""
+        total, inside = bits.bit_count(), (bits & others).bit_count()
+        if total < QUANTIFIERS[word]:
+            raise PresuppositionError(f"{word} of {total} objects")
+        if word == "half" and total % 2:
+            raise PresuppositionError("half of an odd number")
+        if word == "only" and not others:
+            raise PresuppositionError("only some, of none")
+        if word == "only":
+            return not others & ~bits
+        if word in ("few", "many"):
+            share, threshold = inside / total, self._view.thresholds[word]
+            return share <= threshold if word == "few" else share >= threshold
+        return {
+            "all": inside == total, "none": inside == 0, "most": inside * 2 > total, "half": inside * 2 == total,
+            "fewer_than_half": inside * 2 < total, "at_least_half": inside * 2 >= total,
+        }[word]  # fmt: skip
 
-    def most(self, _: Any, bits: int, others: int) -> bool:
-        """Whether more than half of a set is in another one."""
-        if bits.bit_count() < 3:
-            raise PresuppositionError("most of fewer than three objects")
-        return (bits & others).bit_count() * 2 > bits.bit_count()
+    def twice(self, _: Any, one: int, other: int) -> bool:
+        """Whether a number is twice another one."""
+        if not other:
+            raise PresuppositionError("twice as many as none")
+        return one == 2 * other
+
+
+def _between(value: Any, bits: int) -> bool:
+    low, high = map(int, value.split("-"))
+    return low <= bits.bit_count() <= high
 
 
 def _steps_about(name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     yield f"filter_{name}", lambda self, value, bits: self.having(name, value, bits)
     yield f"query_{name}", lambda self, _, index: self.value(name, index)
     yield f"same_{name}", lambda self, _, index: self.same(name, index)
+    yield f"differ_{name}", lambda self, _, index: self.differ(name, index)
     yield f"equal_{name}", lambda _self, _, one, other: one == other
+
+
+def _quantifier(word: str) -> Callable[..., Any]:
+    return lambda self, _, bits, others: self.quantify(word, bits, others)
 
 
 _STEPS: dict[str, Callable[..., Any]] = {
@@ -159,10 +197,19 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "count": lambda _self, _, bits: bits.bit_count(),
     "exist": lambda _self, _, bits: bits != 0,
     "exactly": lambda _self, number, bits: bits.bit_count() == number,
+    "at_least": lambda _self, number, bits: bits.bit_count() >= number,
+    "at_most": lambda _self, number, bits: bits.bit_count() <= number,
+    "more_than": lambda _self, number, bits: bits.bit_count() > number,
+    "fewer_than": lambda _self, number, bits: bits.bit_count() < number,
+    "between": lambda _self, value, bits: _between(value, bits),
+    "not": lambda _self, _, truth: not truth,
+    "except": lambda _self, _, bits, index: bits & ~(1 << index),
+    "difference": lambda _self, _, bits, others: bits & ~others,
+    "among": lambda _self, value, color: color if color in value.split(", ") else NONE_OF_THESE,
+    "twice": RelationsExecutor.twice,
     "union": lambda _self, _, one, other: one | other,
     "intersect": lambda _self, _, one, other: one & other,
-    "all": RelationsExecutor.all_of,
-    "most": RelationsExecutor.most,
+    **{word: _quantifier(word) for word in QUANTIFIERS},
     "equal_integer": lambda _self, _, one, other: one == other,
     "less_than": lambda _self, _, one, other: one < other,
     "greater_than": lambda _self, _, one, other: one > other,

@@ -14,15 +14,29 @@ from itertools import combinations
 from typing import Any
 
 from diorama.scene_specs.questions.grammar import split
-from diorama.scene_specs.questions.program import NOUNS, QUERIED, SCENE, Answer, Node, PresuppositionError
+from diorama.scene_specs.questions.program import (
+    NOUNS,
+    QUANTIFIERS,
+    QUERIED,
+    SCENE,
+    Answer,
+    Node,
+    PresuppositionError,
+)
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
-from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
+from diorama.scene_specs.questions.view import MIN_PIXELS, VAGUE, ImageView
 
 # Pairs of directions between which nothing is.
 _OPPOSITE: tuple[set[str | int | None], ...] = ({"left", "right"}, {"front", "behind"})
-_FARTHEST: dict[str | int | None, str] = {
-    "left": "leftmost", "right": "rightmost", "front": "frontmost", "behind": "rearmost"
+# Of the leftmost thing, nothing is to the left, and everything is to the right.
+_TRIVIAL: dict[str | int | None, tuple[str | None, ...]] = {
+    "left": (None, "leftmost", "rightmost"), "right": (None, "rightmost", "leftmost"),
+    "front": (None, "frontmost", "rearmost"), "behind": (None, "rearmost", "frontmost"),
 }  # fmt: skip
+# Of other thresholds of "few" and "many", at least this share must give the same answer.
+_AGREEMENT = 0.75
+# Operations that say of a set what some of its members are, and those whose members are of the first set.
+_PARTS, _OF_FIRST = ("difference", "intersect"), ("unique", "extreme", "nearest", "difference", "except")
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
 # Rearrangements that are tried, and how many must show what a step is for: what matters more rarely may never matter in
@@ -40,7 +54,7 @@ class Judge:
     """
 
     def __init__(self, view: ImageView, min_pixels: int = MIN_PIXELS) -> None:
-        self.executor = RelationsExecutor(view)
+        self.view, self.executor = view, RelationsExecutor(view)
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
@@ -65,7 +79,18 @@ class Judge:
         if isinstance(answer, PresuppositionError) or gives_away(program) or is_trivial(program) or not admits(answer):
             return None
         fine = self._is_about_others(program) and self.needs_all(program) and self.is_certain(program, answer)
-        return answer if fine else None
+        return answer if fine and min(self.vagueness(program), default=(1.0,))[0] >= _AGREEMENT else None
+
+    def vagueness(self, program: Node) -> list[tuple[float, float]]:
+        """For each "few" and "many", the share of other thresholds that agree, and the threshold of the image."""
+        found = []
+        for step in program.steps():
+            if step.op in VAGUE:
+                members, others = map(self.executor.run, step.inputs)
+                below = VAGUE[step.op].cdf((members & others).bit_count() / members.bit_count())
+                agree = below if self.executor.run(step) == (step.op == "many") else 1 - below
+                found.append((round(agree, 4), self.view.thresholds[step.op]))
+        return found
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference."""
@@ -76,16 +101,21 @@ class Judge:
             return True
         # Steps without which the answer would be the same here.
         answer = self.executor.outcome(program)
-        missing = {other: _LEAST for other in others if self.executor.outcome(other) == answer}
+        return all(self._matters(program, other) for other in others if self.executor.outcome(other) == answer)
+
+    def _matters(self, program: Node, other: Node) -> bool:
+        """Whether enough rearrangements tell two programs apart."""
+        left = _LEAST
         for number in range(1, _WORLDS + 1):
-            if not missing:
-                break
             world = self._world(number)
             answer = world.outcome(program)
-            if not isinstance(answer, PresuppositionError):
-                left = {other: count - (world.outcome(other) != answer) for other, count in missing.items()}
-                missing = {other: count for other, count in left.items() if count}
-        return not missing
+            if not isinstance(answer, PresuppositionError) and world.outcome(other) != answer:
+                left -= 1
+                if not left:
+                    return True
+            if left > _WORLDS - number:
+                return False
+        return False
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""
@@ -99,20 +129,37 @@ class Judge:
     def _evidence(self, program: Node) -> Any:
         """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
         if program.output == "boolean":
-            return [self.executor.outcome(part) for part in program.inputs]
+            return [self.executor.outcome(part) for part in _affirmed(program).inputs]
         return self.executor.outcome(program)
 
     def _is_about_others(self, program: Node) -> bool:
         """Whether no object is compared with itself, or asked whether it is left of itself."""
+        for node in program.steps():
+            if (node.op in QUANTIFIERS or node.op in _PARTS) and split(node.inputs[0])[1].op != "relate":
+                members = self.executor.run(node.inputs[0])
+                if any(members >> self.executor.run(one.inputs[0]) & 1 for one in _relations(node.inputs[1])):
+                    return False
+        program = _affirmed(program)
         inputs = program.inputs
-        if program.op in ("all", "most"):
-            _, base = split(inputs[1])
-            return base.op != "relate" or not self.executor.run(inputs[0]) >> self.executor.run(base.inputs[0]) & 1
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
         elif program.op not in ("larger", "smaller"):
             return True
         return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
+
+
+def _affirmed(program: Node) -> Node:
+    """A program without "not" in front."""
+    return _affirmed(program.inputs[0]) if program.op == "not" else program
+
+
+def _relations(node: Node) -> Iterator[Node]:
+    """The relations of a set, of "to the left of the cube or behind the ball" both."""
+    _, base = split(node)
+    if base.op == "relate":
+        yield base
+    elif base.op == "union":
+        yield from (one for part in base.inputs for one in _relations(part))
 
 
 def _world(view: ImageView, number: int) -> RelationsExecutor:
@@ -135,8 +182,10 @@ def shortened(node: Node) -> Iterator[Node]:
     op = node.op
     if op.startswith("filter_"):
         yield node.inputs[0]
-    elif op == "relate" or op.startswith("same_"):
+    elif op == "relate" or op.startswith(("same_", "differ_")):
         yield SCENE
+    elif op in ("difference", "except"):
+        yield node.inputs[0]
     elif op in ("union", "intersect"):
         yield from node.inputs
     elif op in ("extreme", "nearest"):
@@ -147,11 +196,11 @@ def gives_away(program: Node) -> bool:
     """Whether words of the question give its answer or repeat themselves, as in "What color is the red cube?"."""
     for node in program.steps():
         kind, _, name = node.op.partition("_")
-        if kind in ("filter", "query", "same") and name in mentioned(node.inputs[0]):
+        if kind in ("filter", "query", "same", "differ") and name in mentioned(node.inputs[0]):
             return True
         if kind == "query" and name in NOUNS and {*NOUNS} & mentioned(node.inputs[0]):
             return True
-        if node.op in ("all", "most") and mentioned(node.inputs[0]) & mentioned(node.inputs[1]):
+        if (node.op in QUANTIFIERS or node.op in _PARTS) and mentioned(node.inputs[0]) & mentioned(node.inputs[1]):
             return True
         sizes = node.op in ("larger", "smaller") or node.value in ("largest", "smallest")
         if sizes and any("size" in mentioned(part) for part in node.inputs):
@@ -162,14 +211,15 @@ def gives_away(program: Node) -> bool:
 def mentioned(node: Node) -> frozenset[str]:
     """The attributes that the description of an object or a set gives."""
     kind, _, name = node.op.partition("_")
-    if kind in ("filter", "same"):
+    if kind in ("filter", "same", "differ"):
         # What has the same color as the red cube is red.
         return mentioned(node.inputs[0]) | {name} if kind == "filter" else frozenset({name})
-    return mentioned(node.inputs[0]) if node.op in ("unique", "extreme", "nearest") else frozenset()
+    return mentioned(node.inputs[0]) if node.op in _OF_FIRST else frozenset()
 
 
 def is_trivial(program: Node) -> bool:
     """Whether a question has the same answer in all images, or nearly all."""
+    program = _affirmed(program)
     if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
         return True
     for node in program.steps():
@@ -178,7 +228,7 @@ def is_trivial(program: Node) -> bool:
             # There are no red things behind the only red thing, or left of the leftmost red thing.
             referent = base.inputs[0]
             others, scene = split(referent.inputs[0])
-            if scene == SCENE and {*others} <= {*filters} and referent.value in (None, _FARTHEST.get(base.value)):
+            if scene == SCENE and {*others} <= {*filters} and referent.value in _TRIVIAL.get(base.value, (None,)):
                 return True
         sides = {part.value for part in base.inputs}
         if base.op == "intersect" and sides in _OPPOSITE and base.inputs[0].inputs == base.inputs[1].inputs:
@@ -190,7 +240,7 @@ def is_trivial(program: Node) -> bool:
 def _counts_a_part(program: Node) -> bool:
     """Whether a comparison or union is of a set with a part of it, such as cubes with red cubes."""
     for node in program.steps():
-        if len(node.inputs) == 2 and node.op in ("equal_integer", "less_than", "greater_than", "union"):
+        if len(node.inputs) == 2 and node.op in ("equal_integer", "less_than", "greater_than", "twice", "union"):
             sides = [split(part.inputs[0] if part.op == "count" else part) for part in node.inputs]
             (one, base), (other, second) = [({*filters}, base) for filters, base in sides]
             # Whatever its relations are, a red cube is a cube.

@@ -7,9 +7,16 @@ from itertools import combinations
 from typing import Any
 
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.questions.grammar import ADJECTIVES, COUNTS, RELATIONS, Grammar, filtered
+from diorama.scene_specs.questions.grammar import ADJECTIVES, CHOICES, COUNTS, RELATIONS, Grammar, filtered
 from diorama.scene_specs.questions.patterns import Pattern, Tree
-from diorama.scene_specs.questions.program import CLEVR_OPERATIONS, EXTREMES, QUERIED, Node, PresuppositionError
+from diorama.scene_specs.questions.program import (
+    CLEVR_OPERATIONS,
+    EXTREMES,
+    QUANTIFIERS,
+    QUERIED,
+    Node,
+    PresuppositionError,
+)
 from diorama.scene_specs.questions.rules import Judge, mentioned
 from diorama.scene_specs.questions.view import ImageView, bits_of
 
@@ -20,6 +27,8 @@ CLEVR_HOPS, HOPS = 3, 2
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 # References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
 _REFERENCES = 10
+# Sets that are tried for one with several members.
+_SETS = 6
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
 
@@ -58,9 +67,14 @@ class Sampler:
         self._members = 0
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
 
-    def sample(self, pattern: Pattern) -> Node:
-        """A program of a pattern. Raises PresuppositionError if the choices lead nowhere."""
-        return self._build(pattern.program, False, (), CLEVR_HOPS if pattern.name in CLEVR_OPERATIONS else HOPS)
+    def sample(self, pattern: Pattern, nested: bool) -> Node:
+        """A program of a pattern. Raises PresuppositionError if the choices lead nowhere.
+
+        Args:
+            nested: whether a question of CLEVR's families has up to three references inside each other, not two.
+        """
+        deep = nested and pattern.name in CLEVR_OPERATIONS
+        return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
     def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
@@ -78,13 +92,24 @@ class Sampler:
             return self._slot(tree, avoid, hops)
         if op in _AVOIDED:
             avoid = (*avoid, _AVOIDED[op])
-        if op in ("all", "most"):
-            members = self._build(tree.parts[0], False, avoid, hops)
+        parts = op in ("difference", "intersect") and tree.parts[0].op != "relate"
+        if parts or op in QUANTIFIERS:
+            members = self._large_set(
+                tree.parts[0], avoid, hops, 0 if op in ("all", "most") else QUANTIFIERS.get(op, 2)
+            )
             self._members = self._run(members)
             return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
         left = hops - (op == "nearest")
         inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
+
+    def _large_set(self, tree: Tree, avoid: Collection[str], hops: int, least: int) -> Node:
+        """A set of at least so many objects."""
+        for _ in range(_SETS):
+            members = self._build(tree, False, avoid, hops)
+            if self._run(members).bit_count() >= least:
+                return members
+        raise PresuppositionError(f"no set of {least} objects was found")
 
     def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
         """A reference to an object, one of a few that are made for an image."""
@@ -103,10 +128,20 @@ class Sampler:
         if op in RELATIONS:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
-        if op == "same":
+        if op in ("same", "differ"):
             usual = [name for name in QUERIED if name not in avoid and self.view.value_bits[name]]
             name = self.draws.pick(usual) if usual else "color"
-            return Node(f"same_{name}", None, (self._build(part, False, (name,), hops - 1),))
+            return Node(f"{op}_{name}", None, (self._build(part, False, (name,), hops - 1),))
+        if op == "among":
+            inner = self._build(part, False, avoid, hops)
+            own = self._run(inner)
+            others = [one for one in self.view.vocabulary["color"] if one != own]
+            named = [] if self.draws.number() < 1 / (CHOICES + 1) else [own]
+            while len(named) < CHOICES:
+                if not others:
+                    raise PresuppositionError("too few colors to name")
+                named.append(others.pop(int(self.draws.number() * len(others))))
+            return Node("among", ", ".join(sorted(named)), (inner,))
         if op == "extreme":
             which = self.draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
@@ -117,9 +152,15 @@ class Sampler:
         if op == "fits":
             return filtered(inner, [self._adjective(avoid)])
         count = self._run(inner).bit_count() + (self.draws.pick((-1, 1, 2)) if self.draws.number() < 0.5 else 0)
+        if op == "between":
+            low = count - self.draws.pick((-1, 0, 1, 2))
+            high = low + self.draws.pick((1, 2, 3))
+            if low not in COUNTS or high not in COUNTS:
+                raise PresuppositionError("too few to ask for that many")
+            return Node("between", f"{low}-{high}", (inner,))
         if count not in COUNTS:
             raise PresuppositionError("too few to ask for exactly that many")
-        return Node("exactly", count, (inner,))
+        return Node(op, count, (inner,))
 
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from math import nan
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
@@ -33,6 +35,9 @@ MIN_PIXELS = 20
 FULL, PARTIAL = 0.95, 0.7
 # Visible fraction from which the kind of a model is clear. Of a car, a reader saw a third and recognized nothing.
 RECOGNIZABLE = 0.6
+# Shares up to which objects are few, and from which they are many. People differ: each image has thresholds of its own,
+# as MALeViC's have for sizes.
+VAGUE: Mapping[str, NormalDist] = {"few": NormalDist(0.3, 0.05), "many": NormalDist(0.6, 0.05)}
 # Blender units by which a supporting surface may miss the object on it; placements are rounded.
 CONTACT = 0.02
 _WORDS = re.compile(r"[A-Za-z][A-Za-z0-9]*([ _-][A-Za-z0-9]+)*")
@@ -92,6 +97,16 @@ class ImageView:
             for name, value in item.values.items():
                 if value is not None:
                     found[name][value] = found[name].get(value, 0) | 1 << k
+        return found
+
+    @cached_property
+    def thresholds(self) -> dict[str, float]:
+        """few and many -> the share that is the limit in this image."""
+        found = {}
+        for word, one in VAGUE.items():
+            # Without numpy's generators: commands import this module before they run.
+            digest = sha256(f"{word}:{self.episode}:{self.image}".encode()).digest()
+            found[word] = round(one.inv_cdf((int.from_bytes(digest[:6]) + 0.5) / 2**48), 4)
         return found
 
     @cached_property

@@ -11,7 +11,7 @@ from diorama.render.episode.make_record import make_record
 from diorama.scene_specs.questions.view import ImageView
 from tests.factories import make_job
 
-_STACKED = [
+STACKED = [
     {"shape": "cube", "size": "large", "color": "red", "material": "rubber", "location": [1, 1]},
     {"shape": "sphere", "size": "small", "color": "blue", "material": "metal", "location": [1, 1, 1.75]},
     {"shape": "cylinder", "size": "large", "color": "green", "material": "metal", "location": [-1.5, -1.5]},
@@ -32,7 +32,7 @@ def view(spec: dict[str, Any]) -> ImageView:
 @cache
 def stacked() -> ImageView:
     """Objects on others, and models."""
-    return view({"version": 1, "id": "stacked", "frames": [{"objects": _STACKED}]})
+    return view({"version": 1, "id": "stacked", "frames": [{"objects": STACKED}]})
 
 
 @cache

@@ -30,6 +30,20 @@ def test_every_family_is_named() -> None:
     assert {*default_grammar().families} <= spelled
 
 
+def test_every_form_has_an_example_with_its_meaning() -> None:
+    table = PAGE.partition("### Forms")[2].partition("To add a family")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table, re.MULTILINE))
+    grammar = default_grammar()
+    assert [*rows] == [*grammar.forms]
+    for name, texts in rows.items():
+        example, twin = map(str.strip, f"{texts} ".split(" | "))
+        ((_, program),) = grammar.readings(example, grammar.lexicon_of({}))
+        assert grammar.text_of(program, name, grammar.lexicon_of({}), lambda some: some[0])
+        expected = grammar.twin_of(program, name)
+        found = [one for _, one in grammar.readings(twin, grammar.lexicon_of({}))]
+        assert found == ([expected[1]] if expected else [])
+
+
 def test_the_family_of_the_page_works(tmp_path: Path) -> None:
     (block,) = re.findall(r"```json\n(\{\n  \"families\".*?)```", PAGE, re.DOTALL)
     file = tmp_path / "support.json"

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,12 @@ from diorama.scene_specs.questions.generate import (
 from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar, plural, read_grammar, tokens_of
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import Node, parse_clevr, parse_program
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from tests.scene_specs.questions.images import images, stacked
 
 
-def questions(seed: int = 1, per_image: int = 25, families: tuple[str, ...] = ()) -> list[Question]:
-    asker = Questioner(default_grammar(), seed, families, per_image)
+def questions(seed: int = 1, per_image: int = 25, families: Iterable[str] = (), nested: bool = False) -> list[Question]:
+    asker = Questioner(default_grammar(), seed, tuple(families), per_image, nested=nested)
     return [one for view in images() for one in asker.ask(view)]
 
 
@@ -159,9 +162,43 @@ def relations(node: Node) -> int:
 
 
 def test_only_clevr_s_families_have_three_references_inside_each_other() -> None:
-    made = [one for seed in range(4) for one in questions(seed)]
+    made = [one for seed in range(4) for one in questions(seed, nested=True)]
     assert max(relations(one.program) for one in made if one.family in CLEVR_FAMILIES) == 3
     assert max(relations(one.program) for one in made if one.family not in CLEVR_FAMILIES) == 2
+
+
+def test_sentences_are_plain_unless_nested_ones_are_wanted() -> None:
+    made = [one.text for seed in range(4) for one in questions(seed)]
+    assert made and all(len(text.split()) <= 25 and len(re.findall("that (is|are) ", text)) <= 1 for text in made)
+    nested = [one.text for seed in range(4) for one in questions(seed, nested=True)]
+    assert any(len(re.findall("that (is|are) ", text)) > 1 for text in nested)
+
+
+def test_each_form_and_its_twin_have_different_answers_in_the_same_image() -> None:
+    forms = default_grammar().forms
+    made = [one for seed in range(6) for one in questions(seed, 40, forms)]
+    assert len(forms) >= 40 and len({one.family for one in made} & {*forms}) >= 36
+    for one, other in pairwise(made):
+        if one.twin is not None and one.twin > one.identity:
+            assert (other.view, other.identity, other.twin) == (one.view, one.twin, one.identity)
+            assert other.family == f"{one.family}_twin" and other.answer != one.answer
+            assert {*one.data()} - {*questions(1, 1)[0].data()} == {"twin"} | (
+                {*one.data()} & {"agreement", "threshold"}
+            )
+    assert all(re.search(r"\b(not?|none|neither|except|apart|only|other|different|differ)\b", one.text, re.I) is None
+               or "_twin" not in one.family or "other" in one.text for one in made)  # fmt: skip
+
+
+def test_few_and_many_depend_on_the_threshold_of_the_image() -> None:
+    made = [one for seed in range(20) for one in questions(seed, 40, ("few", "many"))]
+    assert {one.answer for one in made} == {True, False}
+    for one in made:
+        members, others = (RelationsExecutor(one.view).run(part) for part in one.program.inputs)
+        share, ((agreement, threshold),) = (members & others).bit_count() / members.bit_count(), one.vague
+        assert one.answer == (share <= threshold if one.family == "few" else share >= threshold)
+        assert 0.75 <= agreement <= 1
+        assert one.data()["threshold"] == one.view.thresholds[one.family]
+    assert len({threshold for one in made for _, threshold in one.vague}) > 2
 
 
 def test_a_question_has_one_word_for_a_value() -> None:

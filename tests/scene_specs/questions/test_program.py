@@ -23,7 +23,7 @@ from tests.scene_specs.questions.images import images
 
 VALUES: dict[str, list[Any]] = {
     "filter_size": ["large", "small"], "filter_color": ["red", "blue", "cyan"], "filter_material": ["rubber", "metal"],
-    "filter_shape": ["cube", "sphere", "cylinder"], "filter_category": ["chair", "car"],
+    "among": ["blue, gray, red"], "filter_shape": ["cube", "sphere", "cylinder"], "filter_category": ["chair", "car"],
 }  # fmt: skip
 
 

@@ -51,6 +51,10 @@ def thing(*filters: Any) -> list[Any]:
         (["query_color", ["extreme", "largest", SCENE]], None),  # Several are large.
         (["count", ["filter_color", "blue", ["relate", "left", thing(("color", "blue"))]]], None),  # Always none.
         (["count", ["relate", "left", ["extreme", "leftmost", SCENE]]], None),
+        (["count", ["relate", "right", ["extreme", "leftmost", SCENE]]], None),  # All others are.
+        (["count", ["difference", ["filter_shape", "cube", SCENE], ["filter_color", "blue", SCENE]]], None),  # None is.
+        (["not", ["exist", SCENE]], None),
+        (["none", ["filter_shape", "sphere", SCENE], ["relate", "right", thing(("color", "gray"))]], None),
         (
             ["exist", ["intersect", *(["relate", side, thing(("shape", "cylinder"))] for side in ("left", "right"))]],
             None,

@@ -1,0 +1,61 @@
+"""The gap between the scores of one model on two sets, such as a published one and a fresh sibling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import hypot
+from pathlib import Path
+from typing import Any
+
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.language.tables import markdown_table
+
+_NEEDED = ("by", "group", "items", "accuracy", "low", "high")
+
+
+def read_rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """(by, group) -> row of the output of `render-eval score --json`. Raises UsageError for other files."""
+    data = parse_json(read_text(path), str(path))
+    rows = data.get("rows") if isinstance(data, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and {*_NEEDED} <= {*row} for row in rows):
+        raise UsageError(f"{path}: found no rows of scores; expected the output of `render-eval score --json`")
+    return {(str(row["by"]), str(row["group"])): row for row in rows}
+
+
+def gaps(first: Mapping[tuple[str, str], Any], second: Mapping[tuple[str, str], Any]) -> list[dict[str, Any]]:
+    """A row for all items and for each task that both have: the first accuracy minus the second.
+
+    The 95 % interval is Newcombe's (1998, method 10), of the two intervals of the scores, which count that items of one
+    episode are not independent.
+    """
+    found = []
+    for key in first:
+        if key in second and key[0] in ("all", "task"):
+            one, other = first[key], second[key]
+            gap = one["accuracy"] - other["accuracy"]
+            low = gap - hypot(one["accuracy"] - one["low"], other["high"] - other["accuracy"])
+            high = gap + hypot(one["high"] - one["accuracy"], other["accuracy"] - other["low"])
+            found.append(
+                {"by": key[0], "group": key[1], "first": one["accuracy"], "second": other["accuracy"], "gap": gap,
+                 "low": low, "high": high, "items": [one["items"], other["items"]]}
+            )  # fmt: skip
+    if not found:
+        raise UsageError("the two files have no task in common")
+    return found
+
+
+def memorized(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a model is better on the first set than chance explains. Of tasks, one in forty is by chance."""
+    return any(row["by"] == "all" and row["low"] > 0 for row in rows)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a Markdown table, in percent, and what they mean."""
+    cells = [
+        [row["by"], row["group"], f"{100 * row['first']:.1f}", f"{100 * row['second']:.1f}", f"{100 * row['gap']:+.1f}",
+         f"{100 * row['low']:+.1f} to {100 * row['high']:+.1f}"]
+        for row in rows
+    ]  # fmt: skip
+    verdict = "better on the first set: it may have seen it" if memorized(rows) else "no significant gap"
+    return markdown_table(("by", "group", "first", "second", "gap", "95 % interval"), cells) + f"\n{verdict}\n"

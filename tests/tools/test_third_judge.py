@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import diorama
+from diorama.render.annotations.image_views import store_views
+from diorama.render.episode.make_record import make_record
+from diorama.scene_specs.questions.generate import Questioner
+from diorama.scene_specs.questions.grammar import default_grammar
+from tests.factories import make_job
+from tests.scene_specs.questions.images import STACKED
+from tools.third_judge import answers, is_judged, noticed, pixels
+
+FAMILIES = (*default_grammar().forms, *default_grammar().families)
+
+
+def records() -> Any:
+    specs = [*diorama.generate("clevr", count=3, seed=8, objects=(6, 9))]
+    specs.append({"version": 1, "id": "stacked", "frames": [{"objects": STACKED}]})
+    for spec in specs:
+        scene = diorama.compile_spec(spec, profile="draft", size=(160, 120))
+        yield make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings)
+
+
+def test_the_judge_agrees_and_notices_what_is_tampered_with() -> None:
+    rng, families, read = random.Random(0), set[str](), 0
+    asker = Questioner(default_grammar(), 3, FAMILIES, 80)
+    for record in records():
+        annotation = record.images[0].annotation.model_dump(mode="json")
+        for item in annotation["objects"]:
+            assert pixels(item["rle"]["counts"]) == item["visible_pixels"]
+        made = [one for view in store_views([record]) for one in asker.ask(view) if is_judged(one)]
+        for one in made:
+            assert answers(annotation, 0.2, one.data()) == {one.answer}, one.text
+            assert noticed(annotation, 0.2, one.data(), made, rng)
+            families.add(one.family)
+            read += 1
+    assert read > 150 and len(families & {*default_grammar().forms}) > 35
+
+
+@pytest.mark.parametrize("change", ["location", "color", "scale"])
+def test_objects_that_were_tampered_with_are_noticed(change: str) -> None:
+    """Of all questions about an image, some have another answer or none if one object is another one."""
+    record = next(iter(records()))
+    made = [one for view in store_views([record]) for one in Questioner(default_grammar(), 3, FAMILIES, 80).ask(view)]
+    found = 0
+    for seed in range(4):
+        annotation = record.images[0].annotation.model_dump(mode="json")
+        item = random.Random(seed).choice(annotation["objects"])
+        x, y, z = item["location"]
+        item[change] = {"location": [-x, -y, z], "color": "orange", "scale": 2 - item["scale"]}[change]
+        found += sum(answers(annotation, 0.2, one.data()) != {one.answer} for one in made)
+    assert found

@@ -1,0 +1,538 @@
+"""Answer questions a third time, from their words and the exported annotation.
+
+    python -m tools third-judge STORE... [--family forms] [--per-image 10] [--seed 0] [--processes 1]
+
+Asks questions about all images and compares each answer with that of this judge, which shares no code with the two
+executors: it reads the English text with a parser of its own, and computes with masks, camera and positions of the JSON
+that `render-export` writes. Then it takes every tenth question and tampers with it: another answer, or the words of its
+twin. Exit code 1 if an answer differs, a text has several answers or none, or tampering is not noticed.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, cached_property
+from itertools import product
+from multiprocessing import get_context
+from typing import Any
+
+from tqdm import tqdm
+
+from diorama.render.annotations.image_views import store_views
+from diorama.render.store import open_store
+from diorama.render.store.selection import iter_valid_records
+from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.questions.generate import Question, Questioner, families_of
+from diorama.scene_specs.questions.grammar import default_grammar
+from tools.programs import positive
+
+# Value -> words for it; all other values are their own words.
+_WORDS = {
+    "large": ("big",), "small": ("tiny",), "metal": ("metallic", "shiny"), "rubber": ("matte",), "cube": ("block",),
+    "sphere": ("ball",),
+}  # fmt: skip
+_USUAL = {
+    "size": ("large", "small"),
+    "color": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),
+    "material": ("rubber", "metal"),
+    "kind": ("cube", "sphere", "cylinder"),
+}
+_SIDES = {
+    "to the left of": "left", "to the right of": "right", "in front of": "front", "behind": "behind",
+    "above": "above", "below": "below", "underneath": "below", "on top of": "on",
+}  # fmt: skip
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest", "tiniest")
+_HIDDEN = {
+    "partly hidden": False, "partly covered": False, "fully visible": True, "completely visible": True,
+}  # fmt: skip
+Things = frozenset[int]
+
+
+class Unclear(Exception):
+    """A text has no answer: it can't be read, or what it presupposes does not hold."""
+
+
+class World:
+    """An image as exported: its annotation in JSON.
+
+    Args:
+        threshold: Blender units by which one object must be beside another.
+        share: of the threshold of "few" and "many", from the line of the question.
+    """
+
+    def __init__(self, annotation: Mapping[str, Any], threshold: float, share: float | None = None) -> None:
+        pointer = (annotation.get("pointer") or {}).get("name")
+        self.items = [item for item in annotation["objects"] if item["name"] != pointer]
+        self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
+        turn = annotation["camera"]["rotation"]
+        ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))
+        if math.hypot(ahead[0], ahead[1]) < 1e-6:
+            ahead = up
+        self._right, self._ahead = turned(turn, (1, 0, 0)), ahead
+
+    @cached_property
+    def values(self) -> dict[str, list[str | None]]:
+        """Attribute -> value of each object, in words; None if it has none."""
+        kinds = [one["shape"] if ":" not in one["shape"] else None for one in self.items]
+        return {"kind": kinds, **{name: [one[name] for one in self.items] for name in ("color", "size", "material")}}
+
+    def having(self, name: str, value: str) -> Things:
+        """Objects with a value."""
+        return frozenset(k for k in self.all if self.values[name][k] == value)
+
+    def along(self, side: str, k: int) -> float:
+        """How far an object lies to a side, Blender units."""
+        axis = self._right if side in ("left", "right") else self._ahead
+        sign = -1 if side in ("left", "front") else 1
+        x, y, _ = self.items[k]["location"]
+        return float(sign * (x * axis[0] + y * axis[1]) / math.hypot(axis[0], axis[1]))
+
+    def beside(self, side: str, k: int) -> Things:
+        """Objects on a side of another one."""
+        if side in ("above", "below", "on"):
+            return frozenset(j for j in self.all - {k} if self._stacked(*((j, k) if side != "below" else (k, j)), side))
+        own = self.along(side, k)
+        return frozenset(j for j in self.all - {k} if self.along(side, j) - own > self.threshold)
+
+    def _stacked(self, over: int, under: int, side: str) -> bool:
+        (top, high), (base, low) = ((self.items[k]["location"], self._reach(k)) for k in (over, under))
+        gap = (top[2] - high[1]) - (base[2] + low[1])
+        flat = [abs(top[i] - base[i]) for i in (0, 1)]
+        within = max(flat) <= low[0] or max(flat) <= high[0]
+        return bool(within and gap >= -0.02 and (side != "on" or gap <= 0.02))
+
+    def _reach(self, k: int) -> tuple[float, float]:
+        """Half of the width and of the height of a primitive."""
+        item = self.items[k]
+        if item["shape"] not in _USUAL["kind"]:
+            raise Unclear("the extent of a model is not exported")
+        angle = math.radians(item["rotation_deg"][2])
+        wide = abs(math.cos(angle)) + abs(math.sin(angle)) if item["shape"] == "cube" else 1
+        return item["scale"] * wide, item["scale"]
+
+    def visible(self, k: int) -> bool | None:
+        """Whether an object is fully visible, by its mask; None if it is neither that nor partly hidden."""
+        item = self.items[k]
+        share = pixels(item["rle"]["counts"]) / max(item["alone_pixels"], 1)
+        return None if share > 0.7 and (share < 0.95 or item["truncated"]) else share > 0.7
+
+    def most(self, word: str, some: Things) -> int:
+        """The object that a superlative of a set means."""
+        if word.removesuffix("most") in ("left", "right", "front", "rear"):
+            side = {"rear": "behind"}.get(word[:-4], word[:-4])
+            order = sorted(some, key=lambda k: self.along(side, k))
+            clear = len(order) > 1 and self.along(side, order[-1]) - self.along(side, order[-2]) > self.threshold
+        else:
+            power = 1 if word in ("largest", "biggest") else -1
+            order = sorted(some, key=lambda k: self.items[k]["scale"] ** power)
+            sizes = [self.items[k]["scale"] ** power for k in order]
+            clear = len(order) > 1 and sizes[-1] > sizes[-2] * 1.0999
+        if not clear:
+            raise Unclear(f"no {word}")
+        return order[-1]
+
+    def nearest(self, some: Things, k: int) -> int:
+        """The object of a set that is nearest to another one."""
+        order = sorted((math.dist(self.items[j]["location"], self.items[k]["location"]), j) for j in some - {k})
+        if len(order) < 2 or order[1][0] < order[0][0] * 1.0999:
+            raise Unclear("none is nearest")
+        return order[0][1]
+
+
+def turned(quaternion: Sequence[float], vector: Sequence[float]) -> tuple[float, float, float]:
+    """A vector rotated by a quaternion w, x, y, z."""
+    w, *axis = quaternion
+
+    def cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
+        return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+    twice = [2 * part for part in cross(axis, vector)]
+    x, y, z = (v + w * t + c for v, t, c in zip(vector, twice, cross(axis, twice), strict=True))
+    return x, y, z
+
+
+def pixels(counts: str) -> int:
+    """The number of pixels of a mask in COCO's compressed run lengths."""
+    runs: list[int] = []
+    number = shift = 0
+    for letter in counts:
+        digit = ord(letter) - 48
+        number |= (digit & 31) << shift
+        shift += 5
+        if not digit & 32:
+            number -= (1 << shift) if digit & 16 else 0
+            runs.append(number + (runs[-2] if len(runs) > 2 else 0))
+            number = shift = 0
+    return sum(runs[1::2])
+
+
+class Reader:
+    """Reads texts about one image. A phrase is read as all that it can mean: a list of functions without arguments."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        words: dict[str, list[tuple[str, str]]] = {}
+        for name, some in world.values.items():
+            for value in sorted({*_USUAL[name], *(one for one in some if one)}):
+                for word in (value.replace("_", " "), *_WORDS.get(value, ())):
+                    words.setdefault(word, []).append((name, value))
+        self._words = words
+        self.things, self.object, self.property = cache(self._things), cache(self._object), cache(self._property)
+
+    def _things(self, text: str) -> list[Things]:
+        """What a noun phrase can mean."""
+        world, found = self._world, list[Things]()
+        text = re.sub(r"^(?:an?|of the|the|other|another) ", "", text)
+        text = text.removeprefix("other ")
+        for left, right in cuts(text, " that is ", " that are "):
+            found += [some & more for some in self.things(left) for more in self.property(right)]
+        for left, right in cuts(text, " except ", " other than "):
+            found += [some - {k} for some in self.things(left) for k in self.object(right)]
+        for left, right in cuts(text, " other than "):
+            found += [some - more for some in self.things(left) for more in self.things(right)]
+        for left, right in cuts(text, " of the same "):
+            found += [some & more for some in self.things(left) for more in self.property("of the same " + right)]
+        *adjectives, noun = text.split(" ")
+        some = world.all
+        for one in (*adjectives, noun):
+            known = self._words.get(one) or (self._words.get(one.removesuffix("s")) if one is noun else None)
+            if one is noun and one.removesuffix("s") in ("thing", "object"):
+                continue
+            if known is None or (known[0][0] == "kind") != (one is noun):
+                return found
+            some = some & world.having(*known[0])
+        return [*found, some]
+
+    def _object(self, text: str) -> list[int]:
+        """What "the ..." can mean."""
+        if not text.startswith(("the ", "a ", "an ", "another ")):
+            return []
+        world, found = self._world, list[int]()
+        rest = text.partition(" ")[2]
+        first, _, others = rest.partition(" ")
+        if first in _SUPERLATIVES:
+            return [world.most(first, some) for some in self.things(others)]
+        for left, right in cuts(rest, " nearest to ", " closest to "):
+            found += [world.nearest(some, k) for some in self.things(left) for k in self.object(right)]
+        found += [min(some) for some in self.things(rest) if len(some) == 1]
+        return found
+
+    def _property(self, text: str) -> list[Things]:
+        """The objects that have a property."""
+        world = self._world
+        for word, joined in (("either ", " or "), ("both ", " and "), ("neither ", " nor ")):
+            if text.startswith(word):
+                pairs = [
+                    (one, other)
+                    for left, right in cuts(text.removeprefix(word), joined)
+                    for one in self.property(left)
+                    for other in self.property(right.removeprefix("else "))
+                ]
+                join: Callable[[Things, Things], Things] = {
+                    "either ": lambda one, other: one | other, "both ": lambda one, other: one & other,
+                    "neither ": lambda one, other: world.all - one - other,
+                }[word]  # fmt: skip
+                return [join(one, other) for one, other in pairs]
+        for left, right in cuts(text, " or "):
+            if both := [one | other for one in self.property(left) for other in self.property(right)]:
+                return both
+        if text.startswith("not "):
+            return [world.all - one for one in self.property(text[4:])]
+        if text in _HIDDEN:
+            return [frozenset(k for k in world.all if world.visible(k) is _HIDDEN[text])]
+        for words, side in _SIDES.items():
+            if text.startswith(words + " "):
+                return [world.beside(side, k) for k in self.object(text.removeprefix(words + " "))]
+        if same := re.fullmatch(r"of the same (\w+) as (.+)", text):
+            return [self.alike(same[1], k) - {k} for k in self.object(same[2])]
+        if text in self._words and self._words[text][0][0] != "kind":
+            return [world.having(*self._words[text][0])]
+        # "Either cubes or red things".
+        return [] if text.startswith("that ") else self.things(text)
+
+    def value(self, name: str, k: int) -> str:
+        """An attribute of an object."""
+        found = self._world.values["kind" if name in ("shape", "category") else name][k]
+        if found is None:
+            raise Unclear(f"an object without {name}")
+        return found
+
+    def alike(self, name: str, k: int) -> Things:
+        """All objects with the same value of an attribute."""
+        return self._world.having("kind" if name == "shape" else name, self.value(name, k))
+
+    def answers(self, text: str) -> set[Any]:
+        """All answers that a question can have."""
+        text = re.sub(r" ?([,;]) ", r" \1 ", text.lower().removesuffix("?"))
+        found = set()
+        for pattern, slots, meaning in _QUESTIONS:
+            for parts in splits(pattern, text):
+                try:
+                    read = [self._slot(kind, part) for kind, part in zip(slots, parts, strict=True)]
+                    found |= {meaning(self, *values) for values in product(*read)}
+                except Unclear:
+                    continue
+        return found
+
+    def _slot(self, kind: str, text: str) -> Sequence[Any]:
+        readers: dict[str, Callable[[str], Sequence[Any]]]
+        readers = {"S": self.things, "X": self.object, "P": self.property, "W": lambda word: [word]}
+        return readers[kind](text)
+
+
+def cuts(text: str, *words: str) -> Iterator[tuple[str, str]]:
+    """All ways to cut a text at some words."""
+    for word in words:
+        start = text.find(word)
+        while start >= 0:
+            yield text[:start], text[start + len(word) :]
+            start = text.find(word, start + 1)
+
+
+def splits(pattern: Sequence[str], text: str) -> Iterator[list[str]]:
+    """All ways in which texts between the literal words of a pattern make up a text."""
+    head, *rest = pattern
+    if not text.startswith(head):
+        return
+    text = text[len(head) :]
+    if not rest:
+        if not text:
+            yield []
+        return
+    if rest == [""]:
+        yield [text]
+        return
+    for left, _ in cuts(text, rest[0]):
+        yield from ([left, *more] for more in splits(rest, text[len(left) :]))
+
+
+def _at_least(least: int, test: Callable[[int, int], bool]) -> Callable[..., bool]:
+    def meaning(_: Reader, some: Things, those: Things) -> bool:
+        if len(some) < least:
+            raise Unclear("too few")
+        return test(len(some & those), len(some))
+
+    return meaning
+
+
+def _vague(few: bool) -> Callable[..., bool]:
+    def meaning(self: Reader, some: Things, those: Things) -> bool:
+        limit = self._world.share
+        if limit is None or not some:
+            raise Unclear("no threshold")
+        return len(some & those) / len(some) <= limit if few else len(some & those) / len(some) >= limit
+
+    return meaning
+
+
+def _only(_: Reader, some: Things, those: Things) -> bool:
+    if not those:
+        raise Unclear("nothing is")
+    return those <= some
+
+
+def _opposite(meaning: Callable[..., bool]) -> Callable[..., bool]:
+    return lambda *values: not meaning(*values)
+
+
+def _value(name: str) -> Callable[..., str]:
+    return lambda self, k: self.value(name, k)
+
+
+def _equal(name: str) -> Callable[..., bool]:
+    return lambda self, one, other: self.value(name, one) == self.value(name, other)
+
+
+def _bigger(self: Reader, one: int, other: int) -> bool:
+    first, second = (self._world.items[k]["scale"] for k in (one, other))
+    if max(first, second) < 1.0999 * min(first, second):
+        raise Unclear("of one size")
+    return bool(first > second)
+
+
+def _choice(self: Reader, k: int, *colors: str) -> str:
+    return next((one for one in colors if one == self.value("color", k)), "none of these")
+
+
+def _numeral(word: str, count: int, limit: int) -> bool:
+    return {
+        "exactly": count == limit, "at least": count >= limit, "at most": count <= limit, "more than": count > limit,
+        "fewer than": count < limit, "no more than": count <= limit, "no fewer than": count >= limit,
+    }[word]  # fmt: skip
+
+
+def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Texts and what they mean. S, T: sets; X, Y: objects; P: a property."""
+    yield "how many {S} are there", lambda _, s: len(s)
+    yield "how many {S} are {P}", lambda _, s, p: len(s & p)
+    yield "how many {S} are there except {X}", lambda _, s, x: len(s - {x})
+    yield "what is the number of {S}", lambda _, s: len(s)
+    for name in ("size", "color", "material", "shape"):
+        yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
+        for word, result in (("any", True), ("no", False)):
+            yield (
+                f"does {word} other {{S}} have the same {name} as {{X}}",
+                lambda self, s, x, n=name, r=result: bool(s & self.alike(n, x) - {x}) == r,
+            )
+        for text in ("what {} is {{X}}", "what is the {} of {{X}}", "there is {{X}} ; what {} is it",
+                     "there is {{X}} ; what is its {}"):  # fmt: skip
+            yield text.format(name), _value(name)
+        for text in ("do {{X}} and {{X}} have the same {}", "is {{X}} the same {} as {{X}}",
+                     "there is {{X}} ; does it have the same {} as {{X}}"):  # fmt: skip
+            yield text.format(name), _equal(name)
+        yield f"is the {name} of {{X}} the same as the {name} of {{X}}", _equal(name)
+        yield f"is the {name} of {{X}} different from the {name} of {{X}}", _opposite(_equal(name))
+    yield "how big is {X}", _value("size")
+    for text in ("what is {X} made of", "there is {X} ; what is it made of"):
+        yield text, _value("material")
+    yield "are {X} and {X} made of the same material", _equal("material")
+    for text in ("what kind of object is {X}", "there is {X} ; what kind of object is it"):
+        yield text, _value("kind")
+    for text in ("are {X} and {X} the same kind of object", "is {X} the same kind of object as {X}",
+                 "there is {X} ; is it the same kind of object as {X}"):  # fmt: skip
+        yield text, _equal("kind")
+    for text in ("is {X} larger than {X}", "there is {X} ; is it bigger than {X}"):
+        yield text, _bigger
+    for text in ("is {X} smaller than {X}", "there is {X} ; is it smaller than {X}"):
+        yield text, _opposite(_bigger)
+    for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
+        yield text, lambda _, s: bool(s)
+    yield "are there no {S}", lambda _, s: not s
+    for text in ("are any of the {S} {P}", "is any {S} {P}"):
+        yield text, _at_least(1, lambda yes, _: yes > 0)
+    for text in ("are none of the {S} {P}", "is no {S} {P}"):
+        yield text, _at_least(2, lambda yes, _: yes == 0)
+    for text in ("are all of the {S} {P}", "is every {S} {P}"):
+        yield text, _at_least(2, lambda yes, total: yes == total)
+    yield "are not all of the {S} {P}", _at_least(2, lambda yes, total: yes < total)
+    for text in ("are most of the {S} {P}", "are more than half of the {S} {P}"):
+        yield text, _at_least(3, lambda yes, total: yes > total - yes)
+    yield "are exactly half of the {S} {P}", _at_least(2, lambda yes, total: yes == total - yes)
+    yield "are fewer than half of the {S} {P}", _at_least(3, lambda yes, total: yes < total - yes)
+    yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
+    yield "are few of the {S} {P}", _vague(True)
+    yield "are many of the {S} {P}", _vague(False)
+    yield "are not many of the {S} {P}", _opposite(_vague(False))
+    yield "are only the {S} {P}", _only
+    yield "apart from {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
+    yield "are there an equal number of {S} and {S}", lambda _, s, t: len(s) == len(t)
+    yield "are there as many {S} as {S}", lambda _, s, t: len(s) == len(t)
+    yield "are there exactly twice as many {S} as {S}", lambda _, s, t: len(s) == 2 * len(t)
+    yield "are there fewer {S} than {S}", lambda _, s, t: len(s) < len(t)
+    yield "are there more {S} than {S}", lambda _, s, t: len(s) > len(t)
+    number = "is the number of {{S}} {} the number of {{S}}"
+    yield number.format("equal to"), lambda _, s, t: len(s) == len(t)
+    yield number.format("different from"), lambda _, s, t: len(s) != len(t)
+    for word in ("less than", "smaller than"):
+        yield number.format(word), lambda _, s, t: len(s) < len(t)
+    for word in ("greater than", "larger than"):
+        yield number.format(word), lambda _, s, t: len(s) > len(t)
+    for k, name in enumerate(_NUMBERS):
+        yield f"is the number of {{S}} different from {name}", lambda _, s, k=k: len(s) != k
+        for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than", "no fewer than"):
+            yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
+            yield f"are {word} {name} of the {{S}} {{P}}", lambda _, s, p, k=k, word=word: _numeral(word, len(s & p), k)
+        for high in range(k + 1, len(_NUMBERS)):
+            text = f"are there between {name} and {_NUMBERS[high]} {{S}}"
+            yield text, lambda _, s, k=k, high=high: k <= len(s) <= high
+    yield "is {X} {W} , {W} , {W} , or none of these colors", _choice
+
+
+def _pattern(text: str) -> tuple[list[str], list[str]]:
+    parts = re.split(r"\{(\w)\}", text)
+    return parts[::2], parts[1::2]
+
+
+_QUESTIONS = [(*_pattern(text), meaning) for text, meaning in _questions()]
+
+
+def answers(annotation: Mapping[str, Any], threshold: float, line: Mapping[str, Any]) -> set[Any]:
+    """All answers to a question that the judge finds; one if the question is clear.
+
+    Args:
+        annotation: of the image, as `render-export` writes it.
+        threshold: Blender units by which one object must be beside another.
+        line: of `render-specs questions`.
+    """
+    return Reader(World(annotation, threshold, line.get("threshold"))).answers(line["question"])
+
+
+def is_judged(question: Question) -> bool:
+    """Whether an export has what a question is about: not the names and extents of models."""
+    models = any(":" in item.truth.shape for item in question.view.objects)
+    return not (models and (question.family == "vertical" or "_category" in str(question.program)))
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("stores", nargs="+")
+    parser.add_argument(
+        "--family", action="append", default=[], help="family of questions (default: all but the forms)"
+    )
+    parser.add_argument("--per-image", type=positive, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
+
+
+def main(options: Namespace) -> int:
+    """Print what was found; return the exit code."""
+    parts = [(options, number) for number in range(options.processes)]
+    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
+        found = sum(pool.map(judge_part, *zip(*parts, strict=True)), Counter[str]())
+    for name, number in sorted(found.items()):
+        print(f"{name:24} {number:8,}")
+    return int(bool(found["different answers"] or found["tampered, not noticed"] or not found["questions"]))
+
+
+def judge_part(options: Namespace, number: int) -> Counter[str]:
+    """Judge the questions about every N-th episode, and tampered ones."""
+    grammar, rng, found = default_grammar(), random.Random(options.seed), Counter[str]()
+    asker = Questioner(grammar, options.seed, families_of(grammar, options.family), options.per_image)
+    for url in options.stores:
+        store = open_store(url)
+        ids = sorted(key for key, _ in store.ids())[number :: options.processes]
+        for record in tqdm(iter_valid_records(store, ids, [], lambda _: None), total=len(ids), unit=" episodes"):
+            threshold = load_stage(record.scene.stage).placement.relation_threshold
+            for view, image in zip(store_views([record]), record.images, strict=True):
+                annotation = image.annotation.model_dump(mode="json")
+                asked = list(asker.ask(view))
+                made = [one for one in asked if is_judged(one)]
+                found["images"] += 1
+                found["about models, not judged"] += len(asked) - len(made)
+                for one in made:
+                    line = one.data()
+                    read = answers(annotation, threshold, line)
+                    found["questions"] += 1
+                    if read != {one.answer}:
+                        found["different answers"] += 1
+                        print(
+                            f"{view.episode}: {one.text} {one.answer!r}: the third judge says {sorted(map(str, read))}"
+                        )
+                    if rng.random() < 0.1:
+                        found["tampered"] += 1
+                        found["tampered, not noticed"] += not noticed(annotation, threshold, line, made, rng)
+    return found
+
+
+def noticed(
+    annotation: Mapping[str, Any], threshold: float, line: Mapping[str, Any], made: Sequence[Question],
+    rng: random.Random,
+) -> bool:  # fmt: skip
+    """Whether the judge notices another answer, or the words of the question's twin."""
+    answer, changed = line["answer"], dict(line)
+    if "twin" in line and rng.random() < 0.5:
+        changed["question"] = next(one.text for one in made if one.identity == line["twin"])
+    elif isinstance(answer, bool):
+        changed["answer"] = not answer
+    elif isinstance(answer, int):
+        changed["answer"] = answer + rng.choice((-1, 1))
+    else:
+        others = {one.answer for one in made if isinstance(one.answer, str)} - {answer}
+        changed["answer"] = rng.choice(sorted(others | {"other"}))
+    return answers(annotation, threshold, changed) != {changed["answer"]}
