@@ -163,7 +163,7 @@ def test_what_was_shown_is_kept_and_scored_the_same(tmp_path: Path) -> None:
     given = [item.options[k % len(item.options)] for k, item in enumerate(shown)]
     lines = [json.dumps({"id": item.id, "reply": reply}) for item, reply in zip(shown, given, strict=True)]
     replies.write_text("\n".join(lines))
-    done = CliRunner().invoke(eval_main, ["score", str(store), str(replies), "--json"])
+    done = CliRunner().invoke(eval_main, ["score", str(replies), "--store", str(store), "--json"])
     assert done.exit_code == 0, done.output
     rows = {(row["by"], row["group"]): row for row in json.loads(done.stdout)["rows"]}
     assert round(rows["all", ""]["accuracy"] * 12) == sum(
