@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -176,8 +176,8 @@ def _run(options: RunOptions, feed: Feed) -> None:
     summary = Summary()
     try:
         progress = Progress(summary, dry_run=True, on_progress=lambda done, total: None)
-        with _shared_ray.connected(options) as nodes:
-            loop = RenderLoop(feed, None, options, summary, progress, EventLog(options.json_log), sink=feed)
+        with _shared_ray.connected(options) as nodes, closing(EventLog(options.json_log)) as events:
+            loop = RenderLoop(feed, None, options, summary, progress, events, sink=feed)
             loop.go(plan_workers(options, nodes, feed.ahead), Interrupts())
         raise RenderError("the stream of items has ended")
     except BaseException as error:

@@ -34,6 +34,7 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
     "kilogram": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
     "malevic": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
     "mewl": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
+    "novel": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
 }
 # The option for the number of episodes, where it is not `count`; games of kilogram follow from the drawings.
 LIMITS = {"icca": "contexts", "kilogram": None, "views": "limit"}

@@ -78,7 +78,8 @@ def test_a_killed_worker_is_replaced_and_nothing_changes(
         found += take(live, 54)
     assert found == expected
     events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
-    assert "worker-down" in events and events.count("worker-up") >= 3, "no worker was lost: the test tests nothing"
+    # The second worker may not have been up yet.
+    assert "worker-up" in events[events.index("worker-down") :], "no worker was replaced: the test tests nothing"
 
 
 @pytest.mark.parametrize("after", [1, 25])
@@ -190,7 +191,7 @@ def test_a_mixture_has_its_shares_in_each_block_and_blocks_differ() -> None:
         ({"benchmark": "nothing"}, "nothing"),
         ({"benchmark": "mewl", "count": 3}, "can't be an option of an endless stream"),
         ({"benchmark": "mewl", "colour": 3}, "colour"),
-        ({"benchmark": {"mewl": 0}}, "expected a number above 0"),
+        ({"benchmark": {"mewl": 0}}, "expected a positive number"),
         ({"benchmark": {"mewl": 1}, "task": "shape"}, "beside a mixture"),
         ({"benchmark": "mewl", "ahead": 0}, "ahead"),
         ({"benchmark": "mewl", "run": {"gpu": 1}}, "gpu"),
