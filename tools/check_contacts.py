@@ -1,4 +1,4 @@
-"""Check the contacts of compiled piles on their final meshes, independently of the compiler.
+"""Check on the final meshes that compiled piles stand.
 
     python -m tools check-contacts [--piles 2000] [--tamper 200] [--seed 0]
 

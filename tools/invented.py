@@ -1,4 +1,4 @@
-"""Measure invented shapes: do the steps along each axis go away from the start, and how far?
+"""Measure the steps along each axis of invented shapes.
 
     python -m tools invented [--seeds 60] [--steps 20] [--families blob,lathe,branch] [--first 0]
 
@@ -28,6 +28,7 @@ from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.scene import SceneCamera
 from diorama.scene_specs.language.vocabulary import SHAPES
+from tools.programs import positive
 
 PIXELS = 128
 DEPTH = 0.02
@@ -37,9 +38,9 @@ Masks = NDArray[np.bool_]
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the tool."""
-    parser.add_argument("--seeds", type=int, default=60)
+    parser.add_argument("--seeds", type=positive, default=60)
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--steps", type=positive, default=20)
     parser.add_argument("--families", default="blob,lathe,branch")
 
 

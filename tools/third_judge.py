@@ -1,4 +1,4 @@
-"""Answer questions a third time, from their words and the exported annotation.
+"""Answer questions from their words and annotations.
 
     python -m tools third-judge STORE... [--family forms] [--per-image 10] [--seed 0] [--processes 1]
 

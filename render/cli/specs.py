@@ -114,10 +114,13 @@ def schema(out: Path | None) -> None:
 @click.option(
     "--svg",
     type=opt.FOLDER,
-    help="With --prove: folder of drawings, which figures other than the packaged ones must follow (kilogram).",
+    help="With --prove: folder of drawings, which figures other than the packaged ones must follow "
+    "(kilogram).  [default: they are not compared]",
 )
 @click.option(
-    "--annotations", type=opt.FILE, help="With --svg: file of descriptions, which their parts must follow (kilogram)."
+    "--annotations",
+    type=opt.FILE,
+    help="With --svg: file of descriptions, which their parts must follow (kilogram).  [default: not compared]",
 )
 @opt.asset_root
 @opt.shapenet

@@ -23,7 +23,6 @@ class Feed(Iterator[Task | None]):
         ahead: maximum number of episodes that the caller has not taken.
 
     Attributes:
-        ahead: as given.
         endless: tasks may follow although none is ready.
         hurry: unused; the others are those of a Committer that has nothing to do.
         error: why the loop has ended; None while it runs.

@@ -15,7 +15,7 @@ from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.schema import schema_text, spec_schema
 from diorama.scene_specs.language.spec import SpecModel
-from diorama.scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.language.vocabulary import COLORS, CONTACTS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.reading.broken_specs import BROKEN
@@ -51,7 +51,8 @@ def test_together_they_use_every_field_and_word() -> None:
     assert not unused
     materials = [m.get("name") if isinstance(m, dict) else m for m in values_of("material", everything)]
     assert any(is_model(shape) for shape in values_of("shape", everything))
-    words = {"shape": (*SHAPES, *FLAT_SHAPES), "color": COLORS, "size": SIZES, "relation": RELATIONS}
+    shapes = (*SHAPES, *FLAT_SHAPES, "bowl", "box", "shelf")
+    words = {"shape": shapes, "color": COLORS, "size": SIZES, "relation": (*RELATIONS, *CONTACTS)}
     for key, known in words.items():
         used = {value for value in values_of(key, everything) if isinstance(value, str)}
         assert {value for value in used if not is_model(value)} == set(known)

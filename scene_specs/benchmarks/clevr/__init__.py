@@ -13,7 +13,6 @@ class Options(Command, run="random_scenes:generate"):
     Examples:
       render-specs clevr --count 100 --out specs.jsonl
       render-specs clevr --count 100 --objects 3-6 --cogent A --out specs.jsonl
-      render-specs clevr --count 100 --stacks --out stacks.jsonl
     """
 
     count: int = option(..., "Number of episodes.", ge=0, group="Sampling")

@@ -19,7 +19,6 @@ class Options(Command):
     Examples:
       render-specs mewl --out mewl.jsonl
       render-specs mewl --task shape --split val --count 100 --out specs.jsonl
-      render-specs mewl --objects invented --split test --count 5 --out invented.jsonl
     """
 
     task: Literal[

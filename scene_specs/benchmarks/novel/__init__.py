@@ -8,7 +8,7 @@ from diorama.scene_specs.language.benchmark import Command, First, Seed, option
 
 
 class Options(Command):
-    """Generate episodes about words for invented objects, one per line.
+    """Generate episodes about words for invented objects.
 
     Each episode shows exemplars of a new word, and asks about other objects. The answer follows from measured distances
     between shapes. Tasks: generalization (along one axis), shape-bias (shape against color, texture and size),
@@ -16,7 +16,7 @@ class Options(Command):
 
     Examples:
       render-specs novel --count 100 --out specs.jsonl
-      render-specs novel --task shape-bias --split test --seed 1 --count 20 --out specs.jsonl
+      render-specs novel --task shape-bias --count 20 --out specs.jsonl
     """
 
     task: Literal["generalization", "shape-bias", "mutual-exclusivity", "few-exemplars", "all"] = option(

@@ -124,7 +124,10 @@ def test_a_scene_with_a_pointer_can_be_given_as_it_was_compiled(kind: str) -> No
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
-        ("mugs/red.glb", 'shape: found "mugs/red.glb"; allowed: a name (cube,HINT(write {"mesh": "mugs/red.glb"})'),
+        (
+            "mugs/red.glb",
+            'shape: found "mugs/red.glb"; allowed: a name (bowl, box, cube,HINT(write {"mesh": "mugs/red.glb"})',
+        ),
         ("Mug.OBJ", '(write {"mesh": "Mug.OBJ"})'),
         ({"mesh": "../mug.glb"}, "shape: found \"../mug.glb\"; allowed: a path below an asset root, with '/', without"),
         ({"mesh": "/mug.glb"}, "allowed: a path below an asset root"),

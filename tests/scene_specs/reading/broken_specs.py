@@ -35,7 +35,14 @@ TOP = [
     whole("default frame name", "frames[1].name", "unique", frames=[{}, {"name": "frame-0"}]),
 ]
 OBJECTS = [
-    item("unknown shape", "shape", 'found "cubes"', "cube, cylinder, sphere", "did you mean 'cube'?", shape="cubes"),
+    item(
+        "unknown shape",
+        "shape",
+        'found "cubes"',
+        "box, cube, cylinder, shelf, sphere",
+        "did you mean 'cube'?",
+        shape="cubes",
+    ),
     item("unknown color", "color", "did you mean 'purple'?", color="purpel"),
     item("color in capitals", "color", "did you mean 'red'?", color="Red"),
     item("unknown size", "size", "large, small", size="medium"),
@@ -293,7 +300,14 @@ FORMS = [
     item("color in hex", "color", "a name (gray", "or an sRGB triple", "write [255, 0, 16]", color="#ff0010"),
     item("size in quotes", "size", "a scale in Blender units", "write 0.5 without quotes", size="0.5"),
     item("rotation in quotes", "rotation_deg", "such as [90, 0, 45]", "write 90 without quotes", rotation_deg="90"),
-    item("shape unlike any", "shape", "a name (cube", "shapenet:chairs/#3", '{"polygon": [[0, 0]', shape="hexagon"),
+    item(
+        "shape unlike any",
+        "shape",
+        "a name (bowl, box, cube",
+        "shapenet:chairs/#3",
+        '{"polygon": [[0, 0]',
+        shape="hexagon",
+    ),
     item("material a list", "material", '{"name": "emission", "strength": 5}', '{"blend":', material=["metal"]),
     item("location an object", "location", "write [0, 1]", location={"x": 0, "y": 1}),
     item("scale", "scale", "did you mean 'size'?", scale=1),
