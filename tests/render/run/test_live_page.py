@@ -52,12 +52,12 @@ TRAINING = "\nassert len(right) == ITEMS and np.isfinite(loss.item())\nprint('to
 def run(kind: str, python: str, more: str, **names: str) -> str:
     """Run a block of the page, and further lines; what they print."""
     (block,) = (block for block in blocks_of(PAGE) if block.words == ("python", kind))
-    text = block.text
+    text = block.text + more
     for name, value in names.items():
         text = text.replace(name, value)
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [python, "-c", text + more]
+    command = [python, "-c", text]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
