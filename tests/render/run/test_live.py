@@ -230,8 +230,9 @@ if sys.argv[1] == "collected":
     import ray
     print("running" if ray.is_initialized() else "ended")
 elif sys.argv[1] == "interrupted":
-    os.killpg(os.getpgid(0), signal.SIGINT)
+    # A signal in a callback of Ray is lost, so it is sent until one ends the loop, as a user would.
     while True:
+        os.killpg(os.getpgid(0), signal.SIGINT)
         next(live)
 """
 
