@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-all docs lint format lock clean distclean
+.PHONY: help env demo test test-all coverage docs lint format lock clean distclean
 
 VENV ?= .venv
 export DIORAMA_VENV := $(VENV)
@@ -51,13 +51,16 @@ lint: env ## style and types
 test: lint ## style, types and tests (ARGS="-k name" for some)
 	@$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
-# --cov: what to measure is in pyproject.toml.
 test-all: export DIORAMA_AXE := $(READERS)/package/axe.min.js
 test-all: export DIORAMA_MOTO := $(READERS)/moto/bin/python
 test-all: export DIORAMA_HARNESS := $(READERS)/harness/bin/python
-test-all: lint ## also slow tests, other programs that read stores, browsers; coverage (in .venv-readers, 4.8 GB on disk)
+test-all: lint ## also slow tests, other programs that read stores, browsers (in .venv-readers, 4.8 GB on disk)
 	@tools/setup.sh readers
-	@$(READERS)/bin/python -m pytest --all --cov --cov-report= $(PARALLEL) $(ARGS)
+	@$(READERS)/bin/python -m pytest --all $(COVER) $(PARALLEL) $(ARGS)
+
+# What to measure is in pyproject.toml. Tests take twice as long, so nothing else measures it.
+coverage: COVER := --cov --cov-report=
+coverage: test-all ## test-all, and which share of each package it runs
 	@$(READERS)/bin/python -m tools coverage-table
 
 docs: env ## builds the documentation site, build/site/index.html; every warning is an error

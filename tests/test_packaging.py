@@ -134,6 +134,7 @@ def test_import_diorama_is_the_public_interface(built: Path, tmp_path: Path) -> 
     assert done.stdout.startswith(str(tmp_path))
 
 
+@pytest.mark.slow
 def test_commands_run_beside_files_with_the_names_of_our_folders(built: Path, tmp_path: Path) -> None:
     (wheel,) = built.glob("*.whl")
     site = tmp_path / "site"

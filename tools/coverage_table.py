@@ -1,4 +1,4 @@
-"""Print how much of each package the last `make test-all` covered.
+"""Print how much of each package the last `make coverage` ran.
 
     .venv-readers/bin/python -m tools coverage-table
 
@@ -40,7 +40,7 @@ def main(options: Namespace) -> int:
     """Print the table."""
     statements, missed = count_statements()
     if not statements:
-        raise UsageError("no coverage was measured here; run `make test-all`")
+        raise UsageError("no coverage was measured here; run `make coverage`")
     rows = [(name, statements[name], missed[name]) for name in sorted(+statements)]
     rows.append(("total", statements.total(), missed.total()))
     cells = [(name, f"{all_:,}", f"{lost:,}", f"{100 - 100 * lost / max(all_, 1):.1f} %") for name, all_, lost in rows]

@@ -50,6 +50,7 @@ def refusal(found: Raw, attempts: int = 1, meters: list[Meter] | None = None) ->
     return str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 400, 503])
 def test_a_gzip_bomb(status: int) -> None:
     bomb = Raw(status, {"content-encoding": "gzip"}, packed(31))

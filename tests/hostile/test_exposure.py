@@ -99,6 +99,7 @@ def test_everything_listens_on_the_loopback_address_only(run: tuple[int, Path]) 
     assert set(addresses) <= LOOPBACK
 
 
+@pytest.mark.slow
 def test_modules_in_the_working_directory_are_not_imported(tmp_path: Path) -> None:
     """Specs are rendered in the folder that they came in, which holds files named like libraries."""
     folder = tmp_path / "downloaded"

@@ -80,6 +80,7 @@ def test_passwords_in_an_endpoint_are_not_printed(tmp_path: Path, arguments: tup
     assert "s3cr3t" not in done.out + done.err
 
 
+@pytest.mark.slow
 def test_a_gallery_does_not_publish_where_its_store_is(tmp_path: Path) -> None:
     private = tmp_path / "home-of-somebody"
     private.mkdir()

@@ -162,6 +162,7 @@ def test_a_diagnostic_is_one_line_that_a_terminal_does_not_obey() -> None:
     assert str(error) == "a\\nb\\x9b31m.json: found\\nerror: all is well \\x1b[2J\\u202e"
 
 
+@pytest.mark.slow
 def test_names_of_files_are_escaped(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

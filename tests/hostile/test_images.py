@@ -41,6 +41,7 @@ def check_model(tree: Tree, environment: dict[str, str], tmp_path: Path) -> str:
     ).err
 
 
+@pytest.mark.slow
 def test_postscript_behind_a_texture_of_an_obj_starts_nothing(tmp_path: Path, ghostscript: dict[str, str]) -> None:
     uv = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
     tree = Tree(tmp_path / "lib", uv + obj(form="{0}/1"), MTL + "map_Kd t.png\n").write()
@@ -78,6 +79,7 @@ def glb(image: bytes) -> bytes:
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
 
 
+@pytest.mark.slow
 def test_postscript_inside_a_glb_starts_nothing(tmp_path: Path, ghostscript: dict[str, str]) -> None:
     tree = Tree(tmp_path / "lib", "", None, layout="glb")
     tree.folder.mkdir(parents=True)

@@ -36,6 +36,7 @@ def replace_by_link(path: Path, target: Path) -> None:
     path.symlink_to(target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place", ["episodes/PREFIX", *slow("episodes", "episodes/PREFIX/KEY", "episodes/abc", "data", "static")]
 )
@@ -60,6 +61,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_no_export_writes_through_linked_folders(archive: Path, tmp_path: Path, victim: Victim) -> None:
     """Each folder that an export makes is a link in turn; at most four of each format.
 

@@ -13,6 +13,7 @@ from tests.hostile import mangling
 from tests.hostile.mangle_kinds import KINDS
 
 
+@pytest.mark.slow
 def test_a_few_of_every_kind_are_read_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parser = argparse.ArgumentParser()
     mangling.add_options(parser)

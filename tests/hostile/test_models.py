@@ -91,6 +91,7 @@ def test_a_header_that_lies_is_an_error_of_the_model(tmp_path: Path, name: str) 
     assert done.peak < 1000
 
 
+@pytest.mark.slow
 def test_a_header_of_nested_lists_is_an_error_of_the_model(tmp_path: Path) -> None:
     text = b"[" * 400_000
     chunks = struct.pack("<I4s", len(text), b"JSON") + text
@@ -100,6 +101,7 @@ def test_a_header_of_nested_lists_is_an_error_of_the_model(tmp_path: Path) -> No
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["obj", *slow("glb")])
 def test_a_texture_that_unpacks_to_much_is_not_decoded(tmp_path: Path, kind: str) -> None:
     bomb = png_of_zeros(12_000, 12_000)
@@ -118,6 +120,7 @@ def test_a_texture_that_unpacks_to_much_is_not_decoded(tmp_path: Path, kind: str
     assert done.peak < base + 200
 
 
+@pytest.mark.slow
 def test_a_damaged_png_inside_a_glb_is_an_error_of_the_model(tmp_path: Path) -> None:
     done = check(glb_tree(tmp_path, glb(png_of_zeros(64, 64)[:60])), tmp_path)
     assert done.code == 2, done.err

@@ -12,6 +12,7 @@ from tools import bench_farm
 from tools.__main__ import main as run_tool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "stored"), [([], None), (["--store"], 10)])
 def test_a_few_episodes_are_measured(
     more: list[str],

@@ -84,6 +84,7 @@ def test_equal_files_and_images_pass_and_a_changed_label_does_not(
     assert "| 1 | 0 | 80 scenes; 0: ? |" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fewer", [False, True])
 def test_distributions_of_equal_items_are_equal(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fewer: bool

@@ -37,6 +37,7 @@ ATTRIBUTES = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "differ"), [("", [2, 2]), (ATTRIBUTES, [0, 2])])
 def test_prompts_that_differ(more: str, differ: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mewl, "TASKS", ("shape", "bootstrap"))

@@ -63,6 +63,7 @@ def test_a_renderer_of_another_package_renders_its_stored_episodes_again(store: 
     assert call(store, "a", "--renderer", RENDERER, "--out", tmp_path / "last").stdout.splitlines()[1] == "identical"
 
 
+@pytest.mark.slow
 def test_a_call_leaves_nothing_of_an_earlier_one_that_it_would_contradict(store: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     again = ("--renderer", RENDERER, "--out", out)

@@ -282,6 +282,7 @@ def test_damage_is_named_listed_and_no_obstacle(tmp_path: Path) -> None:
     assert GalleryReport("g", "s", 1).error() is None
 
 
+@pytest.mark.slow
 def test_several_processes_make_the_same(tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "many.lance"), fsync=False)
     store.put([factories.make_record(f"many/{number:03}", images=1, seed=number) for number in range(40)])

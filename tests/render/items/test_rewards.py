@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
 from diorama.render.model.profiles import settings_for
@@ -109,6 +111,7 @@ def check(number: int) -> Counter[str]:
     raise AssertionError
 
 
+@pytest.mark.slow
 def test_rewards_are_those_of_the_provers_and_gaming_gets_nothing() -> None:
     counts = check(1500)
     assert (counts["wrong"], counts["gamed"]) == (0, 0)

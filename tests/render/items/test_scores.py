@@ -250,6 +250,7 @@ def test_rules_get_what_the_report_of_mewl_says(tmp_path: Path) -> None:
         assert found == pytest.approx({name: row["guessers"][name] for name in found}) and len(found) == 4
 
 
+@pytest.mark.slow
 def test_questions_about_any_images_are_items(tmp_path: Path) -> None:
     """They are the same in exports and scores; an oracle is always right, a random player as often as chance."""
     store = eval_store(tmp_path, "clevr", "mewl", episodes_each=4)

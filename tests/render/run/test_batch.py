@@ -112,6 +112,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> 
     assert not (tmp_path / "out.lance").exists()
 
 
+@pytest.mark.slow
 def test_a_flat_scene_gets_the_margins_of_its_spec(tmp_path: Path, write: Callable[..., str]) -> None:
     square = {"shape": "square", "size": 20, "location": [50, 50], "rotation_deg": 0, "color": "red"}
     spec = episode("spec", stage="flat", canvas=[60, 60], frames=[{"objects": [square]}])
@@ -154,6 +155,7 @@ def test_wrong_specs_are_all_named_and_nothing_is_rendered(tmp_path: Path, write
     assert not (tmp_path / "out.lance").exists()
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_is_that_episodes_own(tmp_path: Path, write: Callable[..., str]) -> None:
     crowded = episode("crowded")
     crowded["frames"][0] = {"objects": [{"size": "large"}] * 5, "area": {"x": [-0.9, 0.9], "y": [-0.9, 0.9]}}
@@ -188,6 +190,7 @@ def test_gpus_that_are_not_there_stop_the_run(tmp_path: Path, write: Callable[..
     assert "--gpus 8" in found["stderr"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, *slow(signal.SIGINT, signal.SIGTERM)])
 def test_stopped_half_way_and_run_again_gives_each_once(
     tmp_path: Path, write: Callable[..., str], number: signal.Signals
@@ -214,6 +217,7 @@ def test_stopped_half_way_and_run_again_gives_each_once(
     assert found["skipped"] == len(before)
 
 
+@pytest.mark.slow
 def test_specs_are_read_twice_and_a_job_is_hashed_once(
     tmp_path: Path, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +258,7 @@ def test_wrong_specs_are_named_before_broken_assets_and_conflicts(tmp_path: Path
     assert "episode a is stored already" in found["stderr"] and "episode b is stored already" in found["stderr"]
 
 
+@pytest.mark.slow
 def test_planning_holds_few_episodes(
     tmp_path: Path, write: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,12 +79,14 @@ def test_such_a_failure_counts_for_stopping(farm: Farm) -> None:
     assert said(late.render()) == (0, 0, 2, 1) and late.summary.stopped == "failures"
 
 
+@pytest.mark.slow
 def test_what_is_to_be_kept_is_kept_whenever_it_came(farm: Farm) -> None:
     late = planned(farm, "a", "b", resume="keep")
     farm.run(farm.write("a"), *CPU, "--profile", "draft")
     assert said(late.render()) == (1, 0, 0, 0) and late.summary.kept == 1
 
 
+@pytest.mark.slow
 def test_what_another_has_deleted_meanwhile_is_rendered(farm: Farm) -> None:
     farm.run(farm.write("a", "b"), *CPU)
     late = planned(farm, "a", "b", "c")

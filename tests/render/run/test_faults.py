@@ -38,6 +38,7 @@ def eight_gpus() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cards", "each"), [*slow((8, 1)), (2, 2)])
 def test_workers_see_the_card_they_were_given(cards: int, each: int) -> None:
     options = RunOptions(gpus=cards, workers_per_gpu=each, renderer="fake")
@@ -172,6 +173,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
     return tried
 
 
+@pytest.mark.slow
 def test_a_store_that_fails_for_a_while_costs_nothing(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = failing(monkeypatch, times=2)
     found = farm.run(farm.write("a", "b", "c"), "--device", "cpu", "--store-wait", "30")

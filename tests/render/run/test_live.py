@@ -66,6 +66,7 @@ def test_order_and_bytes_are_the_same_for_any_number_of_workers(
     assert len({name for name, *_ in expected}) == 60
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_nothing_changes(
     expected: list[tuple[str, str, str, bytes]], tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def _workers_up(log: Path) -> list[int]:
     return [event["pid"] for event in events if event["event"] == "worker-up"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 25])
 def test_a_pickled_stream_continues_with_the_next_item(expected: list[tuple[str, str, str, bytes]], after: int) -> None:
     with diorama.live("clevr", **CLEVR, workers=1) as live:
@@ -98,6 +100,7 @@ def test_a_pickled_stream_continues_with_the_next_item(expected: list[tuple[str,
     assert len(state) < 2000
 
 
+@pytest.mark.slow
 def test_skip_leaves_out_episodes_and_keeps_what_follows(expected: list[tuple[str, str, str, bytes]]) -> None:
     episodes = list(dict.fromkeys(name.partition("#")[0] for name, *_ in expected))
     with diorama.live("clevr", **CLEVR, workers=1).skip(5) as live:
@@ -107,6 +110,7 @@ def test_skip_leaves_out_episodes_and_keeps_what_follows(expected: list[tuple[st
     assert found == [item for item in expected if item[0].partition("#")[0] in episodes[5:]][:20]
 
 
+@pytest.mark.slow
 def test_no_more_than_ahead_is_rendered_and_a_slow_caller_loses_nothing() -> None:
     with diorama.live("mewl", **SMALL, split="train", workers=2, ahead=3) as live:
         first = next(live)
@@ -116,6 +120,7 @@ def test_no_more_than_ahead_is_rendered_and_a_slow_caller_loses_nothing() -> Non
     assert names == [spec["id"] for spec in Blocks(sources_of("mewl", {"split": "train"}), 7).block(0)[:12]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"),
     [
@@ -146,6 +151,7 @@ def test_items_of_cycles_render_again_byte_for_byte() -> None:
     assert (image.passes.color == item.images[0]).all()
 
 
+@pytest.mark.slow
 def test_a_failed_episode_is_left_out_and_the_order_stays(caplog: pytest.LogCaptureFixture) -> None:
     specs = Blocks(sources_of("mewl", {"split": "train"}), 7).block(0)
     options = {**SMALL, "renderer": "tests.render.run.renderers:Fails", "split": "train"}
@@ -242,6 +248,7 @@ elif sys.argv[1] == "interrupted":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["collected", "interrupted", "at the end"])
 def test_nothing_is_left_running(how: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DIORAMA_MARK": str(tmp_path), "PYTHONPATH": str(ROOT)}
@@ -270,6 +277,7 @@ def _processes_with(mark: bytes) -> Iterator[str]:
             continue
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_dropped_ends_its_thread() -> None:
     live = diorama.live("mewl", **SMALL, split="train", workers=1)
     next(live)

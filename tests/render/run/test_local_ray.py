@@ -262,6 +262,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["begin", "unnoticed", *slow("daemon", "connect", "inside", "late")])
 def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) -> None:
     specs = farm.write("a", "b")
@@ -275,6 +276,7 @@ def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) 
         assert not list(Path(folder).iterdir())
 
 
+@pytest.mark.slow
 def test_scratch_folders_of_a_killed_worker_go_with_the_run() -> None:
     @ray.remote(max_retries=0)
     def killed() -> None:

@@ -50,6 +50,7 @@ def test_another_worker_renders_a_black_image(farm: Farm, where: tuple[str, ...]
     assert "replaced 1 worker: 1 rendered an image" not in found["stderr"]
 
 
+@pytest.mark.slow
 def test_what_every_worker_renders_black_fails_and_is_kept_on_request(farm: Farm) -> None:
     specs = farm.write("a", "dark")
     found = farm.run(specs, *CPU, "--retries", "1", renderer="Black", code=1)
@@ -66,6 +67,7 @@ def test_what_every_worker_renders_black_fails_and_is_kept_on_request(farm: Farm
     assert CliRunner().invoke(store_command, ["verify", farm.store]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_sample_is_rendered_twice_and_compared(farm: Farm) -> None:
     found = farm.run(farm.write("a", "b", "fickle"), *CPU, "--recheck", "1/1", renderer="Fickle", code=1)
     assert farm.stored() == ["a", "b"] and found["rechecked"] == 2

@@ -53,6 +53,7 @@ def test_fewer_than_three_objects_say_too_little(count: int) -> None:
     assert recover(points, pixels, NOMINAL.location, FOCAL, SIZES) is None
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**9), st.sampled_from([0, 2]))
 def test_another_camera_is_not_explained_away(seed: int, axis: int) -> None:
     """A file whose depths or pixels belong to something else has a residual that shows."""

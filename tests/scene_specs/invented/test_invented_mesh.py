@@ -56,6 +56,7 @@ def test_bytes_stay_the_same(family: str) -> None:
     assert own[:16] == DIGESTS[family]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_steps_along_an_axis_go_away_from_the_start(family: str) -> None:
     for axis in plugins("families")[family].load().AXES:

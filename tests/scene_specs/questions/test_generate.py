@@ -174,6 +174,7 @@ def test_sentences_are_plain_unless_nested_ones_are_wanted() -> None:
     assert any(len(re.findall("that (is|are) ", text)) > 1 for text in nested)
 
 
+@pytest.mark.slow
 def test_each_form_and_its_twin_have_different_answers_in_the_same_image() -> None:
     forms = default_grammar().forms
     made = [one for seed in range(6) for one in questions(seed, 40, forms)]

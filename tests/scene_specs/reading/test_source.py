@@ -204,6 +204,7 @@ def test_a_line_of_zeros_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pyt
     assert "a line of more than" in diagnostic.problem
 
 
+@pytest.mark.slow
 def test_memory_is_flat(tmp_path: Path) -> None:
     """Ten times the episodes, less than the memory of a hundredth of them more."""
 

@@ -31,6 +31,7 @@ with ray_nodes() as nodes:
 PROBE = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cuda"]
 
 
+@pytest.mark.slow
 def test_eight_cards_are_listed_and_each_renders(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 8)
     checks = json.loads(machine.run(programs.command("render-doctor", "--device", "cuda", "--json")))

@@ -60,6 +60,7 @@ def test_truth_is_that_of_one_render(renderer: Watched) -> None:
     assert np.array_equal(one(renderer, scene).color, plain.color)
 
 
+@pytest.mark.slow
 def test_passes_that_are_means_over_samples_are_merged(renderer: Watched) -> None:
     scene = scene_of(TRIO, passes=["coverage", "albedo"])
     few, refined, many = (
@@ -165,6 +166,7 @@ def test_a_single_bright_pixel_does_not_lighten_the_ground(value: float) -> None
     assert np.abs(restored - denoised).max() < 0.005
 
 
+@pytest.mark.slow
 def test_the_mean_over_seeds_is_that_of_one_render(renderer: Watched) -> None:
     def means(scene: Scene) -> NDArray[np.float64]:
         found = []

@@ -63,6 +63,7 @@ def test_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None:
     check_intact(store, acknowledged)
 
 
+@pytest.mark.slow
 def test_racing_processes_create_one_store_and_write_each_episode_once(tmp_path: Path) -> None:
     url = tmp_path / "s.lance"
     racers = [start(url, "same", first=0, count=60, batch=5) for _ in range(2)]

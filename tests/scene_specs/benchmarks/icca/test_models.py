@@ -109,6 +109,7 @@ def cost(out: Path) -> float:
     return float(sum(one["cost"] for row in rows if "trial" in row for one in row["usage"].values()))
 
 
+@pytest.mark.slow
 def test_games_with_a_server_that_fails(tmp_path: Path) -> None:
     for number in range(3):
         write(tmp_path / "games", game(number))

@@ -59,6 +59,7 @@ def test_a_literal_listener_understands_descriptions(source: str, vary: str) -> 
     assert share(played(game(2, source, "hard", vary), "steady", "literal", setup("L4")), 0, 24) == 1.0
 
 
+@pytest.mark.slow
 def test_oracle_and_random() -> None:
     for variant in ("L1", "L2", "L5", "L7"):
         assert accuracy(variant, "oracle") == 1.0
@@ -97,6 +98,7 @@ def test_the_learner_of_black_images_in_new_orders_guesses() -> None:
     assert share(trials, 0, len(trials)) < 0.4
 
 
+@pytest.mark.slow
 def test_history_helps_where_words_get_few() -> None:
     assert accuracy("L1", "learner", first=16) > accuracy("L1", "literal", first=16)
     assert accuracy("L2", "learner") == accuracy("L2", "literal")

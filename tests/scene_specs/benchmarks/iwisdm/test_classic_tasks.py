@@ -38,6 +38,7 @@ def test_its_docstring_says_what_it_is_and_from_where(task: str) -> None:
     assert any(f"({year})" in text for year in range(1860, 2025)), "no source"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_the_second_evaluator_agrees(task: str) -> None:
     assert [find_contradiction(spec["task"], frames_of(spec)) for spec in trials(task)] == [""] * TRIALS

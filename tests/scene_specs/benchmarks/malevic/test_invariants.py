@@ -22,6 +22,9 @@ from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, COLORS, SHAPE
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.reading.source import parse_episode
 
+# The items of all sets are made first.
+pytestmark = pytest.mark.slow
+
 CIRCLES = (2809, 5013, 7825, 11277, 15361, 20069, 25433, 31397, 37969, 45213)
 NAMES = [name for name in SETS if not name.startswith("generalization")]
 
@@ -97,7 +100,6 @@ def test_objects_are_five_to_nine_and_of_the_shapes_the_set_has() -> None:
     assert min(shapes[shape] for shape in SHAPES) > 0.5 * sum(shapes.values()) / 4
 
 
-@pytest.mark.slow
 def test_k_is_normal_and_one_a_scene() -> None:
     k = [spec["task"]["k"] for name in ("pos", "pos1", "set-pos") for spec in items(name, 200)]
     assert mean(k) == pytest.approx(0.29, abs=0.01)
@@ -244,7 +246,6 @@ def test_every_item_is_a_right_spec_and_proved() -> None:
                 assert not verify_spec(spec)
 
 
-@pytest.mark.slow
 def test_the_number_of_objects_is_biased_by_rejection_and_uniform_on_request() -> None:
     published, uniform = (
         statistics(malevic_spec(options, "pos", "train", n) for n in range(250))[0]

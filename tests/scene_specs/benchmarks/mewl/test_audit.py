@@ -37,6 +37,7 @@ def test_even_counts_are_even_and_odd_ones_are_not() -> None:
     assert abs(sum(p < 0.1 for p in tests) / 400 - 0.1) < 4 * math.sqrt(0.09 / 400)
 
 
+@pytest.mark.slow
 def test_only_published_hints_help_a_guesser(rows: dict[str, dict[str, Any]]) -> None:
     assert list(rows) == list(TASKS)
     hinted = {"shape", "color", "material", "composite"}

@@ -88,6 +88,7 @@ def test_tampering_is_found(task: str) -> None:
     assert found >= 18
 
 
+@pytest.mark.slow
 def test_splits_keep_concepts_and_words_apart() -> None:
     words = {
         split: {word for task in TASKS for k in range(8) for word in novel_spec(3, split, task, k)["task"]["words"]}
@@ -96,6 +97,7 @@ def test_splits_keep_concepts_and_words_apart() -> None:
     assert not words["train"] & words["val"] and not words["val"] & words["test"] and not words["train"] & words["test"]
 
 
+@pytest.mark.slow
 def test_answers_are_balanced() -> None:
     counts = Counter(novel_spec(5, "train", "few-exemplars", k)["task"]["answer"] for k in range(60))
     assert set(counts) == {"A", "B", "C", "D"} and max(counts.values()) < 28
