@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, turned
-from diorama.render.compiler.constraints import Demand, Distance, Rules, clearance, difference
+from diorama.render.compiler.constraints import Demand, Distance, Rules, difference
 from diorama.render.compiler.visibility import frame_planes
 from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
@@ -250,7 +250,7 @@ class _Builder:
         if support.top is None:
             raise CompileError(f"{self._label(k)}: {support.name} has no flat, convex face at its top")
         body = self._stand(k, self._place(k, bodies, support.top), support.high)
-        return body if depth_in(support.top, *body.center[:2]) >= SUPPORT_MARGIN else None
+        return body if depth_in(support.top, body.center[:2]) >= SUPPORT_MARGIN else None
 
     def _in(self, k: int, bodies: dict[int, Body]) -> Body | None:
         holder = bodies[self.parents[k][1]]
@@ -259,7 +259,7 @@ class _Builder:
         space = holder.cavities[int(self.generator.integers(len(holder.cavities)))]
         body = self._stand(k, self._place(k, bodies, space.outline), space.floor)
         fits = body.center[2] < space.end - _CLEAR and (not space.ceiling or body.high < space.end - _CLEAR)
-        return body if fits and min(depth_in(space.outline, *p) for p in body.outline.tolist()) >= _CLEAR else None
+        return body if fits and depth_in(space.outline, body.outline) >= _CLEAR else None
 
     def _touching(self, k: int, bodies: dict[int, Body]) -> Body | None:
         neighbor, item = bodies[self.parents[k][1]], self.items[k]
@@ -277,7 +277,7 @@ class _Builder:
         cx, cy = outline.mean(axis=0).tolist()
         for _ in range(60):
             middle = (inner + outer) / 2
-            inside = float(clearance(np.array(cx + x * middle), np.array(cy + y * middle), outline)) < 0
+            inside = depth_in(outline, (cx + x * middle, cy + y * middle)) > 0
             inner, outer = (middle, outer) if inside else (inner, middle)
         moved = body_at(item, rounded3((cx + x * outer, cy + y * outer, body.location[2])))
         return moved if contact.beside(moved, neighbor) else None
@@ -322,8 +322,8 @@ class _Builder:
             x, y = (math.fsum(bodies[j].mass * bodies[j].center[axis] for j in above) / mass for axis in (0, 1))
             relation, parent = self.parents[k]
             face = bodies[parent].top if relation == "on" else None
-            firm = len(above) == 1 if len(body.base) < 3 else depth_in(body.base, x, y) >= SUPPORT_MARGIN
-            if not firm or (face is not None and depth_in(face, x, y) < SUPPORT_MARGIN):
+            firm = len(above) == 1 if len(body.base) < 3 else depth_in(body.base, (x, y)) >= SUPPORT_MARGIN
+            if not firm or (face is not None and depth_in(face, (x, y)) < SUPPORT_MARGIN):
                 self._refuse(f"{self._label(k)}: center of mass within {SUPPORT_MARGIN:g} of the edge")
                 return False
         return True
@@ -356,7 +356,10 @@ def _parents(frame: FrameSpec, names: Sequence[str]) -> dict[int, tuple[str, int
             subject, parent = of(c)
             if subject in found and parent not in found:
                 subject, parent = parent, subject
-            found.setdefault(subject, ("touching", parent))
+            carrier = found.setdefault(subject, ("touching", parent))[1]
+            if carrier != parent and found.get(parent, ("", -1))[1] != subject:
+                problem = "both stand on or beside others, and no place is left where they touch"
+                raise CompileError(f"{c.subject} touching {c.of}: {problem}; leave one relation out")
     return found
 
 

@@ -286,12 +286,16 @@ def body_of(item: SceneObject) -> Body:
     return body_at(item, item.location)
 
 
-def depth_in(outline: Floats, x: float, y: float) -> float:
-    """Distance of a point from the border of a counter-clockwise outline; negative outside its edges' lines."""
+def depth_in(outline: Floats, points: Floats | Sequence[float]) -> float:
+    """Least distance of points (N, 2), or of one, from the border of a counter-clockwise outline.
+
+    It is negative outside the edges' lines.
+    """
     if len(outline) < 3:
         return -math.inf
     a, b = outline, np.roll(outline, -1, axis=0)
     ex, ey = b[:, 0] - a[:, 0], b[:, 1] - a[:, 1]
+    x, y = np.reshape(points, (-1, 2, 1)).swapaxes(0, 1)
     return float(((ex * (y - a[:, 1]) - ey * (x - a[:, 0])) / np.sqrt(ex * ex + ey * ey)).min())
 
 
@@ -348,21 +352,17 @@ def rests_on(body: Body, support: Body) -> bool:
     """Whether a body stands on the top of another one, with its center of mass over it."""
     if support.top is None or abs(body.low - support.high) > TOUCH:
         return False
-    return depth_in(support.top, *body.center[:2]) >= 0
+    return depth_in(support.top, body.center[:2]) >= 0
 
 
 def floor_of(body: Body, holder: Body) -> Cavity | None:
     """The space of a holder in which a body is: its center of mass, and all of its outline."""
     for space in holder.cavities:
-        x, y, z = body.center
-        level = space.floor - TOUCH <= body.low and z <= space.end
-        if level and depth_in(space.outline, x, y) >= 0 and _holds(space.outline, body.outline):
+        level = space.floor - TOUCH <= body.low and body.center[2] <= space.end
+        over = level and depth_in(space.outline, body.center[:2]) >= 0
+        if over and depth_in(space.outline, body.outline) >= -TOUCH:
             return space
     return None
-
-
-def _holds(outline: Floats, other: Floats) -> bool:
-    return min(depth_in(outline, x, y) for x, y in other.tolist()) >= -TOUCH
 
 
 def leans_on(body: Body, support: Body) -> bool:
@@ -380,7 +380,7 @@ def _touches(body: Body, side: Side) -> bool:
         return False
     along = (y * side.normal[0] - x * side.normal[1])[touching]
     middle = (float(along.min() + along.max()) / 2, float(z[touching].mean()))
-    return float(z[touching].min()) > body.low + TOUCH and depth_in(side.outline, *middle) >= 0
+    return float(z[touching].min()) > body.low + TOUCH and depth_in(side.outline, middle) >= 0
 
 
 def beside(one: Body, other: Body) -> bool:
