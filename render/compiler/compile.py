@@ -8,9 +8,9 @@ from pathlib import Path
 from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import Item, draw_items
 from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
+from diorama.render.compiler.constraints import claims_of
 from diorama.render.compiler.layout import Layout, lay_out, lay_out_piles
 from diorama.render.compiler.looks import with_look
-from diorama.render.compiler.piles import claims_of
 from diorama.render.compiler.render_key import content_seed
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera

@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, turned
-from diorama.render.compiler.constraints import Demand, Distance, Rules, difference
+from diorama.render.compiler.constraints import Demand, Distance, Rules, carriers_of, claims_of, difference
 from diorama.render.compiler.visibility import frame_planes
 from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.contact import Body, area, body_at, depth_in, form_of, gap
+from diorama.render.geometry.contact import Body, body_at, depth_in, gap
+from diorama.render.geometry.forms import area, form_of
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.scene import SceneContact
-from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
-from diorama.scene_specs.language.vocabulary import CONTACTS, FAR, NEAR, SUPPORT_MARGIN, SUPPORTED
+from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 
 Floats = NDArray[np.float64]
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
@@ -36,13 +37,6 @@ _CORNERS = 12
 _CLEAR = 0.01
 # Degrees from the vertical at which objects lean: a range, and least more than the angle at which they would fall back.
 _LEAN, _FALL = (12.0, 35.0), 4.0
-
-
-def claims_of(frame: FrameSpec) -> tuple[SceneContact, ...]:
-    """Return the relations of contact and distance that a frame states."""
-    stated = (c for c in frame.constraints if c.relation in CONTACTS)
-    keys = ("relation", "subject", "of", "other")
-    return tuple(SceneContact.model_validate({key: getattr(c, key) for key in keys}) for c in stated)
 
 
 @dataclass(frozen=True)
@@ -331,36 +325,7 @@ class _Builder:
 
 def _collide(body: Body, other: Body, is_parent: bool) -> bool:
     """Whether a body overlaps another one, or touches one that is not its support."""
-    return contact.overlap(body, other) if is_parent else contact.closer(body, other, _CLEAR)
-
-
-def _parents(frame: FrameSpec, names: Sequence[str]) -> dict[int, tuple[str, int]]:
-    """Object -> relation and number of what carries it; objects beside another one follow it, if nothing does."""
-    index = {name: k for k, name in enumerate(names)}
-    found: dict[int, tuple[str, int]] = {}
-
-    def of(c: ConstraintSpec) -> tuple[int, int]:
-        assert c.subject is not None and c.of is not None
-        return index[c.subject], index[c.of]
-
-    for c in frame.constraints:
-        if c.relation in SUPPORTED:
-            subject, parent = of(c)
-            found[subject] = (c.relation or "", parent)
-    for c in frame.constraints:
-        if c.relation == "under":
-            parent, subject = of(c)
-            found.setdefault(subject, ("on", parent))
-    for c in frame.constraints:
-        if c.relation == "touching":
-            subject, parent = of(c)
-            if subject in found and parent not in found:
-                subject, parent = parent, subject
-            carrier = found.setdefault(subject, ("touching", parent))[1]
-            if carrier != parent and found.get(parent, ("", -1))[1] != subject:
-                problem = "both stand on or beside others, and no place is left where they touch"
-                raise CompileError(f"{c.subject} touching {c.of}: {problem}; leave one relation out")
-    return found
+    return contact.closer(body, other, -contact.TOUCH / 2 if is_parent else _CLEAR)
 
 
 def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Generator, turn: bool) -> Piles:
@@ -373,7 +338,7 @@ def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Ge
         CompileError: relations contradict each other, an object can't carry another one, or no pile was found.
         AssetError: a mesh can't be read.
     """
-    parents = _parents(frame, [item.name for item in items])
+    parents = carriers_of(frame, [item.name for item in items])
     if turn:
         stated = [spec.rotation_deg is not None for spec in frame.objects]
         items = [
