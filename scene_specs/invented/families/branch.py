@@ -99,7 +99,7 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
     turned = _unit(out * mix(0.1, 0.7, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(-0.2, 1.3, u[2]))
-    length = mix(0.12, 0.5, reach) * mix(0.7, 1.15, u[3])
+    length = mix(0.06, 0.7, reach) * mix(0.7, 1.15, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
     thin, thick, wide = mix(0.22, 0.3, u[4]), mix(0.28, 0.52, bulb), mix(-0.5, 0.5, u[7])
