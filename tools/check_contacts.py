@@ -1,6 +1,6 @@
 """Check on the final meshes that compiled piles stand.
 
-    python -m tools check-contacts [--piles 2000] [--tamper 200] [--first 0] [--seed 0]
+    python -m tools check-contacts [--piles 2000] [--tamper 200] [--seed 0]
 
 Compiles random frames of `render-specs clevr --stacks`, and intersects the edges of their meshes with triangles: of
 bodies that are up to 0.001 larger all around to find what touches, and of bodies that are as much smaller to find what
@@ -275,7 +275,6 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of the tool."""
     parser.add_argument("--piles", type=positive, default=2000)
     parser.add_argument("--tamper", type=int, default=200)
-    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
 
 
@@ -285,7 +284,7 @@ def main(options: Namespace) -> int:
     rng = np.random.default_rng(options.seed)
     counts: Counter[str] = Counter()
     compiling = checking = 0.0
-    for index in range(options.first, options.first + options.piles):
+    for index in range(options.piles):
         spec = clevr_spec(Options(count=1, stacks=True, objects=(3, 12), seed=options.seed), index)
         start = time.process_time()
         try:

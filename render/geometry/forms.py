@@ -15,6 +15,7 @@ from diorama.render.geometry.rotation import Vec
 from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import is_closed
+from diorama.scene_specs.invented.invented_mesh import mass_center
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.spec import OutlineSpec
 
@@ -68,16 +69,6 @@ class Form:
     round: bool
 
 
-def _centroid(mesh: Mesh | Model) -> tuple[Vec, float]:
-    """Center of mass and volume."""
-    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (mesh.vertices[mesh.triangles[:, k]].T for k in range(3))
-    six = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
-    volume = math.fsum(six.tolist())
-    sums = [math.fsum((six * s).tolist()) for s in (ax + bx + cx, ay + by + cy, az + bz + cz)]
-    x, y, z = (s / (4 * volume) if volume else 0.0 for s in sums)
-    return (x, y, z), volume / 6
-
-
 def hull(points: Floats) -> Floats:
     """Convex outline of points (N, 2), counter-clockwise; fewer than three corners if they are on a line."""
     return np.array(convex_hull(points), dtype=np.float64).reshape(-1, 2)
@@ -120,7 +111,7 @@ def form_of(shape: str, outline: OutlineSpec | None = None) -> Form:
     drawn = outline_of(shape, outline)
     mesh = load_model(shape) if is_model(shape) else load_mesh(shape) if drawn is None else outline_mesh(drawn)
     low, high = float(mesh.vertices[:, 2].min()), float(mesh.vertices[:, 2].max())
-    center, volume = _centroid(mesh)
+    center, volume = mass_center(mesh.vertices, mesh.triangles)
     around = hull(mesh.vertices[:, :2])
     parts, cavities = (mesh.parts, mesh.cavities) if isinstance(mesh, Mesh) else ((), ())
     return Form(

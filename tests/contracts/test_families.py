@@ -27,7 +27,7 @@ def test_a_shape_is_closed_and_stands_stably(family: str, seed: int) -> None:
     assert np.hypot(vertices[:, 0], vertices[:, 1]).max() <= 1 + 1e-4 and vertices[:, 2].max() <= 1 + 1e-4
     assert (np.abs(vertices * 1e5 - np.round(vertices * 1e5)) < 1e-6).all()
     base = vertices[vertices[:, 2] < -0.99999]
-    x, y, _ = mass_center(vertices, triangles)
+    (x, y, _), _ = mass_center(vertices, triangles)
     # The center of mass is above the base, which reaches at least 0.03 beyond it in each of 16 directions.
     for turn in np.arange(16) * np.pi / 8:
         assert ((base[:, 0] - x) * np.cos(turn) + (base[:, 1] - y) * np.sin(turn)).max() > 0.03

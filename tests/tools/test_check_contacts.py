@@ -36,7 +36,7 @@ def problems(frame: SceneFrame, table: check_contacts.Table | None = None) -> st
 
 
 def test_compiled_piles_are_right_and_changes_are_found(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_contacts.main(Namespace(piles=8, tamper=8, first=0, seed=0)) == 0
+    assert check_contacts.main(Namespace(piles=8, tamper=8, seed=0)) == 0
     assert "0 wrong" in capsys.readouterr().out
 
 

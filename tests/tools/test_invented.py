@@ -6,6 +6,7 @@ from argparse import Namespace
 
 import pytest
 
+from diorama.render.geometry.solid import solid
 from tools import invented
 
 
@@ -17,5 +18,5 @@ def test_steps_and_silhouettes_keep_their_bounds(capsys: pytest.CaptureFixture[s
 
 def test_a_silhouette_like_a_known_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invented, "NEAREST", 0.9)
-    monkeypatch.setattr(invented, "_known", lambda: invented.depths(invented.solid("cube"), (0.0,)) < 99)
+    monkeypatch.setattr(invented, "_known", lambda: invented.depths(solid("cube"), (0.0,)) < 99)
     assert invented.main(Namespace(seeds=1, first=0, steps=2, families="blob")) == 1
