@@ -13,9 +13,9 @@ from tests.distributions import write_distribution
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/extending.md"
 NAMES = (
-    "pyproject.toml", "make_shapes.py", "acme/benchmarks/acme.py", "acme/exports/acme.py", "acme/materials/velvet.py",
-    "acme/grounds/cork.py", "acme/looks/pinboard.json", "acme/passes/inverse_depth.py", "acme/renderers/fog.py",
-    "acme/stages/evening.json",
+    "pyproject.toml", "make_shapes.py", "acme/benchmarks/acme.py", "acme/exports/acme.py",
+    "acme/families/drop.py", "acme/materials/velvet.py", "acme/grounds/cork.py", "acme/looks/pinboard.json",
+    "acme/passes/inverse_depth.py", "acme/renderers/fog.py", "acme/stages/evening.json",
 )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 
 `bowl` and `box` are open at the top, `shelf` has four cells that are open at the front (-Y). Each is 2 wide; heights
 differ. With the mesh, the file stores what can't be computed from a convex hull: `part_<k>`, the corners of convex
-parts that together fill it; `cavity_<k>`, the floor of each space inside, whose last row has the floor's z, the z
-where the space ends and whether it has a ceiling; and `poses`, see `stable_poses`.
+parts that together fill it; and `cavity_<k>`, the floor of each space inside, whose last row has the floor's z, the z
+where the space ends and whether it has a ceiling.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from diorama.assets.build.meshes import Floats, Ints, drop_degenerate, revolve, write
-from diorama.render.geometry.rotation import transform
-from diorama.render.geometry.shapenet.repair import convex_hull
 
 SEGMENTS = 72
 # Convex parts of the wall of the bowl.
@@ -133,26 +131,6 @@ def shelf() -> tuple[tuple[Floats, Floats, Ints], dict[str, Floats]]:
     return made, data
 
 
-def stable_poses(vertices: Floats, triangles: Ints) -> Floats:
-    """Return (P, 4) the turns by 90 degrees in which the shape stands: Euler XYZ in degrees, and height of its origin.
-
-    It stands if its center of mass is over the polygon of its lowest points.
-    """
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    volume = (a * np.cross(b, c)).sum(axis=1)
-    center = ((a + b + c) * volume[:, None]).sum(axis=0) / (4 * volume.sum())
-    rows = []
-    for turn in ((0, 0, 0), (180, 0, 0), (90, 0, 0), (-90, 0, 0), (0, 90, 0), (0, -90, 0)):
-        turned = transform(np.concatenate([vertices, center[None]]), turn, 1.0, (0.0, 0.0, 0.0))
-        low = turned[:-1, 2].min()
-        base = np.array(convex_hull(turned[:-1][turned[:-1, 2] < low + 1e-4, :2]))
-        ends = np.roll(base, -1, axis=0) - base
-        across = ends[:, 0] * (turned[-1, 1] - base[:, 1]) - ends[:, 1] * (turned[-1, 0] - base[:, 0])
-        if len(base) > 2 and (across > 0.05 * np.hypot(*ends.T)).all():
-            rows.append([*turn, -low])
-    return np.round(np.array(rows, dtype=np.float64), 6) + 0.0
-
-
 def build(folder: Path) -> list[Path]:
     """Write every mesh and return the files."""
     paths = []
@@ -164,7 +142,7 @@ def build(folder: Path) -> list[Path]:
         triangles = drop_degenerate(triangles[live])
         paths.append(folder / "shapes" / f"{name}.npz")
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
-        write(paths[-1], vertices, normals, triangles, data={**data, "poses": stable_poses(vertices, triangles)})
+        write(paths[-1], vertices, normals, triangles, data=data)
     return paths
 
 

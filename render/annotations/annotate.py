@@ -171,9 +171,7 @@ def annotate(
         | (contact_relations(standing) if frame.contacts else {}),
         objects=[
             object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
-            for item, alone in zip(
-                frame.objects, layers or object_layers(scene, frame, view, width, height), strict=True
-            )
+            for item, alone in zip(frame.objects, layers, strict=True)
         ],
         pointer=pointer_annotation(frame, camera),
     )

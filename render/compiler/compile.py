@@ -8,10 +8,9 @@ from pathlib import Path
 from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import Item, draw_items
 from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
-from diorama.render.compiler.constraints import rules_of
+from diorama.render.compiler.constraints import claims_of
 from diorama.render.compiler.layout import Layout, lay_out, lay_out_piles
 from diorama.render.compiler.looks import with_look
-from diorama.render.compiler.piles import claims_of
 from diorama.render.compiler.render_key import content_seed
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
@@ -33,13 +32,12 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
     try:
         items = draw_items(frame, stage, keys, first_eye(frame, stage, keys))
         views = draw_views(frame, stage, items, keys)
-        rules = rules_of(frame, items, stage.placement)
         camera = Camera.of(views[0].camera, *stage.size)
         claims = claims_of(frame)
         if claims:
             items, layout = lay_out_piles(frame, items, camera, stage, keys)
         else:
-            layout = lay_out(frame, items, rules, camera, stage, keys)
+            layout = lay_out(frame, items, camera, stage, keys)
     except CompileError as error:
         error.episode, error.frame = spec.id, name
         raise

@@ -1,4 +1,4 @@
-"""The rules of a frame's layout, from the stage and the frame's constraints, as arrays over its objects."""
+"""The rules of a frame: of its layout, as arrays over its objects, and which object carries which."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.shapenet.repair import convex_hull
+from diorama.render.model.errors import CompileError
+from diorama.scene_specs.language.scene import SceneContact
 from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.language.stage import StagePlacement
-from diorama.scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS, SUPPORTED
 
 Floats = NDArray[np.float64]
 Outline = Sequence[tuple[float, float]]
@@ -202,3 +204,39 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
         visible_stated=tuple(k in visible for k in range(len(names))),
         demands=demands,
     )
+
+
+def claims_of(frame: FrameSpec) -> tuple[SceneContact, ...]:
+    """Return the relations of contact and distance that a frame states."""
+    stated = (c for c in frame.constraints if c.relation in CONTACTS)
+    keys = ("relation", "subject", "of", "other")
+    return tuple(SceneContact.model_validate({key: getattr(c, key) for key in keys}) for c in stated)
+
+
+def carriers_of(frame: FrameSpec, names: Sequence[str]) -> dict[int, tuple[str, int]]:
+    """Object -> relation and number of what carries it; objects beside another one follow it, if nothing does."""
+    index = {name: k for k, name in enumerate(names)}
+    found: dict[int, tuple[str, int]] = {}
+
+    def of(c: ConstraintSpec) -> tuple[int, int]:
+        assert c.subject is not None and c.of is not None
+        return index[c.subject], index[c.of]
+
+    for c in frame.constraints:
+        if c.relation in SUPPORTED:
+            subject, parent = of(c)
+            found[subject] = (c.relation or "", parent)
+    for c in frame.constraints:
+        if c.relation == "under":
+            parent, subject = of(c)
+            found.setdefault(subject, ("on", parent))
+    for c in frame.constraints:
+        if c.relation == "touching":
+            subject, parent = of(c)
+            if subject in found and parent not in found:
+                subject, parent = parent, subject
+            carrier = found.setdefault(subject, ("touching", parent))[1]
+            if carrier != parent and found.get(parent, ("", -1))[1] != subject:
+                problem = "both stand on or beside others, and no place is left where they touch"
+                raise CompileError(f"{c.subject} touching {c.of}: {problem}; leave one relation out")
+    return found

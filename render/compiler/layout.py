@@ -160,7 +160,6 @@ def _search(
 def lay_out(
     frame: FrameSpec,
     items: Sequence[Item],
-    rules: Rules,
     camera: Camera,
     stage: Stage,
     keys: Keys,
@@ -182,7 +181,8 @@ def lay_out(
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
     visibility = VisibilityCounter(items, camera, stage.ground)
     fixed = [(k, item.location) for k, item in enumerate(items) if item.location is not None]
-    outer, outer_rules = items, rules
+    rules = outer_rules = rules_of(frame, items, stage.placement)
+    outer = items
     if piles is not None:
         outer, outer_rules = piles.outer_items(), piles.rules(rules, ground.right, ground.front)
     _check_demands(outer_rules)
@@ -226,7 +226,7 @@ def lay_out_piles(
         made = list(piles.items)
         again = replace(keys, frame=f"{keys.frame}#{attempt}") if attempt else keys
         try:
-            layout = lay_out(frame, made, rules_of(frame, made, once), camera, limited, again, piles)
+            layout = lay_out(frame, made, camera, limited, again, piles)
         except CompileError:
             if attempt == _PILES - 1:
                 raise

@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, turned
-from diorama.render.compiler.constraints import Demand, Distance, Rules, clearance, difference
+from diorama.render.compiler.constraints import Demand, Distance, Rules, carriers_of, claims_of, difference
 from diorama.render.compiler.visibility import frame_planes
 from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.contact import Body, area, body_at, depth_in, form_of, gap
+from diorama.render.geometry.contact import Body, body_at, depth_in, gap
+from diorama.render.geometry.forms import area, form_of
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.scene import SceneContact
-from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
-from diorama.scene_specs.language.vocabulary import CONTACTS, FAR, NEAR, SUPPORT_MARGIN, SUPPORTED
+from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 
 Floats = NDArray[np.float64]
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
@@ -36,13 +37,6 @@ _CORNERS = 12
 _CLEAR = 0.01
 # Degrees from the vertical at which objects lean: a range, and least more than the angle at which they would fall back.
 _LEAN, _FALL = (12.0, 35.0), 4.0
-
-
-def claims_of(frame: FrameSpec) -> tuple[SceneContact, ...]:
-    """Return the relations of contact and distance that a frame states."""
-    stated = (c for c in frame.constraints if c.relation in CONTACTS)
-    keys = ("relation", "subject", "of", "other")
-    return tuple(SceneContact.model_validate({key: getattr(c, key) for key in keys}) for c in stated)
 
 
 @dataclass(frozen=True)
@@ -250,7 +244,7 @@ class _Builder:
         if support.top is None:
             raise CompileError(f"{self._label(k)}: {support.name} has no flat, convex face at its top")
         body = self._stand(k, self._place(k, bodies, support.top), support.high)
-        return body if depth_in(support.top, *body.center[:2]) >= SUPPORT_MARGIN else None
+        return body if depth_in(support.top, body.center[:2]) >= SUPPORT_MARGIN else None
 
     def _in(self, k: int, bodies: dict[int, Body]) -> Body | None:
         holder = bodies[self.parents[k][1]]
@@ -259,7 +253,7 @@ class _Builder:
         space = holder.cavities[int(self.generator.integers(len(holder.cavities)))]
         body = self._stand(k, self._place(k, bodies, space.outline), space.floor)
         fits = body.center[2] < space.end - _CLEAR and (not space.ceiling or body.high < space.end - _CLEAR)
-        return body if fits and min(depth_in(space.outline, *p) for p in body.outline.tolist()) >= _CLEAR else None
+        return body if fits and depth_in(space.outline, body.outline) >= _CLEAR else None
 
     def _touching(self, k: int, bodies: dict[int, Body]) -> Body | None:
         neighbor, item = bodies[self.parents[k][1]], self.items[k]
@@ -277,7 +271,7 @@ class _Builder:
         cx, cy = outline.mean(axis=0).tolist()
         for _ in range(60):
             middle = (inner + outer) / 2
-            inside = float(clearance(np.array(cx + x * middle), np.array(cy + y * middle), outline)) < 0
+            inside = depth_in(outline, (cx + x * middle, cy + y * middle)) > 0
             inner, outer = (middle, outer) if inside else (inner, middle)
         moved = body_at(item, rounded3((cx + x * outer, cy + y * outer, body.location[2])))
         return moved if contact.beside(moved, neighbor) else None
@@ -322,8 +316,8 @@ class _Builder:
             x, y = (math.fsum(bodies[j].mass * bodies[j].center[axis] for j in above) / mass for axis in (0, 1))
             relation, parent = self.parents[k]
             face = bodies[parent].top if relation == "on" else None
-            firm = len(above) == 1 if len(body.base) < 3 else depth_in(body.base, x, y) >= SUPPORT_MARGIN
-            if not firm or (face is not None and depth_in(face, x, y) < SUPPORT_MARGIN):
+            firm = len(above) == 1 if len(body.base) < 3 else depth_in(body.base, (x, y)) >= SUPPORT_MARGIN
+            if not firm or (face is not None and depth_in(face, (x, y)) < SUPPORT_MARGIN):
                 self._refuse(f"{self._label(k)}: center of mass within {SUPPORT_MARGIN:g} of the edge")
                 return False
         return True
@@ -331,33 +325,7 @@ class _Builder:
 
 def _collide(body: Body, other: Body, is_parent: bool) -> bool:
     """Whether a body overlaps another one, or touches one that is not its support."""
-    return contact.overlap(body, other) if is_parent else contact.closer(body, other, _CLEAR)
-
-
-def _parents(frame: FrameSpec, names: Sequence[str]) -> dict[int, tuple[str, int]]:
-    """Object -> relation and number of what carries it; objects beside another one follow it, if nothing does."""
-    index = {name: k for k, name in enumerate(names)}
-    found: dict[int, tuple[str, int]] = {}
-
-    def of(c: ConstraintSpec) -> tuple[int, int]:
-        assert c.subject is not None and c.of is not None
-        return index[c.subject], index[c.of]
-
-    for c in frame.constraints:
-        if c.relation in SUPPORTED:
-            subject, parent = of(c)
-            found[subject] = (c.relation or "", parent)
-    for c in frame.constraints:
-        if c.relation == "under":
-            parent, subject = of(c)
-            found.setdefault(subject, ("on", parent))
-    for c in frame.constraints:
-        if c.relation == "touching":
-            subject, parent = of(c)
-            if subject in found and parent not in found:
-                subject, parent = parent, subject
-            found.setdefault(subject, ("touching", parent))
-    return found
+    return contact.closer(body, other, -contact.TOUCH / 2 if is_parent else _CLEAR)
 
 
 def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Generator, turn: bool) -> Piles:
@@ -370,7 +338,7 @@ def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Ge
         CompileError: relations contradict each other, an object can't carry another one, or no pile was found.
         AssetError: a mesh can't be read.
     """
-    parents = _parents(frame, [item.name for item in items])
+    parents = carriers_of(frame, [item.name for item in items])
     if turn:
         stated = [spec.rotation_deg is not None for spec in frame.objects]
         items = [

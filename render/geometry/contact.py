@@ -1,4 +1,4 @@
-"""Where bodies can touch: faces, spaces inside, outlines and centers of mass; and the relations of bodies that do.
+"""Bodies in the world, which can touch others, and the relations of those that do.
 
 Everything is computed from meshes with explicit sums, so the same Scene has the same relations on every machine.
 Upright bodies are sets of convex prisms, which contain their meshes; a tilted body is one prism.
@@ -9,150 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, permutations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from diorama.render.geometry.meshes import Mesh, load_mesh
-from diorama.render.geometry.outlines import outline_mesh, outline_of
+from diorama.render.geometry.forms import FLAT, Cavity, Floats, Form, Prism, form_of, hull
 from diorama.render.geometry.rotation import Vec, transform
-from diorama.render.geometry.shapenet import Model, load_model
-from diorama.render.geometry.shapenet.repair import convex_hull
-from diorama.render.geometry.solid import is_closed
-from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.spec import OutlineSpec
 from diorama.scene_specs.language.vocabulary import BETWEEN, FAR, NEAR
 
-Floats = NDArray[np.float64]
 # Blender units by which surfaces that touch may miss each other.
 TOUCH = 2e-3
-# Rounding of meshes, at scale 1.
-_FLAT, _SAME = 1e-4, 1e-5
 # Degrees from which a body is tilted.
 _UPRIGHT = 1e-3
 # Directions in which a body may have a vertical face.
 SIDES = 4
-
-
-@dataclass(frozen=True)
-class Prism:
-    """A convex outline (N, 2), counter-clockwise, from one z to another."""
-
-    outline: Floats
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Cavity:
-    """A space inside: the outline of its floor, and z of floor and end; with a ceiling, nothing may rise above it."""
-
-    outline: Floats
-    floor: float
-    end: float
-    ceiling: bool
-
-
-@dataclass(frozen=True)
-class Form:
-    """A mesh at scale 1.
-
-    Attributes:
-        vertices: (V, 3).
-        closed: whether it has no border, so that it has a volume.
-        center: of mass.
-        round: whether every rotation leaves it as it is.
-    """
-
-    vertices: Floats
-    closed: bool
-    center: Vec
-    volume: float
-    low: float
-    high: float
-    base: Floats
-    top: Floats | None
-    outline: Floats
-    band: tuple[float, float]
-    parts: tuple[Prism, ...]
-    cavities: tuple[Cavity, ...]
-    round: bool
-
-
-def _centroid(mesh: Mesh | Model) -> tuple[Vec, float]:
-    """Center of mass and volume."""
-    (ax, ay, az), (bx, by, bz), (cx, cy, cz) = (mesh.vertices[mesh.triangles[:, k]].T for k in range(3))
-    six = ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
-    volume = math.fsum(six.tolist())
-    sums = [math.fsum((six * s).tolist()) for s in (ax + bx + cx, ay + by + cy, az + bz + cz)]
-    x, y, z = (s / (4 * volume) if volume else 0.0 for s in sums)
-    return (x, y, z), volume / 6
-
-
-def _hull(points: Floats) -> Floats:
-    return np.array(convex_hull(points), dtype=np.float64).reshape(-1, 2)
-
-
-def area(outline: Floats) -> float:
-    """Area of a counter-clockwise outline."""
-    x, y = outline.T
-    return math.fsum((x * np.roll(y, -1) - y * np.roll(x, -1)).tolist()) / 2
-
-
-def _top(mesh: Mesh | Model, high: float) -> Floats | None:
-    """The flat face at the top, if it is a convex polygon without holes; a rim is none."""
-    corners = mesh.vertices[mesh.triangles]
-    face = corners[(corners[:, :, 2] > high - _FLAT).all(axis=1)][:, :, :2]
-    if not len(face):
-        return None
-    outline = _hull(face.reshape(-1, 2))
-    (ax, ay), (bx, by), (cx, cy) = (face[:, k].T for k in range(3))
-    filled = math.fsum((((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) / 2).tolist())
-    return outline if len(outline) > 2 and abs(filled - area(outline)) < 0.01 * area(outline) else None
-
-
-def _band(vertices: Floats, outline: Floats) -> tuple[float, float]:
-    """Lowest and highest z at which all corners of the outline are on the surface; in this order only if there are."""
-    low, high = -math.inf, math.inf
-    for x, y in outline.tolist():
-        z = vertices[(np.abs(vertices[:, 0] - x) < _SAME) & (np.abs(vertices[:, 1] - y) < _SAME), 2]
-        low, high = max(low, float(z.min(initial=math.inf))), min(high, float(z.max(initial=-math.inf)))
-    return low, high
-
-
-@lru_cache(maxsize=256)
-def form_of(shape: str, outline: OutlineSpec | None = None) -> Form:
-    """Return where a shape, model or outline can touch others.
-
-    Raises:
-        AssetError: it can't be read.
-    """
-    drawn = outline_of(shape, outline)
-    mesh = load_model(shape) if is_model(shape) else load_mesh(shape) if drawn is None else outline_mesh(drawn)
-    low, high = float(mesh.vertices[:, 2].min()), float(mesh.vertices[:, 2].max())
-    center, volume = _centroid(mesh)
-    around = _hull(mesh.vertices[:, :2])
-    parts, cavities = (mesh.parts, mesh.cavities) if isinstance(mesh, Mesh) else ((), ())
-    return Form(
-        mesh.vertices,
-        is_closed(mesh) and volume > 0,
-        center,
-        volume,
-        low,
-        high,
-        _hull(mesh.vertices[mesh.vertices[:, 2] < low + _FLAT, :2]),
-        _top(mesh, high),
-        around,
-        _band(mesh.vertices, around),
-        tuple(Prism(_hull(p[:, :2]), float(p[:, 2].min()), float(p[:, 2].max())) for p in parts)
-        or (Prism(around, low, high),),
-        tuple(Cavity(c[:-1, :2], float(c[-1, 0]), float(c[-1, 1]), bool(c[-1, 2])) for c in cavities),
-        shape == "sphere",
-    )
 
 
 @dataclass(frozen=True)
@@ -199,14 +73,14 @@ class Body:
     @cached_property
     def outline(self) -> Floats:
         """Convex outline seen from above."""
-        return self._flat(self.form.outline) if self.upright else _hull(self.vertices[:, :2])
+        return self._flat(self.form.outline) if self.upright else hull(self.vertices[:, :2])
 
     @cached_property
     def base(self) -> Floats:
         """Convex outline of the lowest points: a polygon, a line or a point."""
         x, y, z = self.vertices.T
-        lowest = z < self.low + _FLAT
-        return self._flat(self.form.base) if self.upright else _hull(np.stack([x, y], axis=1)[lowest])
+        lowest = z < self.low + FLAT
+        return self._flat(self.form.base) if self.upright else hull(np.stack([x, y], axis=1)[lowest])
 
     @cached_property
     def top(self) -> Floats | None:
@@ -247,9 +121,9 @@ class Body:
         normal = (math.cos(angle), math.sin(angle))
         x, y, z = self.vertices.T
         reach = x * normal[0] + y * normal[1]
-        face = reach > reach.max() - _FLAT * self.scale
+        face = reach > reach.max() - FLAT * self.scale
         along = y[face] * normal[0] - x[face] * normal[1]
-        return Side(normal, float(reach.max()), _hull(np.stack([along, z[face]], axis=1)))
+        return Side(normal, float(reach.max()), hull(np.stack([along, z[face]], axis=1)))
 
 
 @dataclass(frozen=True)
@@ -286,12 +160,16 @@ def body_of(item: SceneObject) -> Body:
     return body_at(item, item.location)
 
 
-def depth_in(outline: Floats, x: float, y: float) -> float:
-    """Distance of a point from the border of a counter-clockwise outline; negative outside its edges' lines."""
+def depth_in(outline: Floats, points: Floats | Sequence[float]) -> float:
+    """Least distance of points (N, 2), or of one, from the border of a counter-clockwise outline.
+
+    It is negative outside the edges' lines.
+    """
     if len(outline) < 3:
         return -math.inf
     a, b = outline, np.roll(outline, -1, axis=0)
     ex, ey = b[:, 0] - a[:, 0], b[:, 1] - a[:, 1]
+    x, y = np.reshape(points, (-1, 2, 1)).swapaxes(0, 1)
     return float(((ex * (y - a[:, 1]) - ey * (x - a[:, 0])) / np.sqrt(ex * ex + ey * ey)).min())
 
 
@@ -320,11 +198,6 @@ def _nearest(points: Floats, outline: Floats) -> float:
     return float((x * x + y * y).min())
 
 
-def overlap(one: Body, other: Body) -> bool:
-    """Whether prisms of two bodies overlap by more than rounding."""
-    return closer(one, other, -TOUCH / 2)
-
-
 def closer(one: Body, other: Body, distance: float) -> bool:
     """Whether prisms of two bodies are nearer than a distance, both upwards and seen from above."""
     if _apart(one.outline, other.outline, distance):
@@ -348,21 +221,17 @@ def rests_on(body: Body, support: Body) -> bool:
     """Whether a body stands on the top of another one, with its center of mass over it."""
     if support.top is None or abs(body.low - support.high) > TOUCH:
         return False
-    return depth_in(support.top, *body.center[:2]) >= 0
+    return depth_in(support.top, body.center[:2]) >= 0
 
 
 def floor_of(body: Body, holder: Body) -> Cavity | None:
     """The space of a holder in which a body is: its center of mass, and all of its outline."""
     for space in holder.cavities:
-        x, y, z = body.center
-        level = space.floor - TOUCH <= body.low and z <= space.end
-        if level and depth_in(space.outline, x, y) >= 0 and _holds(space.outline, body.outline):
+        level = space.floor - TOUCH <= body.low and body.center[2] <= space.end
+        over = level and depth_in(space.outline, body.center[:2]) >= 0
+        if over and depth_in(space.outline, body.outline) >= -TOUCH:
             return space
     return None
-
-
-def _holds(outline: Floats, other: Floats) -> bool:
-    return min(depth_in(outline, x, y) for x, y in other.tolist()) >= -TOUCH
 
 
 def leans_on(body: Body, support: Body) -> bool:
@@ -375,30 +244,18 @@ def leans_on(body: Body, support: Body) -> bool:
 def _touches(body: Body, side: Side) -> bool:
     x, y, z = body.vertices.T
     reach = x * side.normal[0] + y * side.normal[1]
-    touching = reach < reach.min() + _FLAT
+    touching = reach < reach.min() + FLAT
     if abs(reach.min() - side.distance) > TOUCH or len(side.outline) < 3:
         return False
     along = (y * side.normal[0] - x * side.normal[1])[touching]
     middle = (float(along.min() + along.max()) / 2, float(z[touching].mean()))
-    return float(z[touching].min()) > body.low + TOUCH and depth_in(side.outline, *middle) >= 0
+    return float(z[touching].min()) > body.low + TOUCH and depth_in(side.outline, middle) >= 0
 
 
 def beside(one: Body, other: Body) -> bool:
     """Whether two upright bodies touch with their sides."""
     low, high = max(one.band[0], other.band[0]), min(one.band[1], other.band[1])
     return high - low > -1e-6 and abs(gap(one.outline, other.outline)) <= TOUCH
-
-
-def supports(bodies: Sequence[Body]) -> list[list[int]]:
-    """Return for each body what carries it: bodies that it stands on, is in, or leans on."""
-    found: list[list[int]] = [[] for _ in bodies]
-    for a, b in combinations(range(len(bodies)), 2):
-        for k, j in ((a, b), (b, a)):
-            space = floor_of(bodies[k], bodies[j])
-            held = space is not None and abs(bodies[k].low - space.floor) <= TOUCH
-            if held or rests_on(bodies[k], bodies[j]) or leans_on(bodies[k], bodies[j]):
-                found[k].append(j)
-    return found
 
 
 def contact_relations(objects: Sequence[SceneObject]) -> dict[str, dict[str, list[str]]]:
@@ -409,32 +266,32 @@ def contact_relations(objects: Sequence[SceneObject]) -> dict[str, dict[str, lis
 def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]]]:
     """Return relation -> name of A -> names of all B in this relation to it, in the order of the objects.
 
-    `on`, `in`, `leaning`; `under`: B carries A, directly or through others that
-    stand on it; `touching`; `near` and `far`, by the
-    distance of outlines; and `between`, whose keys are pairs of names, "A | B".
+    `on`, `in`, `leaning`; `under`: B carries A, directly or through others that stand on it; `touching`; `near` and
+    `far`, by the distance of outlines; and `between`, whose keys are pairs of names, "A | B".
     """
     names = [body.name for body in bodies]
-    carried = supports(bodies)
-    standing = [[j for j in below if rests_on(bodies[k], bodies[j])] for k, below in enumerate(carried)]
     table: dict[str, dict[str, list[str]]] = {
         name: {own: [] for own in names} for name in ("on", "in", "under", "leaning", "touching", "near", "far")
     }
-    for a, b in ((a, b) for a in range(len(bodies)) for b in range(len(bodies)) if a != b):
+    pairs = [*permutations(range(len(bodies)), 2)]
+    standing: list[list[int]] = [[] for _ in bodies]
+    carried = set()
+    for a, b in pairs:
         one, other = bodies[a], bodies[b]
-        rests, leans = rests_on(other, one), leans_on(other, one)
+        space, rests, leans = floor_of(other, one), rests_on(other, one), leans_on(other, one)
+        if rests:
+            standing[b].append(a)
+        if rests or leans or (space is not None and abs(other.low - space.floor) <= TOUCH):
+            carried |= {(a, b), (b, a)}
         apart = gap(one.outline, other.outline)
-        holds = {
-            "on": rests,
-            "in": floor_of(other, one) is not None,
-            "under": b in _below(a, standing),
-            "leaning": leans,
-            "touching": b in carried[a] or a in carried[b] or (one.upright and other.upright and beside(one, other)),
-            "near": apart <= NEAR,
-            "far": apart >= FAR,
-        }
-        for relation, true in holds.items():
-            if true:
-                table[relation][names[a]].append(names[b])
+        holds = {"on": rests, "in": space is not None, "leaning": leans, "near": apart <= NEAR, "far": apart >= FAR}
+        for relation in (relation for relation, true in holds.items() if true):
+            table[relation][names[a]].append(names[b])
+    for a, b in pairs:
+        if b in _below(a, standing):
+            table["under"][names[a]].append(names[b])
+        if (a, b) in carried or (bodies[a].upright and bodies[b].upright and beside(bodies[a], bodies[b])):
+            table["touching"][names[a]].append(names[b])
     table["between"] = {}
     for a, b in combinations(range(len(bodies)), 2):
         ends = (bodies[a].location, bodies[b].location)

@@ -1,8 +1,8 @@
-"""Checks of relations of contact and distance: their keys, cycles of supports, two supports, stages without ground."""
+"""Checks of relations of contact and distance: their keys, supports, stages without ground."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json
 from diorama.scene_specs.language.spec import FrameSpec
@@ -41,3 +41,22 @@ def contact_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iter
             yield PathDiagnostic(path, f"contradictory relations: {cycle}", "leave one of them out")
         else:
             carriers[constraint.subject] = constraint.of
+    yield from _raised_diagnostics(frame, carriers, at)
+
+
+def _raised_diagnostics(frame: FrameSpec, carriers: Mapping[str, str], at: Path) -> Iterator[PathDiagnostic]:
+    """Report objects that would float: beside an object that stands on another one, or leaning on it."""
+    above = {c.of: c.subject for c in frame.constraints if c.relation == "under" and c.of and c.subject}
+    carriers = {**above, **carriers}
+    for index, constraint in enumerate(frame.constraints):
+        subject, of, relation = constraint.subject, constraint.of, constraint.relation
+        if subject is None or of is None or relation not in ("touching", "leaning"):
+            continue
+        if relation == "touching" and (carriers.get(subject) == of or carriers.get(of) == subject):
+            continue
+        for name in (subject, of) if relation == "touching" else (of,):
+            if name in carriers:
+                problem = f"{carriers[name]} carries {name}, so {of if name == subject else subject} would float"
+                hint = f"use {relation} for objects that stand on the ground"
+                yield PathDiagnostic((*at, "constraints", index), problem, hint)
+                break

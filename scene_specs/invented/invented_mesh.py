@@ -33,14 +33,14 @@ def invented_mesh(name: str) -> tuple[Floats, Faces]:
     return np.round(vertices / extent - [0, 0, 1], 5), triangles
 
 
-def mass_center(vertices: Floats, triangles: Faces) -> tuple[float, float, float]:
-    """Return x, y, z of the center of mass of the enclosed volume."""
+def mass_center(vertices: Floats, triangles: Faces) -> tuple[tuple[float, float, float], float]:
+    """Return the center of mass of the enclosed volume, and the volume; the origin and 0 if nothing is enclosed."""
     a, b, c = (vertices[triangles[:, k]].T for k in range(3))
     parts = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])
     # cumsum adds in order; sum adds in blocks whose size depends on the processor.
     x, y, z = (float(np.cumsum(parts * (a[k] + b[k] + c[k]))[-1]) for k in range(3))
     volume = 4 * float(np.cumsum(parts)[-1])
-    return x / volume, y / volume, z / volume
+    return ((x / volume, y / volume, z / volume) if volume else (0.0, 0.0, 0.0)), volume / 24
 
 
 def _standing(family: str, seed: int, axes: Mapping[str, float]) -> tuple[Floats, Faces]:
@@ -48,7 +48,7 @@ def _standing(family: str, seed: int, axes: Mapping[str, float]) -> tuple[Floats
     rng = generator(seed, f"{family}/{seed}", "build")
     vertices, triangles = plugin("families", family).load().build(axes, rng)
     x, y, z = (vertices - vertices[0]).T
-    over = mass_center(vertices - vertices[0], triangles)
+    over, _ = mass_center(vertices - vertices[0], triangles)
     return np.stack([x - z * (over[0] / over[2]), y - z * (over[1] / over[2]), z], axis=1), triangles
 
 

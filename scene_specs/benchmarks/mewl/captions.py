@@ -8,6 +8,8 @@ from typing import Any
 from diorama.scene_specs.benchmarks.mewl import Captions
 from diorama.scene_specs.benchmarks.mewl.lexicons import possible
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.invented import is_invented
 
 INSTRUCTION = "Please name the target object according to the above context."
 CHOOSE = "Which name fits the last context? Answer with its letter."
@@ -50,9 +52,14 @@ def questions(data: Mapping[str, Any]) -> dict[str, Any]:
 
     captions: of the seven images. names: utterances of the contexts. prompts: one per option, which it ends with, for
     scoring by likelihood. prompt: lists the options by letter, for models that answer. label: index of the answer.
-    Raises SpecError as learner_view does.
+    Raises SpecError as learner_view does, and for invented shapes.
     """
     view = learner_view(data)
+    if any(is_invented(item["shape"]) for image in view["images"] for item in image["objects"]):
+        problem = "invented shapes have no words, so no caption describes these images"
+        raise spec_error(
+            problem, "use episodes of `render-specs mewl --objects clevr`", episode=str(data.get("id", ""))
+        )
     answer = data["task"]["answer"]
     captions = [caption(image, view["task"]) for image in view["images"]]
     names = [image["utterance"] for image in view["images"][:-1]]

@@ -18,7 +18,7 @@ AXES = {
 }
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
 ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 4, 6, 24
-_CAP = 8
+_CAP, HEIGHT = 8, 1.8
 _EDGE = ((0.35, 0.0), (0.7, 0.0), (0.9, 0.0), (0.97, 0.02), (1.0, 0.05))
 
 
@@ -66,14 +66,14 @@ def _trunk(girth: float, u: list[float]) -> Floats:
     rings = np.array([*_EDGE, *side, *cap])
     close, z = rings[:, :1], rings[:, 1:]
     cosine, sine = turn(COLUMNS)
-    radius = mix(0.22, 0.46, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.2, 0.5, u[1]) * z)
+    radius = mix(0.4, 0.74, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.2, 0.5, u[1]) * z)
     radius = radius * (1 + mix(0.15, 0.35, u[4]) * cosine[(np.arange(COLUMNS) * 2 + int(u[5] * COLUMNS)) % COLUMNS])
     away, size = int(u[2] * COLUMNS), mix(0.14, 0.28, u[3])
     bend = size * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
     x, y = radius * close * cosine + cosine[away] * bend, radius * close * sine + sine[away] * bend
-    walls = np.stack([x, y, 1.05 * z + 0 * x], axis=-1).reshape(-1, 3)
+    walls = np.stack([x, y, HEIGHT * z + 0 * x], axis=-1).reshape(-1, 3)
     end = size * (1.2 * float(bump(np.array([1.1]))[0]) - 0.8)
-    return np.concatenate([[[0.0, 0.0, 0.0]], walls, [[end * cosine[away], end * sine[away], 1.05]]])
+    return np.concatenate([[[0.0, 0.0, 0.0]], walls, [[end * cosine[away], end * sine[away], HEIGHT]]])
 
 
 def _unit(v: Floats) -> Floats:
@@ -98,11 +98,11 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
         u: random numbers.
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
-    turned = _unit(out * mix(0.2, 0.9, u[0]) + side * mix(-0.5, 0.5, u[1]) + up * mix(-0.15, 1.1, u[2]))
-    length = mix(0.25, 0.8, reach) * mix(0.7, 1.15, u[3])
-    elbow = start + out * (0.5 * length)
-    end = elbow + turned * (0.6 * length)
-    thin, thick, wide = mix(0.1, 0.17, u[4]), mix(0.16, 0.36, bulb), mix(-0.5, 0.5, u[7])
+    turned = _unit(out * mix(0.1, 0.7, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(-0.2, 1.3, u[2]))
+    length = mix(0.06, 0.7, reach) * mix(0.7, 1.15, u[3])
+    elbow = start + out * (0.35 * length)
+    end = elbow + turned * (0.75 * length)
+    thin, thick, wide = mix(0.22, 0.3, u[4]), mix(0.28, 0.52, bulb), mix(-0.5, 0.5, u[7])
     cosine, sine = turn(4 * _HOLE)
     tube = _RINGS // 2
     # Rings of a ball, without those where the arm goes in.

@@ -42,7 +42,7 @@ def test_a_tower_stands_and_is_measured(seed: int) -> None:
     frame = frame_of({"a": CUBE, "b": SMALL, "c": BALL}, "b on a", "c on b", seed=seed)
     a, b, c = (body_of(item) for item in frame.objects)
     assert b.low == pytest.approx(a.high, abs=1e-5) and c.low == pytest.approx(b.high, abs=1e-5)
-    assert a.top is not None and depth_in(a.top, *b.center[:2]) >= SUPPORT_MARGIN - 1e-5
+    assert a.top is not None and depth_in(a.top, b.center[:2]) >= SUPPORT_MARGIN - 1e-5
     table = contact_relations(frame.objects)
     assert table["on"] == {"a": ["b"], "b": ["c"], "c": []}
     assert table["under"] == {"a": [], "b": ["a"], "c": ["a", "b"]}
@@ -87,22 +87,28 @@ def test_what_is_stated_comes_without_z() -> None:
         ({"a": {"shape": "bowl", "size": 0.3}, "b": CUBE}, "b in a", "no stable pile of a, b"),
         ({"a": CUBE, "b": CUBE}, "b leaning a", "b is too wide to lean"),
         ({"a": BALL, "b": {"shape": PLANK}}, "b leaning a", "a has no flat, vertical face"),
+        ({"a": CUBE, "b": CUBE, "c": SMALL}, "b touching a, c touching a, b touching c", "no place is left where they"),
     ],
 )
 def test_impossible_piles_are_refused_by_name(objects: dict[str, Any], relation: str, problem: str) -> None:
     with pytest.raises(CompileError, match=problem):
-        frame_of(objects, relation)
+        frame_of(objects, *relation.split(", "))
 
 
 def problems(*arguments: Any) -> str:
     return "\n".join(found.problem for found in diagnostics_of(spec_of(*arguments)))
 
 
-def test_cycles_and_second_supports_are_errors_of_the_spec() -> None:
+def test_cycles_second_supports_and_what_would_float_are_errors_of_the_spec() -> None:
     assert "b on a on b" in problems({"a": CUBE, "b": CUBE}, "a on b", "b on a")
     assert "c has two supports, a and b" in problems({"a": CUBE, "b": CUBE, "c": CUBE}, "c on a", "c on b")
+    assert "a carries b, so c would float" in problems({"a": CUBE, "b": SMALL, "c": SMALL}, "b on a", "c touching b")
+    assert "a carries b, so c would float" in problems({"a": CUBE, "b": SMALL, "c": SMALL}, "a under b", "b touching c")
+    assert "a carries b, so c would float" in problems(
+        {"a": CUBE, "b": CUBE, "c": {"shape": PLANK}}, "b on a", "c leaning b"
+    )
     assert "between has other" in problems({"a": CUBE, "b": CUBE}, "a between b")
-    assert not problems({"a": CUBE, "b": CUBE}, "a on b")
+    assert not problems({"a": CUBE, "b": CUBE}, "a on b", "a touching b")
 
 
 def test_a_frame_without_contact_has_no_new_fields() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from diorama.scene_specs.benchmarks.mewl.captions import questions
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.brute_force import RULES, brute_force
 
@@ -53,3 +55,8 @@ def test_episodes_are_proved_by_both(task: str) -> None:
             assert not {"cube", "sphere", "cylinder"} & {*option.split()}
             if option != spec["task"]["answer"]:
                 assert verify_spec({**spec, "task": {**spec["task"], "answer": option}})
+
+
+def test_captions_are_refused_because_nothing_names_the_shapes() -> None:
+    with pytest.raises(SpecError, match=r"mewl/invented/test/shape/000000.*no caption describes these images"):
+        questions(mewl_spec(1, "test", "shape", 0, invented=True))
