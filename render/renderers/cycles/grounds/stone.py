@@ -43,6 +43,4 @@ def build(tree: Any, parameters: Parameters) -> Any:
     light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 0.95 - parameters.clouds)
     speckled = tree.math("ADD", light, tree.math("MULTIPLY", grains, 0.1))
     color = tree.blend(faded, tree.shade(parameters.color, speckled), parameters.vein)
-    body = tree.add("BsdfDiffuse", Color=color).outputs[0]
-    gloss = tree.add("BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness)
-    return tree.mix(tree.add("Fresnel", IOR=1.3).outputs[0], body, gloss.outputs[0])
+    return tree.glazed(color, 1.3, parameters.roughness)
