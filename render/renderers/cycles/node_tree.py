@@ -82,6 +82,10 @@ class Tree:
         moved = here if own else self.add("VectorMath", operation="ADD", _0=here, _1=self._offset).outputs[0]
         return self.add("Mapping", Vector=moved, Rotation=(0.0, 0.0, math.radians(turn))).outputs[0] if turn else moved
 
+    def moved(self, at: Any, x: Any, y: Any = 0.0) -> Any:
+        """Output with a place moved along X and Y."""
+        return self.add("VectorMath", operation="ADD", _0=at, _1=self.add("CombineXYZ", X=x, Y=y).outputs[0]).outputs[0]
+
     def math(self, operation: str, first: Any, second: Any = 0.0, third: Any = 0.0) -> Any:
         """Output of Blender's math node."""
         return self.add("Math", operation=operation, _0=first, _1=second, _2=third).outputs[0]

@@ -29,10 +29,7 @@ def build(tree: Any, parameters: Parameters) -> Any:
     board, gap = tree.bricks(point, parameters.length, parameters.width, 0.024, 0.37)
     # Each board is cut from another place of the tree.
     along = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.22, 3.2, 1.0)).outputs[0]
-    place = tree.add("CombineXYZ", X=tree.math("MULTIPLY", board, 37.0), Y=tree.math("MULTIPLY", board, 91.0)).outputs[
-        0
-    ]
-    cut = tree.add("VectorMath", operation="ADD", _0=along, _1=place).outputs[0]
+    cut = tree.moved(along, *(tree.math("MULTIPLY", board, far) for far in (37.0, 91.0)))
     rings = tree.noise(cut, 1.0, 2.0, 0.55, 0.7)
     # Rings are bands of the noise: their edges are what eyes take for grain.
     bands = tree.math("FRACT", tree.math("MULTIPLY", rings, 7.0))

@@ -31,9 +31,7 @@ def build(tree: Any, parameters: Parameters) -> Any:
     point = tree.point(turn=parameters.turn)
     tile, grout = tree.bricks(point, parameters.side, parameters.side, parameters.gap)
     # Each tile has clouds of its own.
-    place = tree.add("CombineXYZ", X=tree.math("MULTIPLY", tile, 50.0)).outputs[0]
-    here = tree.add("VectorMath", operation="ADD", _0=point, _1=place).outputs[0]
-    clouds = tree.noise(here, 1.4, 3.0, 0.62, 0.5)
+    clouds = tree.noise(tree.moved(point, tree.math("MULTIPLY", tile, 50.0)), 1.4, 3.0, 0.62, 0.5)
     tone = tree.math("MULTIPLY_ADD", tile, parameters.tones, 1.0 - parameters.tones / 2)
     light = tree.math("ADD", tone, tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, -parameters.clouds))
     color = tree.blend(grout, tree.shade(parameters.color, light), parameters.grout)
