@@ -313,5 +313,5 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
     from diorama.render.episode.looks import look_scenes
     from diorama.scene_specs.language.look import check_looks
 
-    names = check_looks(looks.split(","))
+    names = check_looks([name.strip() for name in looks.split(",")])
     _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _settled(**given)))

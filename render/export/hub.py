@@ -109,6 +109,17 @@ def check_hub_splits(splits: Iterable[str]) -> None:
             raise UsageError(f"splits {both}: found one name on the hub, {name}, for both; export one with --split")
 
 
+def size_category(episodes: int) -> str:
+    """The name of a size on the hub."""
+    sizes = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M"}
+    return next((name for most, name in sizes.items() if episodes < most), "n>1M")
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a table; a task name may contain anything, and must not end the cell or become HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
+
+
 def head(values: Mapping[str, Any]) -> str:
     """The lines between `---` at the beginning of README.md."""
     # JSON is YAML.

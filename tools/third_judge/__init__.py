@@ -24,7 +24,7 @@ from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
 from diorama.scene_specs.language.stage import load_stage
-from diorama.scene_specs.questions.generate import Question, Questioner, families_of
+from diorama.scene_specs.questions.generate import Question, Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from tools.programs import positive
 from tools.third_judge.english import answers
@@ -59,7 +59,7 @@ def main(options: Namespace) -> int:
 def judge_part(options: Namespace, number: int) -> Counter[str]:
     """Judge the questions about every N-th episode, and tampered ones."""
     grammar, rng, found = default_grammar(), random.Random(options.seed), Counter[str]()
-    asker = Questioner(grammar, options.seed, families_of(grammar, options.family), options.per_image)
+    asker = Questioner(grammar, options.seed, options.family, options.per_image)
     for url in options.stores:
         store = open_store(url)
         ids = sorted(key for key, _ in store.ids())[number :: options.processes]
