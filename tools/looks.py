@@ -306,7 +306,9 @@ def material_accuracy(objects: Sequence[Seen]) -> float:
     x = np.array([item.features for item in objects])
     y = np.array([item.material for item in objects])
     train = np.arange(len(y)) % 2 == 0
-    return float(LinearDiscriminantAnalysis().fit(x[train], y[train]).score(x[~train], y[~train]))
+    return float(
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(x[train], y[train]).score(x[~train], y[~train])
+    )
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from diorama.render import __version__
 from diorama.render.draw.sheet import sheet
-from diorama.render.export import described_by, tables_of
+from diorama.render.export import format_of
 from diorama.render.export.about import COMMON_LICENSES, About
 from diorama.render.export.croissant import croissant, license_url
 from diorama.render.export.dataset_facts import OWN, UNKNOWN, Facts, gather
@@ -190,8 +190,11 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     limits, biases = _limits(about, facts), _biases(facts)
     with output_lock(out):
         written = WrittenFiles(out, store, options.overwrite)
-        tables_of(name)(out, written)
-        distribution, record_sets, values = described_by(name)(out)
+        form = format_of(name)
+        form.write_tables(out, written)
+        # `run_export` refuses formats without.
+        assert form.croissant is not None
+        distribution, record_sets, values = form.croissant(out)
         image = io.BytesIO()
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
