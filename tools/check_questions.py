@@ -29,7 +29,8 @@ from diorama.render.store.selection import iter_valid_records
 from diorama.scene_specs.questions.balance import Guesser
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.generate import Question, Questioner, Tally
-from diorama.scene_specs.questions.grammar import SIDES, default_grammar, filtered
+from diorama.scene_specs.questions.grammar import default_grammar, filtered
+from diorama.scene_specs.questions.lexicon import SIDES
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import (
     EXTREMES,

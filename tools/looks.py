@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import binary_dilation
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
@@ -33,6 +35,7 @@ from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from tools.programs import positive
 from tools.quality.metrics import flip, psnr, unit
 from tools.quality.scenes import scenes as quality_scenes
@@ -53,6 +56,8 @@ BALANCED = 0.5
 _WEIGHTS = np.array([0.5, 1.0, 1.0])
 _XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]])
 _WHITE = _XYZ.sum(axis=1)
+# Byte of sRGB -> linear value.
+_LINEAR = np.array([linear_of_srgb((byte, byte, byte))[0] for byte in range(256)])
 
 
 @dataclass
@@ -80,12 +85,6 @@ class Tally:
     refused: int = 0
 
 
-def linear_of(color: NDArray[np.uint8]) -> Floats:
-    """Return linear RGB of 8-bit sRGB."""
-    value = color / 255.0
-    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
-
-
 def lab_of(linear: Floats) -> Floats:
     """Return CIE Lab (D65) of linear RGB, (..., 3)."""
     part = linear @ _XYZ.T / _WHITE
@@ -96,7 +95,7 @@ def lab_of(linear: Floats) -> Floats:
 
 def objects_of(scene: Scene, passes: Passes) -> Iterator[Seen]:
     """Yield the objects with at least 40 visible pixels."""
-    linear = linear_of(passes.color)
+    linear = _LINEAR[passes.color]
     lab = lab_of(linear)
     slope = np.hypot(*np.gradient(lab[..., 0]))
     for item in scene.frames[0].objects:
@@ -109,11 +108,7 @@ def objects_of(scene: Scene, passes: Passes) -> Iterator[Seen]:
         if not kept.any():
             kept = mask
         mean = linear[kept].mean(axis=0)
-        near = np.zeros_like(mask)
-        for dy in range(-4, 5, 2):
-            for dx in range(-4, 5, 2):
-                near |= np.roll(mask, (dy, dx), (0, 1))
-        ring = near & (passes.ids == 0)
+        ring = binary_dilation(mask, iterations=4) & (passes.ids == 0)
         beside = float(np.linalg.norm(lab[mask].mean(axis=0) - lab[ring].mean(axis=0))) if ring.any() else np.nan
         chroma = np.hypot(lab[mask][:, 1], lab[mask][:, 2])
         steps = (1, 10, 25, 50, 75, 90, 99)
@@ -144,7 +139,7 @@ class Camera:
         checks = check_color(scene, scene.frames[0], scene.frames[0].views[0], passes.color, passes.ids)
         into.refused += bool(first_problem(checks))
         into.clipped.append(float((passes.color.min(axis=2) == 255).mean()))
-        into.brightest.append(float(np.quantile(linear_of(passes.color).max(axis=2), 1 - CLIPPED)))
+        into.brightest.append(float(np.quantile(_LINEAR[passes.color].max(axis=2), 1 - CLIPPED)))
         return passes
 
 
@@ -193,13 +188,13 @@ def fit(camera: Camera, name: str, scenes: int) -> None:
     plain = Tally()
     for scene in rubber:
         camera.take(scene, PLAIN, None, plain)
-    for _ in range(2):
+    for balanced in (BALANCED, 0.0):
         write(path, file)
         for number, variant in enumerate(file["variants"]):
             seen = Tally()
             for scene in rubber:
                 camera.take(scene, name, number, seen)
-            _adjust(variant, plain.objects, seen)
+            _adjust(variant, plain.objects, seen, balanced)
     write(path, file)
     everything = palette(camera, MATERIALS, scenes)
     plain, seen = Tally(), Tally()
@@ -212,15 +207,15 @@ def fit(camera: Camera, name: str, scenes: int) -> None:
     print(f"{name}: {[(v['exposure'], v['white']) for v in file['variants']]}, without {file['without']}")
 
 
-def _adjust(variant: dict[str, Any], plain: Sequence[Seen], tally: Tally) -> None:
-    """Bring the light of the palette to that of plain, and the cast of gray half of the way; nothing is clipped."""
+def _adjust(variant: dict[str, Any], plain: Sequence[Seen], tally: Tally, balanced: float) -> None:
+    """Bring the light of the palette to that of plain, and a share of the cast of gray; nothing is clipped."""
     seen = tally.objects
     light = np.array([0.2126, 0.7152, 0.0722])
     ratio = np.median([a.linear @ light / max(b.linear @ light, 1e-6) for a, b in zip(plain, seen, strict=True)])
     ratio = min(ratio, 1 / float(np.mean(tally.brightest)))
     grays = [(a.linear, b.linear) for a, b in zip(plain, seen, strict=True) if a.color == "gray"]
     cast = np.mean([a / (a @ light) for a, _ in grays], axis=0) / np.mean([b / (b @ light) for _, b in grays], axis=0)
-    white = np.array(variant["white"]) * cast**BALANCED if variant["exposure"] == 1.0 else np.array(variant["white"])
+    white = np.array(variant["white"]) * cast**balanced
     variant["exposure"] = round(float(variant["exposure"] * ratio), 3)
     variant["white"] = [round(float(value), 3) for value in white]
 
@@ -311,13 +306,9 @@ def material_accuracy(objects: Sequence[Seen]) -> float:
     x = np.array([item.features for item in objects])
     y = np.array([item.material for item in objects])
     train = np.arange(len(y)) % 2 == 0
-    x = (x - x[train].mean(axis=0)) / (x[train].std(axis=0) + 1e-9)
-    kinds = sorted(set(y))
-    means = np.array([x[train & (y == kind)].mean(axis=0) for kind in kinds])
-    inside = x[train] - means[[kinds.index(kind) for kind in y[train]]]
-    inverse = np.linalg.inv(inside.T @ inside / len(inside) + 0.01 * np.eye(x.shape[1]))
-    scores = x @ inverse @ means.T - 0.5 * np.einsum("ki,ij,kj->k", means, inverse, means)
-    return float(np.mean(np.array(kinds)[scores.argmax(axis=1)][~train] == y[~train]))
+    return float(
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(x[train], y[train]).score(x[~train], y[~train])
+    )
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -252,7 +252,8 @@ def main(
             click.echo("nothing to render: --part or --limit leaves no episode")
         elif not dry_run:
             click.echo(f"store: {summary.store}")
-            click.echo(f"next: render-gallery {shlex.quote(summary.store)} --out gallery")
+            if summary.rendered or summary.skipped or summary.kept:
+                click.echo(f"next: render-gallery {shlex.quote(summary.store)} --out gallery")
     if error is not None:
         raise error
     raise SystemExit(summary.exit_code)

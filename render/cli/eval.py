@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from diorama.render.cli import options as opt
-from diorama.render.cli.command import DioramaCommand, DioramaGroup
+from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar, write_text
 from diorama.scene_specs.language.tables import counted
 
@@ -163,7 +163,7 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
       render-eval stress scenes.lance --questions 5 --prune leave-out.txt --json
     """
     from diorama.render.evaluation import stress as learners
-    from diorama.render.items.scores import iter_items, no_items
+    from diorama.render.items.scores import LEAST, iter_items, no_items
 
     reader, options = opt.open_selected(store, selected)
     with progress_bar(reader.count(options.where), "episodes") as advance:
@@ -171,6 +171,10 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
     if not cases:
         raise no_items(options)
     found = learners.stress(cases)
+    if not found:
+        log.warning(
+            "nothing to learn from: no task has %d items from several episodes; found %d items", LEAST, len(cases)
+        )
     if prune is not None:
         ids = learners.pruned(found, cases)
         write_text(prune, "".join(f"{name}\n" for name in ids), "--prune")

@@ -100,11 +100,11 @@ def main(
       render-export scenes.lance --out data
       render-export scenes.lance --format webdataset --out shards --split train
     """
-    from diorama.render.export import reads_files
+    from diorama.render.export import format_of
 
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
-    if source is None and reads_files(name):
+    if source is None and format_of(name).from_files:
         raise click.UsageError(f"--format {name} reads a file: name it")
     if strict and about is None:
         raise click.UsageError("--strict is about about.toml: pass --about, too")

@@ -271,7 +271,8 @@ splits = group(
 )
 questions = group("Selection", click.option(
     "--questions", type=Number(1, 1000), metavar="N", help="Instead of the items of benchmarks, use up to N questions "
-    "about each image as items (see `render-specs questions`; exports: only --format eval).  [default: no questions]",
+    "about each image as items (see `render-specs questions`; exports: --format eval, huggingface, webdataset).  "
+    "[default: no questions]",
 ))  # fmt: skip
 families = group("Selection", repeated(
     "--family", "families", "NAME",

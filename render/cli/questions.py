@@ -85,7 +85,7 @@ def questions(
     """
     from diorama.render.geometry.asset_roots import searching
     from diorama.scene_specs.questions.balance import Guesser
-    from diorama.scene_specs.questions.generate import Questioner, families_of
+    from diorama.scene_specs.questions.generate import Questioner
     from diorama.scene_specs.questions.grammar import default_grammar, read_grammar
 
     if format == "clevr" and kind != "questions":
@@ -98,8 +98,7 @@ def questions(
     seed, min_pixels, per_image, nested = map(given.pop, ("seed", "min_pixels", "per_image", "nested"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
     views = progress(_views(sources, **given), "images")
-    families = families_of(words, asked)
-    asker = Questioner(words, seed, families, per_image, min_pixels, nested or format == "clevr")
+    asker = Questioner(words, seed, asked, per_image, min_pixels, nested or format == "clevr")
     guesser = Guesser()
     with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":

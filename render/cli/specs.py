@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from inspect import signature
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +13,15 @@ import click
 from diorama.render.cli import benchmarks
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaGroup, log
-from diorama.render.cli.output import print_json, write_lines, write_text
+from diorama.render.cli.importing import import_
+from diorama.render.cli.output import print_json, write_text
 from diorama.render.cli.questions import questions
 from diorama.render.model.errors import CompileError, ContrastError, SpecError, UsageError
-from diorama.scene_specs.language.errors import read_each, spec_error
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.writing import atomic_writer
 
 if TYPE_CHECKING:
-    from diorama.scene_specs.language.errors import Diagnostic
+    from diorama.scene_specs.language.scene import Scene, Settings
     from diorama.scene_specs.language.spec import EpisodeSpec
 
 
@@ -65,6 +65,7 @@ def main() -> None:
 
 
 main.add_command(questions)
+main.add_command(import_)
 
 
 @main.command(epilog=opt.FILES_HELP)
@@ -173,17 +174,59 @@ def check(
     click.echo(f"{counted(result.episodes, 'episode')}, no errors{unverified_note}")
 
 
+_RESOLVING = (opt.profile(), opt.size(), opt.asset_root, opt.shapenet)
+_FILES_OR_STORE = (
+    click.argument("files", nargs=-1),
+    click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]"),
+    *_RESOLVING,
+    opt.out,
+)
+
+
+def _with(options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    """Add options to a command, in this order."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed([*options]):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _settled(
+    files: tuple[str, ...], store: str | None, profile: str | None, size: tuple[int, int] | None
+) -> Iterator[tuple[EpisodeSpec | Scene, Settings]]:
+    """Episodes of files or of a store, with the settings of their images. Raises as episodes_of."""
+    from diorama.render.episode.find import episodes_of
+    from diorama.render.model.profiles import episode_settings
+
+    if bool(files) == (store is not None):
+        raise click.UsageError("give FILES, or --store STORE")
+    return ((episode, episode_settings(episode, profile, size)) for episode in episodes_of(files, store))
+
+
+def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene]]]) -> None:
+    """Write the scenes of all tries that succeed, a line each; exit code 1 if any does not."""
+    from diorama.scene_specs.language.look import LookError
+
+    failed = 0
+    with atomic_writer(out) as stream:
+        for make in tries:
+            try:
+                stream.writelines([scene.to_json() + "\n" for scene in make()])
+            except (CompileError, ContrastError, LookError, UsageError) as error:
+                failed += 1
+                log.error("%s", error)
+    if failed:
+        click.get_current_context().exit(CompileError.exit_code)
+
+
 @main.command(epilog=opt.FILES_HELP)
 @opt.files
 @opt.out
-@opt.profile()
-@opt.size()
-@opt.asset_root
-@opt.shapenet
-def resolve(
-    files: tuple[str, ...], out: Path | None, profile: str | None, size: tuple[int, int] | None,
-    asset_roots: tuple[Path, ...],
-) -> None:  # fmt: skip
+@_with(_RESOLVING)
+def resolve(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ...], **given: Any) -> None:
     """Compile specs and write the resolved scenes.
 
     A resolved scene is the spec with every number filled in. The command writes one resolved scene per line.
@@ -196,27 +239,17 @@ def resolve(
       render-specs resolve specs/ --profile draft --size 640x480
     """
     from diorama.render.compiler import compile_episode
-    from diorama.render.model.profiles import episode_settings
-    from diorama.scene_specs.reading.source import read_checked
 
-    failed = 0
-    with atomic_writer(out) as stream:
-        for item in read_checked(files):
-            try:
-                settings = episode_settings(item.episode, profile, size)
-                stream.write(compile_episode(item.episode, settings, asset_roots).to_json() + "\n")
-            except CompileError as error:
-                failed += 1
-                log.error("%s", error)
-    if failed:
-        click.get_current_context().exit(CompileError.exit_code)
+    def compiled(episode: EpisodeSpec | Scene, settings: Settings) -> list[Scene]:
+        return [compile_episode(episode, settings, asset_roots)]
+
+    _write_scenes(out, (partial(compiled, *one) for one in _settled(files, None, **given)))
 
 
 _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position")
 
 
 @main.command(epilog=opt.FILES_HELP)
-@click.argument("files", nargs=-1)
 @click.option(
     "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True,
     help="What differs within a pair; repeatable, for one pair per change.",
@@ -233,16 +266,10 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     ["flip", "stay", "any"],
     "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
 )
-@click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
-@opt.profile()
-@opt.size()
-@opt.asset_root
-@opt.shapenet
-@opt.out
+@_with(_FILES_OR_STORE)
 def contrast(
-    files: tuple[str, ...], changes: tuple[Any, ...], chain: int, answers: Any, store: str | None, out: Path | None,
-    profile: str | None, size: tuple[int, int] | None, asset_roots: tuple[Path, ...],
-) -> None:  # fmt: skip
+    changes: tuple[Any, ...], chain: int, answers: Any, out: Path | None, asset_roots: tuple[Path, ...], **given: Any
+) -> None:
     """Write pairs of scenes in which one thing differs.
 
     The command writes the resolved scenes of each pair, for `render-batch`. Everything sampled is the same in both, and
@@ -257,45 +284,20 @@ def contrast(
       render-specs contrast --store scenes.lance --change count --chain 4
     """
     from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
-    from diorama.render.episode.find import episodes_of
-    from diorama.render.model.profiles import episode_settings
 
-    if bool(files) == (store is not None):
-        raise click.UsageError("give FILES, or --store STORE")
-    refused = 0
-    with atomic_writer(out) as stream:
-        for episode in episodes_of(files, store):
-            settings = episode_settings(episode, profile, size)
-            for change in dict.fromkeys(changes):
-                try:
-                    options = ContrastOptions(change, chain, answers, asset_roots)
-                    for scene in contrast_scenes(episode, settings, options):
-                        stream.write(scene.to_json() + "\n")
-                except (CompileError, ContrastError, UsageError) as error:
-                    refused += 1
-                    log.error("%s", error)
-    if refused:
-        click.get_current_context().exit(ContrastError.exit_code)
+    wanted = [ContrastOptions(change, chain, answers, asset_roots) for change in dict.fromkeys(changes)]
+    _write_scenes(out, (partial(contrast_scenes, *one, options) for one in _settled(**given) for options in wanted))
 
 
 @main.command(epilog=opt.FILES_HELP)
-@click.argument("files", nargs=-1)
 @click.option(
     "--looks",
     metavar="NAME,...",
     required=True,
     help="Names of looks, separated by commas, such as plain,wood,daylight; see docs/looks.md.",
 )
-@click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]")
-@opt.profile()
-@opt.size()
-@opt.asset_root
-@opt.shapenet
-@opt.out
-def looks(
-    files: tuple[str, ...], looks: str, store: str | None, out: Path | None, profile: str | None,
-    size: tuple[int, int] | None, asset_roots: tuple[Path, ...],
-) -> None:  # fmt: skip
+@_with(_FILES_OR_STORE)
+def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: Any) -> None:
     """Write each episode in several looks.
 
     The command writes resolved scenes for `render-batch`: the same objects, places, cameras and truth on other grounds
@@ -308,123 +310,8 @@ def looks(
       render-specs looks specs.jsonl --looks plain,wood,daylight --out looks.jsonl
       render-specs looks --store scenes.lance --looks plain,photo --out looks.jsonl
     """
-    from diorama.render.episode.find import episodes_of
     from diorama.render.episode.looks import look_scenes
-    from diorama.render.model.profiles import episode_settings
-    from diorama.scene_specs.language.look import LookError, check_looks
+    from diorama.scene_specs.language.look import check_looks
 
-    if bool(files) == (store is not None):
-        raise click.UsageError("give FILES, or --store STORE")
-    names, refused = check_looks(looks.split(",")), 0
-    with atomic_writer(out) as stream:
-        for episode in episodes_of(files, store):
-            try:
-                made = look_scenes(episode, episode_settings(episode, profile, size), names, asset_roots)
-            except (CompileError, LookError, UsageError) as error:
-                refused += 1
-                log.error("%s", error)
-            else:
-                stream.writelines(scene.to_json() + "\n" for scene in made)
-    if refused:
-        click.get_current_context().exit(CompileError.exit_code)
-
-
-@main.command(name="import")
-@click.option(
-    "--from",
-    "origin",
-    metavar="NAME",
-    required=True,
-    help="Benchmark of the files: clevr, mewl, malevic, kilogram, iwisdm, or a plugin's.",
-)
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@opt.choice(
-    "--camera",
-    ["recover", "nominal"],
-    "recover: compute cameras from the pixel coordinates in files of CLEVR and MEWL; if that fails, use the camera of "
-    "the stage. nominal: always use the camera of the stage.",
-)
-@opt.flag(
-    "--strict",
-    "Treat as errors, not as warnings: cameras that can't be computed (clevr, mewl), and published values, such as "
-    "labels, answers and texts, that differ from the recomputed values (malevic, kilogram, iwisdm).",
-)
-@opt.group("Published files", click.option(
-    "--questions", type=opt.FILE,
-    help="Question file of a split (malevic).  [default: import scenes without questions]",
-))  # fmt: skip
-@click.option(
-    "--images",
-    type=opt.FOLDER,
-    help="malevic: folder of a split's images. kilogram: folder of the colored images. iwisdm: folder of the stimulus "
-    "set, whose tables name the categories, or of the models that `render-specs iwisdm pictures` made of it, which the "
-    "specs then show.  [default: malevic: folder of the annotation file]",
-)
-@click.option("--svg", type=opt.FOLDER, help="Folder of drawings (kilogram).  [default: the packaged drawings]")
-@click.option(
-    "--annotations",
-    type=opt.FILE,
-    help="File of descriptions, which name the parts' pieces (kilogram).  [default: the pieces are found by color]",
-)
-@opt.out
-def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out: Path | None, **others: Any) -> None:
-    """Convert published scene files to specs.
-
-    The command writes one episode per line. FILES of CLEVR are CLEVR_<split>_scenes.json or files of a single scene.
-    FILES of MEWL are folders that contain info.json files (subfolders are searched, too), or files of a single scene.
-    FILES of MALeViC are annotation files, which contain neither questions nor the orientation of triangles. With
-    --questions, the command adds the questions. It reads the orientation of triangles from the images (--images).
-    FILES of KiloGram are reference games, such as part+black.json, with part+color.json in the same folder. The
-    command learns which pieces form a part from --annotations, or from the colors of the images (--images).
-    FILES of iWISDM are task files, task_info.json files of trials, or folders that contain them. A task file gives one
-    trial. In the specs, Diorama's 3D models replace the published images of objects, unless --images has models of
-    these images.
-
-    Without --strict, what can't be used of a file is left out, and named, if anything can be used.
-
-    Exit codes: 0: done; 1: something of a file was left out; 2: no file, or one of the files, can be used.
-
-    Examples:
-      render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
-      render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
-    """
-    from diorama.scene_specs.language.benchmark import benchmark
-
-    reader = benchmark(origin).function("importing:import_published")
-    given = {name: value for name, value in others.items() if value is not None}
-    for name in given.keys() - signature(reader).parameters.keys():
-        raise UsageError(f"--{name}: files of {origin} have none")
-    if "questions" in given and len(files) > 1:
-        raise UsageError(f"--questions has those of one file; found {len(files)} FILES")
-
-    seen: set[str] = set()
-    left_out: list[Diagnostic] = []
-
-    def usable(file: Path) -> Iterator[EpisodeSpec]:
-        before = len(seen)
-        try:
-            yield from reader(file, camera, strict, **given)
-        except SpecError as error:
-            if strict or len(seen) == before:
-                raise
-            left_out.extend(error.diagnostics)
-
-    def read(file: Path) -> Iterator[EpisodeSpec]:
-        before = len(seen)
-        for episode in usable(file):
-            if episode.id in seen:
-                problem = "an earlier scene gives an episode of this id"
-                raise spec_error(problem, "rename or remove one of them", file=str(file), episode=episode.id)
-            seen.add(episode.id)
-            yield episode
-        if len(seen) == before:
-            raise spec_error("has no episode", f"check that it is a file of {origin}", file=str(file))
-
-    episodes = read_each(files, read)
-    lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
-    write_lines(out, lines, "episodes")
-    for diagnostic in left_out:
-        log.error("left out: %s", diagnostic)
-    log.info("%s%s", counted(len(seen), "episode"), f", {counted(len(left_out), 'error')}" if left_out else "")
-    if left_out:
-        click.get_current_context().exit(CompileError.exit_code)
+    names = check_looks([name.strip() for name in looks.split(",")])
+    _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _settled(**given)))

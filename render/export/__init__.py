@@ -15,47 +15,43 @@ A package may register the function alone, which then takes `--shard-size`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.registry import plugin
 
 if TYPE_CHECKING:
     from diorama.render.export.protocol import Exporter
 
 
-def exporter(name: str) -> Exporter:
-    """Import a format and return its `export` function. Raises PluginError for an unknown name."""
-    found = plugin("exports", name).load()
-    return cast("Exporter", getattr(found, "export", found))
+@dataclass(frozen=True)
+class Format:
+    """What a format has; see this module.
+
+    Attributes:
+        sharded: whether it takes `--shard-size`.
+        questions: whether it takes `--questions`.
+        croissant: None if it can't be described.
+    """
+
+    export: Exporter
+    from_files: bool
+    sharded: bool
+    questions: bool
+    croissant: Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]] | None
+    write_tables: Callable[[Path, Any], None]
 
 
-def reads_files(name: str) -> bool:
-    """Whether a format reads a file instead of a store."""
-    return bool(getattr(plugin("exports", name).load(), "FROM_FILES", False))
-
-
-def takes_shard_size(name: str) -> bool:
-    """Whether a format writes files of several episodes."""
+def format_of(name: str) -> Format:
+    """Import a format. Raises PluginError for an unknown name."""
     registered = plugin("exports", name)
-    return bool(getattr(registered.load(), "SHARDED", registered.attribute))
-
-
-def tables_of(name: str) -> Callable[[Path, Any], None]:
-    """The function `write_tables` of a format; one that does nothing if it has none."""
-    found = getattr(plugin("exports", name).load(), "write_tables", lambda *_: None)
-    return cast("Callable[[Path, Any], None]", found)
-
-
-def takes_questions(name: str) -> bool:
-    """Whether a format writes questions about the images."""
-    return bool(getattr(plugin("exports", name).load(), "QUESTIONS", False))
-
-
-def described_by(name: str) -> Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]]:
-    """The function `croissant` of a format. Raises UsageError if it has none."""
-    found = getattr(plugin("exports", name).load(), "croissant", None)
-    if not callable(found):
-        raise UsageError(f"--about: --format {name} can't be described; use huggingface, webdataset or folder")
-    return cast("Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]]", found)
+    found = registered.load()
+    return Format(
+        export=getattr(found, "export", found),
+        from_files=getattr(found, "FROM_FILES", False),
+        sharded=getattr(found, "SHARDED", bool(registered.attribute)),
+        questions=getattr(found, "QUESTIONS", False),
+        croissant=getattr(found, "croissant", None),
+        write_tables=getattr(found, "write_tables", lambda *_: None),
+    )

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export._image_files import split_of
-from diorama.render.export.hub import question_rows
+from diorama.render.export.hub import check_hub_splits, question_rows
 from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported
 from diorama.render.export.publish import DESCRIPTION, is_published
 from diorama.render.io.written_files import WrittenShard
@@ -109,6 +109,7 @@ class ShardExport(Export):
                 splits.setdefault(split_of(facts[key][0]), []).append(key)
             except ValueError as error:
                 self.report.failed.append(f"episode {key}: {error}")
+        check_hub_splits(splits)
         planned = []
         size = self.options.shard_size or self.episodes
         for split in sorted(splits):
@@ -120,10 +121,6 @@ class ShardExport(Export):
                 text = json.dumps([*([key, *facts[key][1]] for key in part), *asked])
                 digest = hashlib.sha256(text.encode()).hexdigest()
                 planned.append(Shard(self.name_of(split, number, len(parts)), split, part, number * size, digest))
-        if len({shard.name for shard in planned}) < len(planned):
-            raise StoreError(
-                f"splits {', '.join(splits)}: two of them have the same file names; export one with --split"
-            )
         return planned
 
     def _drop_others(self, planned: list[Shard]) -> None:

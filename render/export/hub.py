@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import pyarrow as pa
 from pydantic import BaseModel
 
+from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.items import Item, item_id
 from diorama.scene_specs.language.rendered import CameraAnnotation, ObjectAnnotation, PointerAnnotation, Vector3
 
@@ -98,6 +99,27 @@ def hub_split(split: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]", "_", split)
 
 
+def check_hub_splits(splits: Iterable[str]) -> None:
+    """Raise UsageError if two splits have one name on the hub."""
+    found: dict[str, str] = {}
+    for split in splits:
+        name = hub_split(split)
+        if found.setdefault(name, split) != split:
+            both = f"{found[name]} and {split}"
+            raise UsageError(f"splits {both}: found one name on the hub, {name}, for both; export one with --split")
+
+
+def size_category(episodes: int) -> str:
+    """The name of a size on the hub."""
+    sizes = {1_000: "n<1K", 10_000: "1K<n<10K", 100_000: "10K<n<100K", 1_000_000: "100K<n<1M"}
+    return next((name for most, name in sizes.items() if episodes < most), "n>1M")
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a table; a task name may contain anything, and must not end the cell or become HTML."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
+
+
 def head(values: Mapping[str, Any]) -> str:
     """The lines between `---` at the beginning of README.md."""
     # JSON is YAML.
@@ -109,10 +131,10 @@ def data_files(files: Mapping[str, str | Sequence[str]], **options: Any) -> dict
     """The value of README.md's head that says which files are data.
 
     Args:
-        files: split -> pattern or patterns.
+        files: split -> pattern or patterns; see check_hub_splits.
         options: of the builder of `datasets`.
     """
-    listed = [{"split": split, "path": path} for split, path in files.items()]
+    listed = [{"split": hub_split(split), "path": path} for split, path in files.items()]
     return {"configs": [{"config_name": "default", "data_files": listed, **options}]}
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from diorama.render import __version__
 from diorama.render.draw.sheet import sheet
-from diorama.render.export import described_by, tables_of
+from diorama.render.export import format_of
 from diorama.render.export.about import COMMON_LICENSES, About
 from diorama.render.export.croissant import croissant, license_url
 from diorama.render.export.dataset_facts import OWN, UNKNOWN, Facts, gather
-from diorama.render.export.hub import head
+from diorama.render.export.hub import cell, head, size_category
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.atomic_output import indented_json, output_lock
 from diorama.render.io.written_files import WrittenFiles
@@ -26,7 +26,6 @@ from diorama.scene_specs.language.tables import counted, markdown_table
 
 # The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 # The first only with questions or options.
 _CATEGORIES = ("visual-question-answering", "object-detection", "image-segmentation")
 _MEASURED = (
@@ -59,12 +58,12 @@ def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequen
 
 
 def _head(about: About, facts: Facts, more: Mapping[str, Any]) -> str:
-    size = next((name for most, name in SIZES if facts.episodes < most), "n>1M")
     named = {"license": COMMON_LICENSES[about.license]} if about.license in COMMON_LICENSES else {
         "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
     }  # fmt: skip
     values: dict[str, Any] = {
-        "pretty_name": about.name, **named, "language": list(about.language), "size_categories": [size],
+        "pretty_name": about.name, **named, "language": list(about.language),
+        "size_categories": [size_category(facts.episodes)],
         "task_categories": [*_CATEGORIES[not facts.asks :]], "annotations_creators": ["machine-generated"],
         "source_datasets": ["extended" if facts.sources else "original"],
         "tags": ["synthetic", "croissant", *about.keywords],
@@ -153,11 +152,6 @@ def citation_cff(about: About) -> str:
     return "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
 
 
-def cell(text: str) -> str:
-    """A text as a cell of a table; a task name may contain anything, and must not end the cell or become HTML."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "&#124;").replace("\n", " ")
-
-
 DESCRIPTION = (PUBLISHED, "README.md", "croissant.json", "CITATION.cff", "LICENSE", "samples.png")
 
 
@@ -196,8 +190,11 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     limits, biases = _limits(about, facts), _biases(facts)
     with output_lock(out):
         written = WrittenFiles(out, store, options.overwrite)
-        tables_of(name)(out, written)
-        distribution, record_sets, values = described_by(name)(out)
+        form = format_of(name)
+        form.write_tables(out, written)
+        # `run_export` refuses formats without.
+        assert form.croissant is not None
+        distribution, record_sets, values = form.croissant(out)
         image = io.BytesIO()
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from diorama.render.export import described_by, exporter, reads_files, takes_questions, takes_shard_size
+from diorama.render.export import format_of
 from diorama.render.export.about import read_about
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.export.publish import check_folder, is_published, publish
@@ -42,15 +42,15 @@ def run_export(
         UsageError: for an unknown format and options that are not for it.
         StoreError: the store can't be read or written.
     """
-    export = exporter(name)
-    if options.shard_size is not None and not takes_shard_size(name):
+    form = format_of(name)
+    if options.shard_size is not None and not form.sharded:
         raise UsageError(f"--format {name} writes no shards; omit --shard-size")
-    if options.questions is not None and not takes_questions(name):
+    if options.questions is not None and not form.questions:
         others = "pass --format eval, huggingface or webdataset"
         raise UsageError(f"--format {name} has no questions about images; omit --questions, or {others}")
+    if about is not None and form.croissant is None:
+        raise UsageError(f"--about: --format {name} can't be described; use huggingface, webdataset or folder")
     described = None if about is None else read_about(about, strict)
-    if described is not None:
-        described_by(name)
     done, total = 0, None
 
     def advance(episodes: int) -> None:
@@ -58,10 +58,10 @@ def run_export(
         done += episodes
         on_progress(done, total)
 
-    if reads_files(name):
+    if form.from_files:
         if splits or options.where or at is not None:
             raise UsageError(f"--format {name} reads a file: omit --split, --where and --at")
-        return export(Path(source), out, options, advance)  # type: ignore[arg-type]  # it takes no store
+        return form.export(Path(source), out, options, advance)  # type: ignore[arg-type]  # it takes no store
     options = replace(options, where=condition(options.where, splits=tuple(splits)))
     with closing(open_store(source) if at is None else open_at(source, at)) as store:
         check_splits(store, splits)
@@ -69,7 +69,7 @@ def run_export(
         total = total if options.limit is None else min(options.limit, total)
         if described is not None:
             check_folder(store, name, out, options)
-        report = export(store, out, options, advance)
+        report = form.export(store, out, options, advance)
         if described is not None and report.error() is None:
             report.missing += publish(store, name, out, options, described)
         elif described is None and (report.exported or report.removed) and is_published(out):

@@ -30,7 +30,7 @@ from diorama.scene_specs.language.items import Item, item_id, items_of
 from diorama.scene_specs.language.look import PLAIN, source_of_id
 from diorama.scene_specs.language.scene import look_of
 from diorama.scene_specs.language.tables import counted, markdown_table
-from diorama.scene_specs.questions.generate import Questioner, families_of
+from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.question_items import items
 
@@ -48,7 +48,7 @@ def items_maker(options: Selection) -> Callable[[EpisodeRecord], Iterator[Item]]
     if options.questions is None:
         return items_of
     grammar = default_grammar()
-    asker = Questioner(grammar, families=families_of(grammar, options.families), per_image=options.questions)
+    asker = Questioner(grammar, families=options.families, per_image=options.questions)
     asked: dict[str, list[Item]] = {}
 
     def ask(record: Any) -> Iterable[Item]:

@@ -91,6 +91,10 @@ def _words(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]
                     f"found {found}, whose color does not hold in look {name!r}; use another color, material or look"
                 )
                 yield PathDiagnostic(("frames", number, "objects", index, "material"), problem)
+        drawn = (frame.random_objects and frame.random_objects.materials) or ()
+        if drawn and {*drawn} <= {*look.without}:
+            problem = f"found {', '.join(drawn)}, whose colors do not hold in look {name!r}; add another material"
+            yield PathDiagnostic(("frames", number, "random_objects", "materials"), problem)
 
 
 def check_spec(spec: EpisodeSpec) -> None:

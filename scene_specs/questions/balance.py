@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import log
 
 from diorama.scene_specs.language.tables import text_table
-from diorama.scene_specs.questions.grammar import CHOICES, tokens_of
+from diorama.scene_specs.questions.grammar import tokens_of
+from diorama.scene_specs.questions.lexicon import CHOICES
 from diorama.scene_specs.questions.program import Answer, spoken
 from diorama.scene_specs.questions.view import ImageView
 

@@ -11,7 +11,8 @@ from typing import Any
 import inflect
 
 from diorama.scene_specs.questions.expressions import expressions
-from diorama.scene_specs.questions.grammar import ADJECTIVES, STACKS, Grammar, filtered, plural
+from diorama.scene_specs.questions.grammar import Grammar, filtered
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, STACKS, plural
 from diorama.scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
 from diorama.scene_specs.questions.view import ImageView, bits_of, kind_values
 

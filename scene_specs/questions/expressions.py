@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from diorama.scene_specs.questions.grammar import SIDES, Grammar, filtered, split
+from diorama.scene_specs.questions.grammar import Grammar, filtered, split
+from diorama.scene_specs.questions.lexicon import SIDES
 from diorama.scene_specs.questions.program import EXTREMES, NOUNS, QUERIED, SCENE, Node, program_json
 from diorama.scene_specs.questions.rules import Judge
 from diorama.scene_specs.questions.sampling import Draws

@@ -10,6 +10,7 @@ from functools import cache, partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import MEWL_MATERIALS
@@ -43,9 +44,14 @@ CLEVR_FAMILIES: tuple[str, ...] = tuple(
 
 
 def families_of(grammar: Grammar, names: Iterable[str]) -> list[str]:
-    """Names of families, with those that `clevr` and `forms` stand for."""
+    """Names of families, with those that `clevr` and `forms` stand for. Raises UsageError for an unknown one."""
     several = {"clevr": CLEVR_FAMILIES, "forms": (*grammar.forms,)}
-    return [name for one in names for name in several.get(one, (one,))]
+    known = {name: (name,) for name in (*grammar.families, *grammar.forms)} | several
+    for one in names:
+        if one not in known:
+            hint = did_you_mean(one, known)
+            raise UsageError(f"unknown family {one!r}; allowed: {', '.join(known)}" + (f"; {hint}" if hint else ""))
+    return [name for one in names for name in known[one]]
 
 
 class DisagreementError(DioramaError, ValueError):
@@ -133,7 +139,7 @@ class Questioner:
     """Makes questions about one image after the other.
 
     Args:
-        families: names, () for all but the forms.
+        families: names of `families_of`, () for all but the forms.
         per_image: most questions of an image.
         min_pixels: see Judge.
         nested: also ask questions of more than MAX_WORDS, or with several relative clauses, as CLEVR does.
@@ -154,10 +160,7 @@ class Questioner:
         self._grammar, self._seed, self._per_image, self._min_pixels = grammar, seed, per_image, min_pixels
         self._nested = nested
         allowed = {**grammar.families, **grammar.forms}
-        for name in families:
-            if name not in allowed:
-                raise UsageError(f"unknown family {name!r}; allowed: {', '.join(allowed)}")
-        self._families = {name: allowed[name] for name in families or grammar.families}
+        self._families = {name: allowed[name] for name in families_of(grammar, families) or grammar.families}
         # Families whose questions have answers of several kinds, which are balanced separately.
         self._mixed = {
             name

@@ -16,18 +16,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import combinations
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import inflect
 from pydantic import ValidationError
 
 from diorama.scene_specs.language.diagnostics import option_problems, preview_json
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, RELATIONS, Lexicon, make_lexicon, with_article
 from diorama.scene_specs.questions.patterns import (
     SLOTS,
     VERBS,
@@ -39,38 +37,13 @@ from diorama.scene_specs.questions.patterns import (
     check_patterns,
     compiled,
 )
-from diorama.scene_specs.questions.program import ATTRIBUTES, EXTREMES, NOUNS, NUMERALS, QUERIED, RELATED, Node
+from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS, QUERIED, Node
 from diorama.scene_specs.questions.view import CLEVR_VALUES
 
-_ENGLISH = inflect.engine()
 DATA = Path(__file__).with_name("grammar.json")
-Words = tuple[str, ...]
-ADJECTIVES = ("size", "color", "material")
-SIDES, STACKS = RELATED[:4], RELATED[4:]
-# Slot -> relations that it stands for.
-RELATIONS: Mapping[str, Words] = {"relate": SIDES, "stack": STACKS}
-COUNTS = range(2, 11)
-# Colors that "Is it red, blue, green, or none of these colors?" names.
-CHOICES = 3
 # What a slot stands for: a program, filters as ((attribute, value), ...), or a single value.
 Bound = Any
 Choose = Callable[[Sequence[Any]], Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Lexicon:
-    """Words for values: kind of value -> value -> its word sequences; the first is the plainest."""
-
-    words: Mapping[str, Mapping[Any, tuple[Words, ...]]]
-
-    @cache  # noqa: B019 - lexicons are few and live as long as the program
-    def by_first(self, kind: str) -> dict[str, list[tuple[Words, Any]]]:
-        """First word -> word sequences of a kind with their values."""
-        found: dict[str, list[tuple[Words, Any]]] = {}
-        for value, forms in self.words[kind].items():
-            for words in forms:
-                found.setdefault(words[0], []).append((words, value))
-        return found
 
 
 class Grammar:
@@ -128,41 +101,8 @@ class Grammar:
         if more not in self._lexicons:
             for name, value in more:
                 known[name].append(value)
-            self._lexicons[more] = self._lexicon(known)
+            self._lexicons[more] = make_lexicon(self._data, known)
         return self._lexicons[more]
-
-    def _lexicon(self, known: Mapping[str, Sequence[str]]) -> Lexicon:
-        def split(texts: Iterable[str]) -> tuple[Words, ...]:
-            forms = tuple(tuple(text.lower().split()) for text in texts)
-            if not forms or not all(forms):
-                raise ValueError("found no word for a value")
-            return forms
-
-        words: dict[str, Any] = {}
-        for name, values in known.items():
-            given = self._data.values.get(name, {})
-            words[name] = {value: split(given.get(value, [value.replace("_", " ")])) for value in values}
-        things: tuple[Words, ...] = split(self._data.things)
-        nouns = {("", ""): things, **{(name, v): forms for name in NOUNS for v, forms in words[name].items()}}
-        words["one"] = nouns
-        words["many"] = {value: tuple(map(_plural, forms)) for value, forms in nouns.items()}
-        for slot, names in RELATIONS.items():
-            words[slot] = {name: split(self._data.relations[name]) for name in names}
-        words["extreme"] = {name: split(self._data.extremes[name]) for name in EXTREMES}
-        words["same"] = {name: split([self._data.attributes.get(name, name)]) for name in QUERIED}
-        words["differ"] = words["same"]
-        numbers = {k: str(_ENGLISH.number_to_words(k)) for k in COUNTS}
-        words |= {key: {k: split([word]) for k, word in numbers.items()} for key in NUMERALS}
-        pairs = combinations(numbers.items(), 2)
-        words["between"] = {f"{low}-{high}": split([f"{one} and {other}"]) for (low, one), (high, other) in pairs}
-        plain = sorted(known["color"])
-        words["among"] = {
-            ", ".join(some): split([" , ".join(" ".join(words["color"][one][0]) for one in some)])
-            for some in combinations(plain, CHOICES)
-        }
-        words["see"] = words["visibility"]
-        words["fits"] = {(name, v): forms for name in ADJECTIVES for v, forms in words[name].items()}
-        return Lexicon(words)
 
     # From programs to words.
 
@@ -203,7 +143,7 @@ class Grammar:
         if kind in lexicon.words:
             return list(choose(lexicon.words[kind][value]))
         words = self._realize(self.phrases[kind], value, "many" if form == "many" else "one", lexicon, choose)
-        return _with_article(words) if form == "a" else words
+        return with_article(words) if form == "a" else words
 
     def _noun_phrase(
         self, filters: Sequence[tuple[str, str]], form: str, lexicon: Lexicon, choose: Choose
@@ -404,30 +344,6 @@ def written(words: Sequence[str]) -> str:
     """Words as a text, with a capital at the beginning of a question."""
     text = re.sub(r" ([?;,.])", r"\1", " ".join(words))
     return text[:1].upper() + text[1:] if text.endswith("?") else text
-
-
-def _with_article(words: Sequence[str]) -> list[str]:
-    rest = words[1:] if words[0] == "the" else words
-    if rest[0] == "other":
-        return ["another", *rest[1:]]
-    return [_article(rest[0]), *rest]
-
-
-@lru_cache(maxsize=4096)
-def _article(word: str) -> str:
-    return str(_ENGLISH.a(word)).split()[0]
-
-
-@lru_cache(maxsize=4096)
-def _plural(words: Words) -> Words:
-    return (*words[:-1], plural(words[-1]))
-
-
-def plural(noun: str) -> str:
-    """A noun or noun phrase in the plural, also if it is one already, as in the file names of some models."""
-    made = str(_ENGLISH.plural_noun(noun))
-    # inflect takes the "glass" of one glass for a plural, too, but makes "glasses" of it.
-    return noun if made == f"{noun}s" and _ENGLISH.singular_noun(noun) else made
 
 
 @cache

@@ -7,7 +7,8 @@ from itertools import combinations
 from typing import Any
 
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.questions.grammar import ADJECTIVES, CHOICES, COUNTS, RELATIONS, Grammar, filtered
+from diorama.scene_specs.questions.grammar import Grammar, filtered
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS
 from diorama.scene_specs.questions.patterns import Pattern, Tree
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,

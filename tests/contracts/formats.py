@@ -11,7 +11,7 @@ import pytest
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.export import reads_files
+from diorama.render.export import format_of
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
@@ -25,7 +25,7 @@ from tests.render.store.rendered import rendered
 # These take episodes of a benchmark only; `eval` takes those of several.
 OF_BENCHMARKS = {name: name for name in ("acme", "iwisdm", "kilogram", "malevic", "mewl")}
 OF_BENCHMARKS |= {"eval": "malevic", "iwisdm-stimuli": "iwisdm"}
-FORMATS = [name for name in members("exports") if name in OF_BENCHMARKS or not reads_files(name)]
+FORMATS = [name for name in members("exports") if name in OF_BENCHMARKS or not format_of(name).from_files]
 # Formats for any episode have tests of faults that need the names of their files.
 PLAIN = [name for name in FORMATS if name not in OF_BENCHMARKS]
 EACH = pytest.mark.parametrize("name", FORMATS, indirect=True)

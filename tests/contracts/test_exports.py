@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import lance
 import pytest
 from PIL import Image
 
-from diorama.render.export import takes_shard_size
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
@@ -112,8 +113,8 @@ def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
 def test_a_shard_size_decides_on_files_where_the_format_says_so(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "one", ExportOptions(shard_size=1))
     run(store, name, tmp_path / "many", ExportOptions(shard_size=4))
-    assert (contents(tmp_path / "one") != contents(tmp_path / "many")) == takes_shard_size(name)
-    assert takes_shard_size(name) == (name in {"webdataset", "huggingface"})
+    assert (contents(tmp_path / "one") != contents(tmp_path / "many")) == format_of(name).sharded
+    assert format_of(name).sharded == (name in {"webdataset", "huggingface"})
 
 
 @pytest.mark.parametrize(("number", "said"), [(errno.EWOULDBLOCK, "another export"), (errno.ENOLCK, "can't be locked")])
@@ -214,7 +215,8 @@ def _writes_unfinished(
 
 
 def test_a_broken_export_is_caught(store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.render.export.helpers.exporter", lambda name: _writes_unfinished)
+    broken = replace(format_of("folder"), export=_writes_unfinished)
+    monkeypatch.setattr("tests.render.export.helpers.format_of", lambda name: broken)
     for number, contract in enumerate(CONTRACT):
         (tmp_path / str(number)).mkdir()
         with pytest.raises(AssertionError):

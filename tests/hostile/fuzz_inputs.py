@@ -14,7 +14,7 @@ import numpy as np
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.export import reads_files
+from diorama.render.export import format_of
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
@@ -180,7 +180,7 @@ TRAPS: dict[str, tuple[str, Make]] = {
     "escape sequence in the name": ("\x1b[2Ja\n.json", _text("{}")),
     "not UTF-8 in the name": ("\udcff.json", _text("{}")),
 }
-FORMATS = [name for name in plugins("exports") if not reads_files(name)]
+FORMATS = [name for name in plugins("exports") if not format_of(name).from_files]
 OWN = [
     *(f"{name}.jsonl" for name in BENCHMARKS), "every.jsonl", "one.json", "scene.jsonl", "all.lance", "gallery",
     "games", "played.jsonl", "tangrams", "annotations.json", "published.json", *(f"export-{name}" for name in FORMATS),

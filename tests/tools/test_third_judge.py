@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import pytest
+from pycocotools import mask
 
 import diorama
 from diorama.render.annotations.image_views import store_views
@@ -12,7 +13,8 @@ from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from tests.factories import make_job
 from tests.scene_specs.questions.images import STACKED
-from tools.third_judge import answers, is_judged, noticed, pixels
+from tools.third_judge import is_judged, noticed
+from tools.third_judge.english import answers
 
 FAMILIES = (*default_grammar().forms, *default_grammar().families)
 
@@ -31,7 +33,7 @@ def test_the_judge_agrees_and_notices_what_is_tampered_with() -> None:
     for record in records():
         annotation = record.images[0].annotation.model_dump(mode="json")
         for item in annotation["objects"]:
-            assert pixels(item["rle"]["counts"]) == item["visible_pixels"]
+            assert mask.area(item["rle"]) == item["visible_pixels"]
         made = [one for view in store_views([record]) for one in asker.ask(view) if is_judged(one)]
         for one in made:
             assert answers(annotation, 0.2, one.data()) == {one.answer}, one.text

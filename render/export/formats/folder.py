@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from diorama.render.export._episode_folders import FolderExport, Identity
 from diorama.render.export._image_files import IMAGE_NAME, split_of
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
-from diorama.render.export.hub import IMAGE_TYPE, data_files, hub_split, typed_truth
+from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, typed_truth
 from diorama.render.export.protocol import ID, IDENTITY_COLUMNS
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.io.written_files import WrittenFiles
@@ -36,6 +36,7 @@ from diorama.scene_specs.language.rendered import ImageRecord
 
 FORMAT_VERSION = 1
 _EPISODE = "episode.json"
+_TABLE = "metadata-"
 _GROUP = 256
 _ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task")), *IMAGE_TYPE])
 
@@ -102,8 +103,13 @@ def write_tables(out: Path, written: WrittenFiles) -> None:
     for path in sorted(out.rglob(_EPISODE)):
         split = json.loads(path.read_bytes())["scene"]["split"]
         splits.setdefault(split_of(split), []).append(path.parent)
+    check_hub_splits(splits)
+    for path in out.glob(f"{_TABLE}*.parquet"):
+        if _split_of_table(path) not in splits:
+            # Of an earlier export: its rows name images that are now in another split, or gone.
+            path.unlink()
     for split, folders in splits.items():
-        with written.replacing(_table(split)) as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
+        with written.replacing(f"{_TABLE}{split}.parquet") as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
             for start in range(0, len(folders), _GROUP):
                 rows = [row for folder in folders[start : start + _GROUP] for row in _rows(out, folder)]
                 writer.write_table(pa.Table.from_pylist(rows, _ROW))
@@ -121,15 +127,14 @@ def _rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
         yield {**named, **typed_truth({**facts, "utterance": said.get(facts["frame"])})}
 
 
-def _table(split: str) -> str:
-    return f"metadata-{split}.parquet"
+def _split_of_table(path: Path) -> str:
+    return path.stem.removeprefix(_TABLE)
 
 
 def _head(out: Path) -> dict[str, Any]:
-    first, last = _table("\0").split("\0")
-    names = {path.name: path.name[len(first) : -len(last)] for path in sorted(out.glob(_table("*")))}
-    files = {hub_split(split): [name, "**/*.png"] for name, split in names.items()}
-    return data_files(files, metadata_filenames=[*names])
+    tables = sorted(out.glob(f"{_TABLE}*.parquet"))
+    files = {_split_of_table(path): [path.name, "**/*.png"] for path in tables}
+    return data_files(files, metadata_filenames=[path.name for path in tables])
 
 
 def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:

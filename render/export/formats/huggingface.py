@@ -34,9 +34,8 @@ from diorama.render.export.croissant import (
     record_set,
     source,
 )
-from diorama.render.export.hub import QUESTIONS_TYPE, data_files, hub_split
+from diorama.render.export.hub import QUESTIONS_TYPE, cell, data_files, head, hub_split, size_category
 from diorama.render.export.protocol import ExportOptions
-from diorama.render.export.publish import SIZES, cell
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import COMPLETE_VERSION, episode_schema, feature_of
@@ -56,22 +55,11 @@ _ABOUT_QUESTIONS = {
     "id": "id of the question", "task": "kind of question", "question": "text; <image> stands for an image",
     "answer": "correct answer",
 }  # fmt: skip
-_CARD = """---
-pretty_name: rendered by Diorama
-size_categories:
-- {size}
-tags:
-- synthetic
-- image
-configs:
-- config_name: default
-  data_files:
-{data_files}---
-
+_TEXT = """
 # Rendered by Diorama
 
-One row an episode; `images` are its pictures, `objects` every \
-object of every picture with box, mask and pose, `scene` all numbers that it was rendered from.
+One row per episode: `images` has its images, `objects` every object of every image with box, mask and pose, `scene` all
+numbers that it was rendered from.
 
 """
 
@@ -85,9 +73,9 @@ def _card(store: EpisodeReader, options: ExportOptions, files: Mapping[str, Writ
         for name, shards in splits.items()
     ]
     total = sum(shard.samples for shard in files.values())
-    size = next((name for most, name in SIZES if total < most), "n>1M")
-    data_files = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
-    card = _CARD.format(size=size, data_files=data_files)
+    about = {"pretty_name": "rendered by Diorama", "size_categories": [size_category(total)]}
+    files_of = data_files({name: f"data/{name}-*.parquet" for name in splits})
+    card = head({**about, "tags": ["synthetic", "image"], **files_of}) + _TEXT
     card += markdown_table(("split", "episodes", "files", "MB"), rows)
     for title, counter in _figures(store, options).items():
         card += f"\n## {title}\n\n| | count |\n|---|---|\n"

@@ -25,9 +25,8 @@ import pyarrow as pa
 
 from diorama.render.export._shards import Shard, ShardExport
 from diorama.render.export.croissant import Node, field, file_object, file_set, record_set, source
-from diorama.render.export.hub import IMAGE_TYPE, QUESTIONS_TYPE, data_files, features, head, hub_split, typed_truth
+from diorama.render.export.hub import IMAGE_TYPE, QUESTIONS_TYPE, data_files, features, head, typed_truth
 from diorama.render.io.written_files import WrittenShard
-from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
 
@@ -59,7 +58,7 @@ def _truth(record: EpisodeRecord) -> dict[str, Any]:
 
 def _head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]:
     # Not *: a split's name may begin with another's.
-    patterns = {hub_split(split): f"{split}-{'[0-9]' * 6}.tar" for split in splits}
+    patterns = {split: f"{split}-{'[0-9]' * 6}.tar" for split in splits}
     asked = [("questions", QUESTIONS_TYPE)] if questions else []
     pictures = {f"{number}.png": "image" for number in range(images)}
     columns = pa.struct([("json", pa.struct([*_TRUTH, *asked]))])
@@ -81,8 +80,6 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
         for name, (files, key, kind, text) in fields.items()
     ]  # fmt: skip
     splits = dict.fromkeys(shard["@id"].rpartition("-")[0] for shard in shards)
-    if len({*map(hub_split, splits)}) < len(splits):
-        raise UsageError(f"splits {', '.join(splits)}: two have one name on the hub; export one of them with --split")
     index = json.loads((out / _INDEX).read_bytes())
     return [*shards, texts, pictures], record_sets, _head(splits, index["images"], index["questions"])
 

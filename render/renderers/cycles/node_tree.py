@@ -16,6 +16,8 @@ from diorama.scene_specs.language.scene import SceneMaterial
 
 # Heights at which a baseboard and a wall begin, Blender units: boards and tiles on a rising ground would bend with it.
 _WALL = (0.4, 0.75)
+# Size of the smallest detail that a small image still shows, per Blender unit of distance from the camera.
+_DETAIL = 0.005
 
 
 class Tree:
@@ -80,6 +82,10 @@ class Tree:
         moved = here if own else self.add("VectorMath", operation="ADD", _0=here, _1=self._offset).outputs[0]
         return self.add("Mapping", Vector=moved, Rotation=(0.0, 0.0, math.radians(turn))).outputs[0] if turn else moved
 
+    def moved(self, at: Any, x: Any, y: Any = 0.0) -> Any:
+        """Output with a place moved along X and Y."""
+        return self.add("VectorMath", operation="ADD", _0=at, _1=self.add("CombineXYZ", X=x, Y=y).outputs[0]).outputs[0]
+
     def math(self, operation: str, first: Any, second: Any = 0.0, third: Any = 0.0) -> Any:
         """Output of Blender's math node."""
         return self.add("Math", operation=operation, _0=first, _1=second, _2=third).outputs[0]
@@ -118,6 +124,40 @@ class Tree:
             distance: of the height 1, Blender units.
         """
         return self.add("Bump", Height=height, Distance=distance, Strength=1.0).outputs["Normal"]
+
+    def seen(self, size: float) -> Any:
+        """Output with how much of a detail of this size is seen from the camera, 0 to 1; what is finer breaks up."""
+        away = self.add("CameraData").outputs["View Distance"]
+        return self.math("MINIMUM", self.math("DIVIDE", size / _DETAIL, away), 1.0)
+
+    def bricks(self, at: Any, length: float, width: float, gap: float, shift: float = 0.0) -> tuple[Any, Any]:
+        """Outputs of bricks in rows: a random number of each brick, 0 to 1, and how much of a place is gap, 0 to 1.
+
+        Gaps get wider and fainter with the distance from the camera: they would break up where pixels are wider.
+
+        Args:
+            shift: of every second row, share of the length.
+        """
+        size = {"Vector": at, "Scale": 1.0, "Brick_Width": length, "Row_Height": width, "offset": shift}
+        ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar_Smooth": 1.0}
+        number = self.add("TexBrick", Mortar_Size=0.0, **size, **ends).outputs["Color"]
+        seen = self.seen(gap)
+        line = self.add("TexBrick", Mortar_Size=self.math("DIVIDE", gap, seen), **size, **ends).outputs["Fac"]
+        return self.add("SeparateXYZ", _0=number).outputs[0], self.math("MULTIPLY", line, seen)
+
+    def glazed(self, color: Any, ior: float, roughness: float, share: Any = 1.0, **normal: Any) -> Any:
+        """Output of a dull body under a clear glaze.
+
+        Args:
+            ior: index of refraction of the glaze.
+            share: of the glaze that is there, a number or an output.
+            normal: Normal, of a bumpy surface.
+        """
+        body = self.add("BsdfDiffuse", Color=color, **normal).outputs[0]
+        white = {"distribution": "GGX", "Color": (1, 1, 1, 1), "Roughness": roughness}
+        gloss = self.add("BsdfAnisotropic", **white, **normal).outputs[0]
+        shine = self.math("MULTIPLY", self.add("Fresnel", IOR=ior, **normal).outputs[0], share)
+        return self.mix(shine, body, gloss)
 
     def mix(self, factor: Any, first: Any, second: Any) -> Any:
         """Output of a mix of two shaders.

@@ -23,7 +23,7 @@ class Options(Command):
     each number of objects occurs. The table also has the ceiling: the accuracy of a solver that assumes k = 0.29 in
     every scene.
 
-    Groups of sets: main, hard, generalization, and all (every set). docs/malevic.md describes each set.
+    Groups of sets: main, hard, generalization, and all (all sets except sup1-hard). docs/malevic.md describes each.
 
     main: sup1 asks for the biggest or smallest object. pos1 and pos compare with all objects, set-pos with objects of
     the same shape. In sup1 and pos1, all objects have the same shape. hard: pos1-hard, pos-hard, set-pos-hard and

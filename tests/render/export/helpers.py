@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from diorama.render.export import exporter
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.written_files import RECORD
 from diorama.render.store.lance.lance_store import LanceStore
@@ -36,7 +36,7 @@ def run(store: LanceStore, name: str, out: Path, options: ExportOptions | None =
     """Export, and check that progress counts each episode once."""
     options = options or ExportOptions()
     done: list[int] = []
-    report = exporter(name)(store, out, options, done.append)
+    report = format_of(name).export(store, out, options, done.append)
     chosen = store.count(options.where)
     assert sum(done) == (chosen if options.limit is None else min(chosen, options.limit))
     return report

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from diorama.render.export import exporter
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.store import open_store
 
@@ -22,7 +22,7 @@ def main(url: str, name: str, out: str, number: str) -> None:
             print("waiting", flush=True)
             time.sleep(3600)
 
-    exporter(name)(open_store(url), Path(out), ExportOptions(shard_size=10), progress)
+    format_of(name).export(open_store(url), Path(out), ExportOptions(shard_size=10), progress)
 
 
 if __name__ == "__main__":

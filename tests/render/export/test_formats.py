@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.export import exporter, reads_files, takes_shard_size
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportReport
 from diorama.render.model.errors import StoreError
 from diorama.scene_specs.language.registry import PluginError, plugins
@@ -14,14 +14,14 @@ from tests.distributions import installed, write_distribution
 def test_every_format_can_be_loaded() -> None:
     assert "folder" in plugins("exports")
     for name in plugins("exports"):
-        assert callable(exporter(name))
+        assert callable(format_of(name).export)
 
 
 def test_an_unknown_format_is_named_with_the_nearest() -> None:
     with pytest.raises(PluginError, match=r"unknown export 'foldr'.*did you mean 'folder'"):
-        exporter("foldr")
+        format_of("foldr")
     with pytest.raises(PluginError, match="unknown export 'base'"):
-        exporter("base")
+        format_of("base")
 
 
 def test_packages_add_formats(tmp_path: Path) -> None:
@@ -29,9 +29,9 @@ def test_packages_add_formats(tmp_path: Path) -> None:
     code = "FROM_FILES = True\ndef export(): ...\n"
     write_distribution(tmp_path, "acme", {"exports": points}, {"acme_export.py": code})
     with installed(tmp_path):
-        assert exporter("alone") is exporter("files")
-        assert (reads_files("alone"), reads_files("files")) == (False, True)
-        assert (takes_shard_size("alone"), takes_shard_size("files")) == (True, False)
+        assert format_of("alone").export is format_of("files").export
+        assert (format_of("alone").from_files, format_of("files").from_files) == (False, True)
+        assert (format_of("alone").sharded, format_of("files").sharded) == (True, False)
 
 
 def test_a_long_report_stays_readable() -> None:

@@ -246,7 +246,16 @@ def test_what_is_removed_is_told_beside_a_card_that_is_kept(tmp_path: Path, abou
     call(*export, "--about", about)
     assert "are kept; update them with --about" in call(*export, "--split", "train", "--overwrite")
     store.put([rendered("demo/c", split="test-x"), rendered("demo/d", split="test_x")])
-    assert "two have one name on the hub" in call(*export, "--about", about, "--overwrite", code=2)
+    assert "test-x and test_x: found one name" in call(*export, "--about", about, "--overwrite", code=2)
+
+
+def test_a_split_that_is_gone_is_not_listed(tmp_path: Path, about: Path) -> None:
+    out = tmp_path / "out"
+    for split in ("train", "test"):
+        store = LanceStore.create(str(tmp_path / f"{split}.lance"), fsync=False)
+        store.put([rendered("demo/a", split=split)])
+        call(store.url, "--out", out, "--about", about, "--overwrite")
+    assert not list(out.glob("metadata-train*")) and "metadata-train" not in (out / "README.md").read_text()
 
 
 def test_splits_whose_names_begin_alike(tmp_path: Path, about: Path) -> None:

@@ -47,6 +47,15 @@ def test_what_is_refused(look: Any, changes: dict[str, Any], path: str, problem:
     assert found == path and problem in text
 
 
+@pytest.mark.parametrize(("materials", "fails"), [(["glass"], True), (["glass", "metal"], False), (None, False)])
+def test_random_objects_of_a_material_without_words(materials: list[str] | None, fails: bool) -> None:
+    frame = {"random_objects": {"count": 2, "materials": materials}}
+    spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "look": "wood", "frames": [frame]})
+    found = [(one.path[2:], one.problem) for one in diagnostics_of(spec)]
+    expected = "found glass, whose colors do not hold in look 'wood'; add another material"
+    assert found == ([(("random_objects", "materials"), expected)] if fails else [])
+
+
 def test_a_flat_stage_has_no_ground() -> None:
     frame = {"objects": [{"shape": "circle", "color": "red", "location": [0.0, 0.0]}]}
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": "flat", "look": "wood", "frames": [frame]})

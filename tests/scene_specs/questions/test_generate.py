@@ -19,7 +19,8 @@ from diorama.scene_specs.questions.generate import (
     clevr_numbers,
     clevr_question,
 )
-from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar, plural, read_grammar, tokens_of
+from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar, tokens_of
+from diorama.scene_specs.questions.lexicon import plural
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import Node, parse_clevr, parse_program
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor

@@ -25,7 +25,7 @@ def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point()
     clouds = tree.noise(point, parameters.scale, 4.0, 0.6)
-    grit = tree.noise(point, 22.0, 1.0, 0.8)
+    grit = tree.choose(tree.seen(0.045), tree.noise(point, 22.0, 1.0, 0.8), 0.5)
     cells = tree.add("TexVoronoi", voronoi_dimensions="2D", Vector=point, Scale=4.0, Randomness=1.0)
     # A quarter of the cells has a pore: one in each would look like a grid.
     some = tree.math("GREATER_THAN", tree.add("SeparateXYZ", _0=cells.outputs["Color"]).outputs[0], 0.75)

@@ -44,6 +44,8 @@ def build(tree: Any, parameters: Parameters) -> Any:
     height = tree.math("ADD", tree.choose(over, *waves), tree.choose(over, waves[1], waves[0]), 0.0)
     round_ = tree.math("MULTIPLY_ADD", tree.choose(over, *waves), 1.4, 0.3)
     tone = tree.math("MULTIPLY_ADD", tree.choose(over, *tones), 2 * parameters.uneven, 1.0 - parameters.uneven)
-    color = tree.shade(parameters.color, tree.math("MULTIPLY", tone, tree.math("MULTIPLY_ADD", round_, 0.5, 0.62)))
-    normal = tree.bump(height, parameters.depth)
+    light = tree.math("MULTIPLY", tone, tree.math("MULTIPLY_ADD", round_, 0.5, 0.62))
+    seen = tree.seen(parameters.thread / 3)
+    color = tree.shade(parameters.color, tree.choose(seen, light, 0.945))
+    normal = tree.bump(tree.math("MULTIPLY", height, seen), parameters.depth)
     return tree.add("BsdfDiffuse", Color=color, Roughness=0.6, Normal=normal).outputs[0]

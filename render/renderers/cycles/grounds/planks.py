@@ -26,29 +26,18 @@ class Parameters(SpecModel):
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point(turn=parameters.turn)
-    size = {"Scale": 1.0, "Brick_Width": parameters.length, "Row_Height": parameters.width, "Mortar_Size": 0.016}
-    ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar": (0.5, 0.5, 0.5, 1), "Mortar_Smooth": 0.6}
-    bricks = tree.add("TexBrick", Vector=point, offset=0.37, offset_frequency=2, **size, **ends)
-    board = tree.add("SeparateXYZ", _0=bricks.outputs["Color"]).outputs[0]
+    board, gap = tree.bricks(point, parameters.length, parameters.width, 0.024, 0.37)
     # Each board is cut from another place of the tree.
     along = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.22, 3.2, 1.0)).outputs[0]
-    place = tree.add("CombineXYZ", X=tree.math("MULTIPLY", board, 37.0), Y=tree.math("MULTIPLY", board, 91.0)).outputs[
-        0
-    ]
-    cut = tree.add("VectorMath", operation="ADD", _0=along, _1=place).outputs[0]
+    cut = tree.moved(along, *(tree.math("MULTIPLY", board, far) for far in (37.0, 91.0)))
     rings = tree.noise(cut, 1.0, 2.0, 0.55, 0.7)
     # Rings are bands of the noise: their edges are what eyes take for grain.
     bands = tree.math("FRACT", tree.math("MULTIPLY", rings, 7.0))
     soft = tree.math("PINGPONG", bands, 0.5)
-    fibers = tree.noise(cut, 9.0, 1.0, 0.6)
+    fibers = tree.choose(tree.seen(0.035), tree.noise(cut, 9.0, 1.0, 0.6), 0.5)
     dark = tree.math("MULTIPLY", tree.math("ADD", soft, fibers), parameters.grain)
     light = tree.math("MULTIPLY_ADD", board, parameters.boards, 1.0 + parameters.grain / 2 - parameters.boards / 2)
     lightness = tree.math("SUBTRACT", light, dark)
-    gap = tree.math("MULTIPLY_ADD", bricks.outputs["Fac"], -0.65, 1.0)
-    color = tree.shade(parameters.color, tree.math("MULTIPLY", lightness, gap))
-    normal = tree.bump(gap, 0.012)
-    body = tree.add("BsdfDiffuse", Color=color, Normal=normal).outputs[0]
-    gloss = tree.add(
-        "BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness, Normal=normal
-    )
-    return tree.mix(tree.add("Fresnel", IOR=1.3, Normal=normal).outputs[0], body, gloss.outputs[0])
+    flat = tree.math("MULTIPLY_ADD", gap, -0.65, 1.0)
+    color = tree.shade(parameters.color, tree.math("MULTIPLY", lightness, flat))
+    return tree.glazed(color, 1.3, parameters.roughness, Normal=tree.bump(flat, 0.012))

@@ -25,12 +25,13 @@ def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point(turn=parameters.turn)
     grains = tree.add("TexVoronoi", voronoi_dimensions="2D", Vector=point, Scale=1 / parameters.grain, Randomness=1.0)
-    tone = tree.add("SeparateXYZ", _0=grains.outputs["Color"]).outputs[0]
+    any_tone = tree.add("SeparateXYZ", _0=grains.outputs["Color"]).outputs[0]
+    tone = tree.choose(tree.seen(parameters.grain), any_tone, 0.5)
     drift = tree.noise(point, 0.5, 2.0, 0.5)
     across = tree.add("SeparateXYZ", _0=point).outputs[0]
     phase = tree.math("MULTIPLY_ADD", drift, 9.0, tree.math("MULTIPLY", across, 4.0))
     ripple = tree.math("MULTIPLY_ADD", tree.math("SINE", phase), 0.5, tree.math("MULTIPLY", drift, 1.5))
     light = tree.math("MULTIPLY_ADD", tone, parameters.tones, 1.05 - parameters.tones / 2)
     color = tree.shade(parameters.color, tree.math("MULTIPLY", light, tree.math("MULTIPLY_ADD", ripple, 0.12, 0.9)))
-    rough = tree.math("MULTIPLY_ADD", tone, 0.04, ripple)
+    rough = tree.math("MULTIPLY_ADD", tone, 0.025, ripple)
     return tree.add("BsdfDiffuse", Color=color, Roughness=0.4, Normal=tree.bump(rough, parameters.ripples)).outputs[0]

@@ -1,4 +1,4 @@
-"""`stone`: pale slabs of limestone or marble, with clouds, veins and small grains."""
+"""`stone`: pale slabs of limestone or marble, with clouds, veins, small grains and narrow joints."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ class Parameters(SpecModel):
     clouds: float = Field(0.3, ge=0, le=1, description="how far places differ in lightness, share (no unit)")
     veins: float = Field(0.55, ge=0, le=1, description="how strong veins are (no unit)")
     roughness: float = Field(0.35, ge=0, le=1, description="of the polish (no unit); 0 is a mirror")
-    turn: float = Field(35.0, ge=-360, le=360, description="of the veins about Z, degrees")
+    slab: Positive = Field(4.5, description="side of a slab, Blender units")
+    turn: float = Field(35.0, ge=-360, le=360, description="of slabs and veins about Z, degrees")
 
 
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
-    point = tree.point(turn=parameters.turn)
+    floor = tree.point(turn=parameters.turn)
+    slab, joint = tree.bricks(floor, parameters.slab, parameters.slab, 0.025, 0.5)
+    # Each slab is cut from another place.
+    point = tree.moved(floor, tree.math("MULTIPLY", slab, 50.0))
     clouds = tree.noise(point, parameters.scale, 5.0, 0.62, 0.4)
     # Veins follow the clouds where these cross their mean: thin lines that branch and fade.
     stretched = tree.add("VectorMath", operation="MULTIPLY", _0=point, _1=(0.1, 0.4, 1.0)).outputs[0]
@@ -42,7 +46,8 @@ def build(tree: Any, parameters: Parameters) -> Any:
     grains = tree.noise(point, 14.0, 1.0, 0.7)
     light = tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, 0.95 - parameters.clouds)
     speckled = tree.math("ADD", light, tree.math("MULTIPLY", grains, 0.1))
-    color = tree.blend(faded, tree.shade(parameters.color, speckled), parameters.vein)
-    body = tree.add("BsdfDiffuse", Color=color).outputs[0]
-    gloss = tree.add("BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness)
-    return tree.mix(tree.add("Fresnel", IOR=1.3).outputs[0], body, gloss.outputs[0])
+    strong_joint = tree.math("MULTIPLY", joint, 0.6)
+    color = tree.blend(
+        tree.math("MAXIMUM", faded, strong_joint), tree.shade(parameters.color, speckled), parameters.vein
+    )
+    return tree.glazed(color, 1.3, parameters.roughness)

@@ -29,30 +29,12 @@ class Parameters(SpecModel):
 def build(tree: Any, parameters: Parameters) -> Any:
     """Return the output of the surface's shader."""
     point = tree.point(turn=parameters.turn)
-    size = {
-        "Scale": 1.0,
-        "Brick_Width": parameters.side,
-        "Row_Height": parameters.side,
-        "Mortar_Size": parameters.gap / 2,
-    }
-    ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar": (0.5, 0.5, 0.5, 1), "Mortar_Smooth": 0.3}
-    bricks = tree.add("TexBrick", Vector=point, offset=0.0, **size, **ends)
-    tile = tree.add("SeparateXYZ", _0=bricks.outputs["Color"]).outputs[0]
+    tile, grout = tree.bricks(point, parameters.side, parameters.side, parameters.gap)
     # Each tile has clouds of its own.
-    place = tree.add("CombineXYZ", X=tree.math("MULTIPLY", tile, 50.0)).outputs[0]
-    here = tree.add("VectorMath", operation="ADD", _0=point, _1=place).outputs[0]
-    clouds = tree.noise(here, 1.4, 3.0, 0.62, 0.5)
+    clouds = tree.noise(tree.moved(point, tree.math("MULTIPLY", tile, 50.0)), 1.4, 3.0, 0.62, 0.5)
     tone = tree.math("MULTIPLY_ADD", tile, parameters.tones, 1.0 - parameters.tones / 2)
     light = tree.math("ADD", tone, tree.math("MULTIPLY_ADD", clouds, 2 * parameters.clouds, -parameters.clouds))
-    grout = bricks.outputs["Fac"]
     color = tree.blend(grout, tree.shade(parameters.color, light), parameters.grout)
-    normal = tree.bump(tree.math("SUBTRACT", 1.0, grout), 0.02)
-    body = tree.add("BsdfDiffuse", Color=color, Normal=normal).outputs[0]
-    gloss = tree.add(
-        "BsdfAnisotropic", distribution="GGX", Color=(1, 1, 1, 1), Roughness=parameters.roughness, Normal=normal
-    )
-    # Grout is dull.
-    shine = tree.math(
-        "MULTIPLY", tree.add("Fresnel", IOR=1.35, Normal=normal).outputs[0], tree.math("SUBTRACT", 1.0, grout)
-    )
-    return tree.mix(shine, body, gloss.outputs[0])
+    # Grout is lower, and dull.
+    glaze = tree.math("SUBTRACT", 1.0, grout)
+    return tree.glazed(color, 1.35, parameters.roughness, glaze, Normal=tree.bump(glaze, 0.02))

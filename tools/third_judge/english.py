@@ -1,48 +1,20 @@
-"""Answer questions from their words and annotations.
-
-    python -m tools third-judge STORE... [--family forms] [--per-image 10] [--seed 0] [--processes 1]
-
-Asks questions about all images and compares each answer with that of this judge, which shares no code with the two
-executors: it reads the English text with a parser of its own, and computes with masks, camera and positions of the JSON
-that `render-export` writes. Then it takes every tenth question and tampers with it: another answer, or the words of its
-twin. Exit code 1 if an answer differs, a text has several answers or none, or tampering is not noticed.
-"""
+"""English questions about an image, read with a parser of the third judge's own."""
 
 from __future__ import annotations
 
-import math
-import random
 import re
-from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import cache, cached_property
+from functools import cache
 from itertools import product
-from multiprocessing import get_context
 from typing import Any
 
-from tqdm import tqdm
-
-from diorama.render.annotations.image_views import store_views
-from diorama.render.store import open_store
-from diorama.render.store.selection import iter_valid_records
-from diorama.scene_specs.language.stage import load_stage
-from diorama.scene_specs.questions.generate import Question, Questioner, families_of
-from diorama.scene_specs.questions.grammar import default_grammar
-from tools.programs import positive
+from tools.third_judge.world import USUAL, Things, Unclear, World
 
 # Value -> words for it; all other values are their own words.
 _WORDS = {
     "large": ("big",), "small": ("tiny",), "metal": ("metallic", "shiny"), "rubber": ("matte",), "cube": ("block",),
     "sphere": ("ball",),
 }  # fmt: skip
-_USUAL = {
-    "size": ("large", "small"),
-    "color": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),
-    "material": ("rubber", "metal"),
-    "kind": ("cube", "sphere", "cylinder"),
-}
 _SIDES = {
     "to the left of": "left", "to the right of": "right", "in front of": "front", "behind": "behind",
     "above": "above", "below": "below", "underneath": "below", "on top of": "on",
@@ -52,125 +24,6 @@ _SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "b
 _HIDDEN = {
     "partly hidden": False, "partly covered": False, "fully visible": True, "completely visible": True,
 }  # fmt: skip
-Things = frozenset[int]
-
-
-class Unclear(Exception):
-    """A text has no answer: it can't be read, or what it presupposes does not hold."""
-
-
-class World:
-    """An image as exported: its annotation in JSON.
-
-    Args:
-        threshold: Blender units by which one object must be beside another.
-        share: of the threshold of "few" and "many", from the line of the question.
-    """
-
-    def __init__(self, annotation: Mapping[str, Any], threshold: float, share: float | None = None) -> None:
-        pointer = (annotation.get("pointer") or {}).get("name")
-        self.items = [item for item in annotation["objects"] if item["name"] != pointer]
-        self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
-        turn = annotation["camera"]["rotation"]
-        ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))
-        if math.hypot(ahead[0], ahead[1]) < 1e-6:
-            ahead = up
-        self._right, self._ahead = turned(turn, (1, 0, 0)), ahead
-
-    @cached_property
-    def values(self) -> dict[str, list[str | None]]:
-        """Attribute -> value of each object, in words; None if it has none."""
-        kinds = [one["shape"] if ":" not in one["shape"] else None for one in self.items]
-        return {"kind": kinds, **{name: [one[name] for one in self.items] for name in ("color", "size", "material")}}
-
-    def having(self, name: str, value: str) -> Things:
-        """Objects with a value."""
-        return frozenset(k for k in self.all if self.values[name][k] == value)
-
-    def along(self, side: str, k: int) -> float:
-        """How far an object lies to a side, Blender units."""
-        axis = self._right if side in ("left", "right") else self._ahead
-        sign = -1 if side in ("left", "front") else 1
-        x, y, _ = self.items[k]["location"]
-        return float(sign * (x * axis[0] + y * axis[1]) / math.hypot(axis[0], axis[1]))
-
-    def beside(self, side: str, k: int) -> Things:
-        """Objects on a side of another one."""
-        if side in ("above", "below", "on"):
-            return frozenset(j for j in self.all - {k} if self._stacked(*((j, k) if side != "below" else (k, j)), side))
-        own = self.along(side, k)
-        return frozenset(j for j in self.all - {k} if self.along(side, j) - own > self.threshold)
-
-    def _stacked(self, over: int, under: int, side: str) -> bool:
-        (top, high), (base, low) = ((self.items[k]["location"], self._reach(k)) for k in (over, under))
-        gap = (top[2] - high[1]) - (base[2] + low[1])
-        flat = [abs(top[i] - base[i]) for i in (0, 1)]
-        within = max(flat) <= low[0] or max(flat) <= high[0]
-        return bool(within and gap >= -0.02 and (side != "on" or gap <= 0.02))
-
-    def _reach(self, k: int) -> tuple[float, float]:
-        """Half of the width and of the height of a primitive."""
-        item = self.items[k]
-        if item["shape"] not in _USUAL["kind"]:
-            raise Unclear("the extent of a model is not exported")
-        angle = math.radians(item["rotation_deg"][2])
-        wide = abs(math.cos(angle)) + abs(math.sin(angle)) if item["shape"] == "cube" else 1
-        return item["scale"] * wide, item["scale"]
-
-    def visible(self, k: int) -> bool | None:
-        """Whether an object is fully visible, by its mask; None if it is neither that nor partly hidden."""
-        item = self.items[k]
-        share = pixels(item["rle"]["counts"]) / max(item["alone_pixels"], 1)
-        return None if share > 0.7 and (share < 0.95 or item["truncated"]) else share > 0.7
-
-    def most(self, word: str, some: Things) -> int:
-        """The object that a superlative of a set means."""
-        if word.removesuffix("most") in ("left", "right", "front", "rear"):
-            side = {"rear": "behind"}.get(word[:-4], word[:-4])
-            order = sorted(some, key=lambda k: self.along(side, k))
-            clear = len(order) > 1 and self.along(side, order[-1]) - self.along(side, order[-2]) > self.threshold
-        else:
-            power = 1 if word in ("largest", "biggest") else -1
-            order = sorted(some, key=lambda k: self.items[k]["scale"] ** power)
-            sizes = [self.items[k]["scale"] ** power for k in order]
-            clear = len(order) > 1 and sizes[-1] > sizes[-2] * 1.0999
-        if not clear:
-            raise Unclear(f"no {word}")
-        return order[-1]
-
-    def nearest(self, some: Things, k: int) -> int:
-        """The object of a set that is nearest to another one."""
-        order = sorted((math.dist(self.items[j]["location"], self.items[k]["location"]), j) for j in some - {k})
-        if len(order) < 2 or order[1][0] < order[0][0] * 1.0999:
-            raise Unclear("none is nearest")
-        return order[0][1]
-
-
-def turned(quaternion: Sequence[float], vector: Sequence[float]) -> tuple[float, float, float]:
-    """A vector rotated by a quaternion w, x, y, z."""
-    w, *axis = quaternion
-
-    def cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
-        return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-
-    twice = [2 * part for part in cross(axis, vector)]
-    x, y, z = (v + w * t + c for v, t, c in zip(vector, twice, cross(axis, twice), strict=True))
-    return x, y, z
-
-
-def pixels(counts: str) -> int:
-    """The number of pixels of a mask in COCO's compressed run lengths."""
-    runs: list[int] = []
-    number = shift = 0
-    for letter in counts:
-        digit = ord(letter) - 48
-        number |= (digit & 31) << shift
-        shift += 5
-        if not digit & 32:
-            number -= (1 << shift) if digit & 16 else 0
-            runs.append(number + (runs[-2] if len(runs) > 2 else 0))
-            number = shift = 0
-    return sum(runs[1::2])
 
 
 class Reader:
@@ -180,7 +33,7 @@ class Reader:
         self._world = world
         words: dict[str, list[tuple[str, str]]] = {}
         for name, some in world.values.items():
-            for value in sorted({*_USUAL[name], *(one for one in some if one)}):
+            for value in sorted({*USUAL[name], *(one for one in some if one)}):
                 for word in (value.replace("_", " "), *_WORDS.get(value, ())):
                     words.setdefault(word, []).append((name, value))
         self._words = words
@@ -462,77 +315,3 @@ def answers(annotation: Mapping[str, Any], threshold: float, line: Mapping[str, 
         line: of `render-specs questions`.
     """
     return Reader(World(annotation, threshold, line.get("threshold"))).answers(line["question"])
-
-
-def is_judged(question: Question) -> bool:
-    """Whether an export has what a question is about: not the names and extents of models."""
-    models = any(":" in item.truth.shape for item in question.view.objects)
-    return not (models and (question.family == "vertical" or "_category" in str(question.program)))
-
-
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("stores", nargs="+")
-    parser.add_argument(
-        "--family", action="append", default=[], help="family of questions (default: all but the forms)"
-    )
-    parser.add_argument("--per-image", type=positive, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
-
-
-def main(options: Namespace) -> int:
-    """Print what was found; return the exit code."""
-    parts = [(options, number) for number in range(options.processes)]
-    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        found = sum(pool.map(judge_part, *zip(*parts, strict=True)), Counter[str]())
-    for name, number in sorted(found.items()):
-        print(f"{name:24} {number:8,}")
-    return int(bool(found["different answers"] or found["tampered, not noticed"] or not found["questions"]))
-
-
-def judge_part(options: Namespace, number: int) -> Counter[str]:
-    """Judge the questions about every N-th episode, and tampered ones."""
-    grammar, rng, found = default_grammar(), random.Random(options.seed), Counter[str]()
-    asker = Questioner(grammar, options.seed, families_of(grammar, options.family), options.per_image)
-    for url in options.stores:
-        store = open_store(url)
-        ids = sorted(key for key, _ in store.ids())[number :: options.processes]
-        for record in tqdm(iter_valid_records(store, ids, [], lambda _: None), total=len(ids), unit=" episodes"):
-            threshold = load_stage(record.scene.stage).placement.relation_threshold
-            for view, image in zip(store_views([record]), record.images, strict=True):
-                annotation = image.annotation.model_dump(mode="json")
-                asked = list(asker.ask(view))
-                made = [one for one in asked if is_judged(one)]
-                found["images"] += 1
-                found["about models, not judged"] += len(asked) - len(made)
-                for one in made:
-                    line = one.data()
-                    read = answers(annotation, threshold, line)
-                    found["questions"] += 1
-                    if read != {one.answer}:
-                        found["different answers"] += 1
-                        print(
-                            f"{view.episode}: {one.text} {one.answer!r}: the third judge says {sorted(map(str, read))}"
-                        )
-                    if rng.random() < 0.1:
-                        found["tampered"] += 1
-                        found["tampered, not noticed"] += not noticed(annotation, threshold, line, made, rng)
-    return found
-
-
-def noticed(
-    annotation: Mapping[str, Any], threshold: float, line: Mapping[str, Any], made: Sequence[Question],
-    rng: random.Random,
-) -> bool:  # fmt: skip
-    """Whether the judge notices another answer, or the words of the question's twin."""
-    answer, changed = line["answer"], dict(line)
-    if "twin" in line and rng.random() < 0.5:
-        changed["question"] = next(one.text for one in made if one.identity == line["twin"])
-    elif isinstance(answer, bool):
-        changed["answer"] = not answer
-    elif isinstance(answer, int):
-        changed["answer"] = answer + rng.choice((-1, 1))
-    else:
-        others = {one.answer for one in made if isinstance(one.answer, str)} - {answer}
-        changed["answer"] = rng.choice(sorted(others | {"other"}))
-    return answers(annotation, threshold, changed) != {changed["answer"]}

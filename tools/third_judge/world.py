@@ -1,0 +1,117 @@
+"""An image as `render-export` writes it, for the third judge: what is where, by its annotation alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from pycocotools import mask
+
+USUAL = {
+    "size": ("large", "small"),
+    "color": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),
+    "material": ("rubber", "metal"),
+    "kind": ("cube", "sphere", "cylinder"),
+}
+Things = frozenset[int]
+
+
+class Unclear(Exception):
+    """A text has no answer: it can't be read, or what it presupposes does not hold."""
+
+
+class World:
+    """An image as exported: its annotation in JSON.
+
+    Args:
+        threshold: Blender units by which one object must be beside another.
+        share: of the threshold of "few" and "many", from the line of the question.
+    """
+
+    def __init__(self, annotation: Mapping[str, Any], threshold: float, share: float | None = None) -> None:
+        pointer = (annotation.get("pointer") or {}).get("name")
+        self.items = [item for item in annotation["objects"] if item["name"] != pointer]
+        self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
+        turn = annotation["camera"]["rotation"]
+        ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))
+        if math.hypot(ahead[0], ahead[1]) < 1e-6:
+            ahead = up
+        self._right, self._ahead = turned(turn, (1, 0, 0)), ahead
+
+    @cached_property
+    def values(self) -> dict[str, list[str | None]]:
+        """Attribute -> value of each object, in words; None if it has none."""
+        kinds = [one["shape"] if ":" not in one["shape"] else None for one in self.items]
+        return {"kind": kinds, **{name: [one[name] for one in self.items] for name in ("color", "size", "material")}}
+
+    def having(self, name: str, value: str) -> Things:
+        """Objects with a value."""
+        return frozenset(k for k in self.all if self.values[name][k] == value)
+
+    def along(self, side: str, k: int) -> float:
+        """How far an object lies to a side, Blender units."""
+        axis = self._right if side in ("left", "right") else self._ahead
+        sign = -1 if side in ("left", "front") else 1
+        x, y, _ = self.items[k]["location"]
+        return float(sign * (x * axis[0] + y * axis[1]) / math.hypot(axis[0], axis[1]))
+
+    def beside(self, side: str, k: int) -> Things:
+        """Objects on a side of another one."""
+        if side in ("above", "below", "on"):
+            return frozenset(j for j in self.all - {k} if self._stacked(*((j, k) if side != "below" else (k, j)), side))
+        own = self.along(side, k)
+        return frozenset(j for j in self.all - {k} if self.along(side, j) - own > self.threshold)
+
+    def _stacked(self, over: int, under: int, side: str) -> bool:
+        (top, high), (base, low) = ((self.items[k]["location"], self._reach(k)) for k in (over, under))
+        gap = (top[2] - high[1]) - (base[2] + low[1])
+        flat = [abs(top[i] - base[i]) for i in (0, 1)]
+        within = max(flat) <= low[0] or max(flat) <= high[0]
+        return bool(within and gap >= -0.02 and (side != "on" or gap <= 0.02))
+
+    def _reach(self, k: int) -> tuple[float, float]:
+        """Half of the width and of the height of a primitive."""
+        item = self.items[k]
+        if item["shape"] not in USUAL["kind"]:
+            raise Unclear("the extent of a model is not exported")
+        angle = math.radians(item["rotation_deg"][2])
+        wide = abs(math.cos(angle)) + abs(math.sin(angle)) if item["shape"] == "cube" else 1
+        return item["scale"] * wide, item["scale"]
+
+    def visible(self, k: int) -> bool | None:
+        """Whether an object is fully visible, by its mask; None if it is neither that nor partly hidden."""
+        item = self.items[k]
+        share = int(mask.area(item["rle"])) / max(item["alone_pixels"], 1)
+        return None if share > 0.7 and (share < 0.95 or item["truncated"]) else share > 0.7
+
+    def most(self, word: str, some: Things) -> int:
+        """The object that a superlative of a set means."""
+        if word.removesuffix("most") in ("left", "right", "front", "rear"):
+            side = {"rear": "behind"}.get(word[:-4], word[:-4])
+            order = sorted(some, key=lambda k: self.along(side, k))
+            clear = len(order) > 1 and self.along(side, order[-1]) - self.along(side, order[-2]) > self.threshold
+        else:
+            power = 1 if word in ("largest", "biggest") else -1
+            order = sorted(some, key=lambda k: self.items[k]["scale"] ** power)
+            sizes = [self.items[k]["scale"] ** power for k in order]
+            clear = len(order) > 1 and sizes[-1] > sizes[-2] * 1.0999
+        if not clear:
+            raise Unclear(f"no {word}")
+        return order[-1]
+
+    def nearest(self, some: Things, k: int) -> int:
+        """The object of a set that is nearest to another one."""
+        order = sorted((math.dist(self.items[j]["location"], self.items[k]["location"]), j) for j in some - {k})
+        if len(order) < 2 or order[1][0] < order[0][0] * 1.0999:
+            raise Unclear("none is nearest")
+        return order[0][1]
+
+
+def turned(quaternion: Sequence[float], vector: Sequence[float]) -> Any:
+    """A vector rotated by a quaternion w, x, y, z."""
+    w, *axis = quaternion
+    twice = 2 * np.cross(axis, vector)
+    return vector + w * twice + np.cross(axis, twice)
