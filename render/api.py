@@ -258,7 +258,7 @@ def live(
         PluginError: the benchmark is unknown.
     """
     require_module("ray")
-    from diorama.render.run.live import Live, LiveOptions
+    from diorama.render.run.live import BATCH_ONLY, Live, LiveOptions
     from diorama.render.run.options import parse_options
 
     _check_size(size)
@@ -270,10 +270,16 @@ def live(
         if find_benchmark(source.benchmark).items is None:
             raise UsageError(f"benchmark {source.benchmark} has no evaluation items; pass questions=N for N per image")
     given = {"profile": profile, "size": size, "look": look, "workers": workers, "address": address}
-    more = dict(run or {})
+    given |= {"renderer": renderer, "device": device}
+    more = {"library": library_setting(), **(run or {})}
+    if wrong := sorted(more.keys() & {*given, *BATCH_ONLY}):
+        raise UsageError(
+            f"run: found {', '.join(wrong)}; a stream takes {', '.join(given)} as arguments, and has no "
+            f"{', '.join(BATCH_ONLY)}"
+        )
     if "asset_roots" in more:
         more["asset_roots"] = _roots(more["asset_roots"])
-    run_options = parse_options({"library": library_setting(), "renderer": renderer, "device": device, **given, **more})
+    run_options = parse_options({**given, **more})
     store = None if record is None else _path("record", record)
     return Live(LiveOptions(sources, seed, ahead, questions, store, run_options))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from collections import deque
 from collections.abc import Iterator
 
-from diorama.render.model.errors import DioramaError
+from diorama.render.model.errors import DioramaError, UsageError
 from diorama.render.run.worker import Done, Failure, Task
+from diorama.scene_specs.reading.blocks import BLOCK
 
 _WAIT_SECONDS = 1.0
 
@@ -16,15 +19,16 @@ class ClosedError(DioramaError):
 
 
 class Feed(Iterator[Task | None]):
-    """The episodes of a stream: an iterator of tasks for the render loop, and the Sink of what it renders.
+    """The episodes of a stream: an iterator of tasks for the render loop, and the sink of what it renders.
 
     Args:
-        tasks: without end.
+        tasks: without end; read in a thread, since a benchmark may need half a minute for a block.
         ahead: maximum number of episodes that the caller has not taken.
 
     Attributes:
         endless: tasks may follow although none is ready.
         hurry: unused; the others are those of a Committer that has nothing to do.
+        process: that made the feed, and may use it.
         error: why the loop has ended; None while it runs.
     """
 
@@ -32,20 +36,37 @@ class Feed(Iterator[Task | None]):
     unsaved, full, endless = 0, False, True
 
     def __init__(self, tasks: Iterator[Task], ahead: int) -> None:
-        self._tasks, self.ahead = tasks, ahead
+        self.ahead, self.process = ahead, os.getpid()
         self._changed = threading.Condition()
+        self._ready: deque[Task | BaseException] = deque()
         self._numbers: dict[str, int] = {}
         self._done: dict[int, Done | Failure] = {}
         self._read = self._taken = 0
         self._closed = False
         self.hurry = threading.Event()
         self.error: BaseException | None = None
+        threading.Thread(target=self._prepare, args=(tasks,), name="diorama-specs", daemon=True).start()
+
+    def _prepare(self, tasks: Iterator[Task]) -> None:
+        """Read tasks, until the feed is closed."""
+        try:
+            for task in tasks:
+                self._ready.append(task)
+                with self._changed:
+                    while len(self._ready) >= BLOCK and not self._closed:
+                        self._changed.wait(_WAIT_SECONDS)
+                if self._closed:
+                    return
+        except BaseException as error:
+            self._ready.append(error)
 
     def __next__(self) -> Task | None:
-        """Return the next task, None while enough are ahead of the caller."""
-        if self._read - self._taken >= self.ahead:
+        """Return the next task, None if none is ready, or while enough are ahead of the caller."""
+        if self._read - self._taken >= self.ahead or not self._ready:
             return None
-        task = next(self._tasks)
+        task = self._ready.popleft()
+        if isinstance(task, BaseException):
+            raise task
         self._numbers[task.episode.id] = self._read
         self._read += 1
         return task
@@ -63,7 +84,7 @@ class Feed(Iterator[Task | None]):
     def poll(self, force: bool = False) -> list[Done | Failure]:
         """Return nothing. Raises ClosedError once the caller has closed the stream, which ends the loop."""
         if self._closed:
-            raise ClosedError("closed")
+            raise ClosedError("the stream was closed")
         return []
 
     def finish(self, seconds: float | None = None) -> list[Done | Failure]:
@@ -76,6 +97,7 @@ class Feed(Iterator[Task | None]):
 
     def end(self, error: BaseException) -> None:
         """Raise an error in the caller."""
+        self.close()
         with self._changed:
             self.error = error
             self._changed.notify_all()
@@ -85,7 +107,12 @@ class Feed(Iterator[Task | None]):
 
         Raises:
             DioramaError: the loop has ended.
+            UsageError: this process is a fork.
         """
+        if self.process != os.getpid():
+            raise UsageError(
+                "a stream can't be read in a forked process; pass multiprocessing_context='spawn' to the DataLoader"
+            )
         with self._changed:
             while self._taken not in self._done:
                 if self.error is not None:

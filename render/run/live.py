@@ -41,6 +41,7 @@ from diorama.render.store import open_or_create
 from diorama.render.store.rows import decode, record_of
 from diorama.render.store.selection import Selection
 from diorama.scene_specs.language.items import Item, item_id
+from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source
 from diorama.scene_specs.reading.source import parse_episode, spec_json
 
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 30.0
+# Options of a run that have no meaning for an endless one.
+BATCH_ONLY = ("limit", "metrics", "part", "resume", "skip_broken", "until")
 
 
 @dataclass(frozen=True)
@@ -150,14 +153,18 @@ class _SharedRay:
 
     def __init__(self) -> None:
         self._lock, self._stack, self._users = threading.Lock(), ExitStack(), 0
-        self._nodes: list[Node] = []
+        self._nodes, self._address = list[Node](), ""
 
     @contextmanager
     def connected(self, options: RunOptions) -> Iterator[list[Node]]:
-        """Yield the nodes; a second stream uses the Ray of the first. Raises what `ray_nodes` raises."""
+        """Yield the nodes; a second stream uses the Ray of the first. Raises what `ray_nodes` raises, or UsageError."""
         with self._lock:
+            address = options.address or "this machine"
             if not self._users:
                 self._nodes = self._stack.enter_context(ray_nodes(options.address, options.logical_gpus))
+                self._address = address
+            elif address != self._address:
+                raise UsageError(f"address: found {address} while another stream is on {self._address}; close that one")
             self._users += 1
         try:
             yield self._nodes
@@ -177,20 +184,25 @@ def _run(options: RunOptions, feed: Feed) -> None:
     try:
         progress = Progress(summary, dry_run=True, on_progress=lambda done, total: None)
         with _shared_ray.connected(options) as nodes, closing(EventLog(options.json_log)) as events:
-            loop = RenderLoop(feed, None, options, summary, progress, events, sink=feed)
+            loop = RenderLoop(feed, feed, options, summary, progress, events)
             loop.go(plan_workers(options, nodes, feed.ahead), Interrupts())
-        raise RenderError("the stream of items has ended")
+        raise RenderError(f"the stream has ended: {counted(len(summary.failed), 'episode')} failed (max_failures)")
     except BaseException as error:
         feed.end(error)
 
 
 def _close(feed: Feed, thread: threading.Thread, committer: Committer | None) -> None:
     """End the workers and commit what was shown. May run in any thread, and as Python ends."""
+    if feed.process != os.getpid():  # A fork's copy.
+        return
     feed.close()
     if thread is not threading.current_thread():
         thread.join(_CLOSE_SECONDS)
     if committer is not None:
         _warn_of_failures(committer.finish(_CLOSE_SECONDS))
+        committer.close()
+        if committer.unsaved:
+            log.warning("%s not recorded in time", counted(committer.unsaved, "episode"))
 
 
 def _warn_of_failures(stored: list[Done | Failure]) -> None:
@@ -211,31 +223,25 @@ class Live(Iterator[LiveItem]):
 
     def __init__(self, options: LiveOptions) -> None:
         self.options = options
-        # Number of the next episode, and how many items of it to leave out.
-        self._episode = self._skipped = 0
+        # Number of the episode of the next item, and how many of its items were given.
+        self._episode = self._given = 0
         self._reset()
 
     def _reset(self) -> None:
         self._feed: Feed | None = None
         self._committer: Committer | None = None
-        self._shown: Done | None = None
         self._items: deque[LiveItem] = deque()
-        self._given = self._without = self._process = 0
+        self._without = 0
         self._end: Callable[[], object] = list
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what the next item follows from."""
-        return {"options": self.options, "position": self.position}
+        return {"options": self.options, "position": (self._episode, self._given)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.options = state["options"]
-        self._episode, self._skipped = state["position"]
+        self._episode, self._given = state["position"]
         self._reset()
-
-    @property
-    def position(self) -> tuple[int, int]:
-        """Number of the episode of the next item, and how many of its items were given."""
-        return (self._episode - 1, self._given) if self._items else (self._episode, self._skipped)
 
     def skip(self, episodes: int) -> Live:
         """Leave out episodes before the first item; return this stream.
@@ -243,11 +249,13 @@ class Live(Iterator[LiveItem]):
         Questions are balanced over the images of a block, so up to 255 episodes are rendered and left out with them.
 
         Raises:
-            UsageError: the stream has begun.
+            UsageError: the stream has begun, or the number is negative.
         """
         if self._feed is not None:
             raise UsageError("skip: the stream has begun; call skip before the first item")
-        self._episode, self._skipped = self._episode + episodes, 0
+        if episodes < 0:
+            raise UsageError(f"skip: found {episodes}; expected a number of episodes of at least 0")
+        self._episode, self._given = self._episode + episodes, 0
         return self
 
     def __next__(self) -> LiveItem:
@@ -258,18 +266,19 @@ class Live(Iterator[LiveItem]):
         """
         while not self._items:
             self._read()
+        item = self._items.popleft()
         self._given += 1
-        self._record()
-        return self._items.popleft()
+        if not self._items:
+            self._episode, self._given = self._episode + 1, 0
+        return item
 
-    def _start(self) -> None:
-        self._process = os.getpid()
+    def _start(self) -> Feed:
+        if self.options.record is not None:
+            self._committer = Committer(open_or_create(self.options.record), self.options.run)
         # Questions follow from the earlier images of their block.
         self._number = self._episode if self.options.questions is None else self._episode // BLOCK * BLOCK
         self._make = items_maker(Selection(questions=self.options.questions))
         feed = self._feed = Feed(_tasks(self.options, self._number), self.options.ahead)
-        if self.options.record is not None:
-            self._committer = Committer(open_or_create(self.options.record), self.options.run)
         thread = threading.Thread(target=_run, args=(self.options.run, feed), name="diorama-live", daemon=True)
         end = weakref.finalize(self, _close, feed, thread, self._committer)
         # Before Ray's own handler, which was registered when Ray was imported.
@@ -277,20 +286,16 @@ class Live(Iterator[LiveItem]):
         atexit.register(end)
         self._end = end
         thread.start()
+        return feed
 
     def _read(self) -> None:
         """Take the next episode and make its items."""
-        if self._feed is None:
-            self._start()
-        assert self._feed is not None
-        if self._process != os.getpid():
-            raise UsageError(
-                "a stream can't be read in a forked process; pass multiprocessing_context='spawn' to the DataLoader"
-            )
-        done = self._feed.take()
-        if self._number % BLOCK == 0:
+        done = (self._feed or self._start()).take()
+        number, self._number = self._number, self._number + 1
+        if number > self._episode:  # The last one had no items.
+            self._episode, self._given = number, 0
+        if number % BLOCK == 0:
             self._make = items_maker(Selection(questions=self.options.questions))
-        self._number += 1
         items: list[LiveItem] = []
         if isinstance(done, Failure):
             log.warning("left out: %s", done.message)
@@ -298,22 +303,16 @@ class Live(Iterator[LiveItem]):
             (row,) = decode([done.row]).to_pylist()
             record = record_of(row)
             items = [LiveItem(item, record) for item in self._make(record)]
-        if self._number <= self._episode:
+        if number < self._episode:
             return
         self._without = 0 if items else self._without + 1
         if self._without > BLOCK:
             why = f"; the last: {done.message}" if isinstance(done, Failure) else ""
             raise UsageError(f"{self._without} episodes in a row have no item{why}")
-        self._items.extend(items[self._skipped :])
-        self._given, self._skipped, self._episode = self._skipped, 0, self._number
-        self._shown = done if isinstance(done, Done) else None
-
-    def _record(self) -> None:
-        """Keep the episode of an item in the store."""
+        self._items.extend(items[self._given :])
         if self._committer is not None:
-            if self._shown is not None:
-                self._committer.add(self._shown)
-                self._shown = None
+            if self._items and isinstance(done, Done):
+                self._committer.add(done)
             _warn_of_failures(self._committer.poll())
 
     def torch_dataset(self, length: int, transform: Callable[[LiveItem], Any] | None = None) -> LiveDataset:
@@ -338,10 +337,10 @@ class Live(Iterator[LiveItem]):
     def close(self) -> None:
         """End the workers and commit what was shown. A later item starts them again."""
         atexit.unregister(self._end)
-        position = self.position
-        self._end()
-        self._reset()
-        self._episode, self._skipped = position
+        try:
+            self._end()
+        finally:
+            self._reset()
 
     def __enter__(self) -> Live:
         return self

@@ -105,6 +105,16 @@ def sources_of(benchmark: str | Mapping[str, Any], options: Mapping[str, Any]) -
         if set_here := sorted({"count", "seed"} & {*source.options}):
             raise UsageError(f"benchmark {source.benchmark}: {set_here[0]} can't be an option of an endless stream")
         source.generate(1, 0)
+    if not sources:
+        raise UsageError(
+            'found a mixture of no benchmarks; expected weights by name, such as {"mewl": 2, "malevic": 1}'
+        )
+    lightest = min(sources, key=lambda source: source.weight)
+    if BLOCK * lightest.weight < sum(source.weight for source in sources):
+        raise UsageError(
+            f"benchmark {lightest.benchmark}: found weight {lightest.weight}, less than one of {BLOCK} episodes; "
+            "raise it, or lower the others"
+        )
     return tuple(sources)
 
 
@@ -134,7 +144,7 @@ class Blocks:
         total, done, specs = sum(source.weight for source in self._sources), 0.0, list[dict[str, Any]]()
         for index, source in enumerate(self._sources):
             done += source.weight
-            specs += self._part(index, f"{self._name}.{number}.{index}", round(BLOCK * done / total) - len(specs))
+            specs += self._part(index, f"{self._name}.{number}.{index}", int(BLOCK * done / total + 0.5) - len(specs))
         return shuffled(generator(self._seed, f"{self._name}.{number}", "order"), specs)
 
     def _part(self, index: int, name: str, wanted: int) -> list[dict[str, Any]]:
