@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Iterator
 
 from diorama.render.model.errors import DioramaError, UsageError
 from diorama.render.run.worker import Done, Failure, Task
-from diorama.scene_specs.reading.blocks import BLOCK
 
 _WAIT_SECONDS = 1.0
 
@@ -22,7 +20,7 @@ class Feed(Iterator[Task | None]):
     """The episodes of a stream: an iterator of tasks for the render loop, and the sink of what it renders.
 
     Args:
-        tasks: without end; read in a thread, since a benchmark may need half a minute for a block.
+        tasks: without end; None while the next one is not ready.
         ahead: maximum number of episodes that the caller has not taken.
 
     Attributes:
@@ -35,40 +33,22 @@ class Feed(Iterator[Task | None]):
     seconds = last_seconds = 0.0
     unsaved, full, endless = 0, False, True
 
-    def __init__(self, tasks: Iterator[Task], ahead: int) -> None:
-        self.ahead, self.process = ahead, os.getpid()
+    def __init__(self, tasks: Iterator[Task | None], ahead: int) -> None:
+        self._tasks, self.ahead, self.process = tasks, ahead, os.getpid()
         self._changed = threading.Condition()
-        self._ready: deque[Task | BaseException] = deque()
         self._numbers: dict[str, int] = {}
         self._done: dict[int, Done | Failure] = {}
         self._read = self._taken = 0
         self._closed = False
         self.hurry = threading.Event()
         self.error: BaseException | None = None
-        threading.Thread(target=self._prepare, args=(tasks,), name="diorama-specs", daemon=True).start()
-
-    def _prepare(self, tasks: Iterator[Task]) -> None:
-        """Read tasks, until the feed is closed."""
-        try:
-            for task in tasks:
-                self._ready.append(task)
-                with self._changed:
-                    while len(self._ready) >= BLOCK and not self._closed:
-                        self._changed.wait(_WAIT_SECONDS)
-                if self._closed:
-                    return
-        except BaseException as error:
-            self._ready.append(error)
 
     def __next__(self) -> Task | None:
         """Return the next task, None if none is ready, or while enough are ahead of the caller."""
-        if self._read - self._taken >= self.ahead or not self._ready:
-            return None
-        task = self._ready.popleft()
-        if isinstance(task, BaseException):
-            raise task
-        self._numbers[task.episode.id] = self._read
-        self._read += 1
+        task = next(self._tasks) if self._read - self._taken < self.ahead else None
+        if task is not None:
+            self._numbers[task.episode.id] = self._read
+            self._read += 1
         return task
 
     def add(self, done: Done | Failure) -> None:
@@ -97,7 +77,6 @@ class Feed(Iterator[Task | None]):
 
     def end(self, error: BaseException) -> None:
         """Raise an error in the caller."""
-        self.close()
         with self._changed:
             self.error = error
             self._changed.notify_all()

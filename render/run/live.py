@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -134,12 +135,29 @@ class LiveItem:
         return self.item.score(reply)
 
 
-def _tasks(options: LiveOptions, first: int) -> Iterator[Task]:
-    """Yield the episodes of a shard without end, beginning with number `first` of the shard."""
+def _generated(blocks: Blocks, number: int) -> Future[list[dict[str, Any]]]:
+    """Generate a block in a thread that does not keep Python from ending; some benchmarks need half a minute."""
+    found = Future[list[dict[str, Any]]]()
+
+    def generate() -> None:
+        try:
+            found.set_result(blocks.block(number))
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=generate, daemon=True).start()
+    return found
+
+
+def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:
+    """Yield the episodes of a shard without end, beginning with number `first` of the shard; None if none is ready."""
     blocks, run = Blocks(options.sources, options.seed, options.epoch), options.run
     index, shards = options.shard
+    following = _generated(blocks, index + shards * (first // BLOCK))
     for number in count(first // BLOCK):
-        specs = blocks.block(index + shards * number)
+        while not following.done():
+            yield None
+        specs, following = following.result(), _generated(blocks, index + shards * (number + 1))
         for spec in specs[first % BLOCK :] if number == first // BLOCK else specs:
             episode = parse_episode(spec_json(spec))
             if run.look is not None:

@@ -1,7 +1,7 @@
 """What `diorama.live` costs: `python -m tests.render.run.live_measures {overhead,sizes,memory} [number]`.
 
-overhead    episodes of MEWL, by a batch and by a stream in turn, each in a process of its own: seconds from the call
-            and from the first episode to the last
+overhead    episodes of MEWL, by a batch and by a stream in turn, each in a process of its own: seconds and CPU
+            seconds from the call, and from the first episode to the last
 sizes       items per second at three sizes
 memory      minutes of a stream: items, and the memory of all of its processes
 """
@@ -10,37 +10,49 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import diorama
+from diorama.render.run import live
 from diorama.scene_specs.reading.blocks import Blocks, sources_of
 
 OPTIONS: dict[str, Any] = {"size": (160, 120)}
 MEWL: dict[str, Any] = {"split": "train"}
 
 
-def by_batch(number: int) -> list[float]:
-    """When each episode was done, in seconds after the call."""
-    specs, times = Blocks(sources_of("mewl", MEWL), 1).block(0)[:number], list[float]()
+def by_batch(number: int) -> list[tuple[float, float]]:
+    """When each episode was done: seconds after the call, and CPU seconds of all processes."""
+    specs, times = Blocks(sources_of("mewl", MEWL), 1).block(0)[:number], list[tuple[float, float]]()
+    start = time.monotonic()
+
+    def note(*_: int) -> None:
+        times.append((time.monotonic() - start, cpu_seconds()))
+
     with tempfile.TemporaryDirectory() as folder:
-        start = time.monotonic()
-        diorama.render_to_store(
-            specs, Path(folder) / "s.lance", profile="draft", **OPTIONS,
-            progress=lambda *_: times.append(time.monotonic() - start),
-        )  # fmt: skip
+        diorama.render_to_store(specs, Path(folder) / "s.lance", profile="draft", **OPTIONS, progress=note)
     return times
 
 
-def by_stream(number: int) -> list[float]:
-    """When each item was there, in seconds after the call; those of MEWL are episodes."""
-    start = time.monotonic()
-    with diorama.live("mewl", seed=1, **OPTIONS, **MEWL) as stream:
-        return [time.monotonic() - start for _ in itertools.islice(stream, number)]
+def by_stream(number: int) -> list[tuple[float, float]]:
+    """The same for items, which are episodes with MEWL; the stream has no further ones."""
+
+    def tasks(options: Any, first: int) -> Iterator[Any]:
+        given = endless(options, first)
+        yield from itertools.islice((task for task in given if task is not None), number)
+        yield from itertools.repeat(None)
+
+    endless, start = live._tasks, time.monotonic()
+    with patch.object(live, "_tasks", tasks), diorama.live("mewl", seed=1, **OPTIONS, **MEWL) as stream:
+        return [(time.monotonic() - start, cpu_seconds()) for _ in itertools.islice(stream, number)]
 
 
 def overhead(number: int) -> None:
@@ -48,9 +60,12 @@ def overhead(number: int) -> None:
     for kind in ["by_batch", "by_stream"] * 3:
         code = f"from tests.render.run.live_measures import *; print(json.dumps({kind}({number})))"
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
-        times = json.loads(done.stdout)
+        times = json.loads(done.stdout.splitlines()[-1])
         assert len(times) == number
-        sys.stdout.write(f"{kind}: {times[-1]:.2f} s, {times[-1] - times[0]:.2f} s from the first episode\n")
+        (first, begun), (last, used) = times[0], times[-1]
+        sys.stdout.write(
+            f"{kind}: {last:.2f} s, {last - first:.2f} after the first; {used:.2f} CPU s, {used - begun:.2f}\n"
+        )
         sys.stdout.flush()
 
 
@@ -81,30 +96,41 @@ def memory(minutes: int) -> None:
         for number, _ in enumerate(stream, 1):
             if (now := time.monotonic() - start) - shown >= 120:
                 shown = now
-                sys.stdout.write(f"{now / 60:.1f} min, {number} items: {_memory_of_descendants()} MB\n")
+                sys.stdout.write(f"{now / 60:.1f} min, {number} items: {megabytes()} MB\n")
                 sys.stdout.flush()
             if now > 60 * minutes:
                 break
 
 
-def _memory_of_descendants() -> int:
-    """MB of this process and its descendants; memory that they share counts once."""
-    found, parents = 0, {}
+def descendants() -> list[Path]:
+    """Folders in /proc of this process and its descendants."""
+    parents: dict[str, str] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with suppress(OSError):
             parents[path.parent.name] = path.read_text().rpartition(")")[2].split()[1]
-        except OSError:
-            continue
-    here = {str(Path("/proc/self").resolve().name)}
+    here = {str(os.getpid())}
     while more := {pid for pid, parent in parents.items() if parent in here} - here:
         here |= more
-    for pid in here:
-        try:
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        found += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return [Path("/proc") / pid for pid in here]
+
+
+def megabytes() -> int:
+    """Memory of these; what they share counts once."""
+    found = 0
+    for folder in descendants():
+        with suppress(OSError):
+            lines = (folder / "smaps_rollup").read_text().splitlines()
+            found += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return found // 1000
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of these, and of those that have ended."""
+    found = 0
+    for folder in descendants():
+        with suppress(OSError):
+            found += sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:15]))
+    return found / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":
