@@ -6,14 +6,10 @@ import os
 import threading
 from collections.abc import Iterator
 
-from diorama.render.model.errors import DioramaError, UsageError
+from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.run.worker import Done, Failure, Task
 
 _WAIT_SECONDS = 1.0
-
-
-class ClosedError(DioramaError):
-    """The caller has closed the stream."""
 
 
 class Feed(Iterator[Task | None]):
@@ -62,9 +58,9 @@ class Feed(Iterator[Task | None]):
         self.add(failure)
 
     def poll(self, force: bool = False) -> list[Done | Failure]:
-        """Return nothing. Raises ClosedError once the caller has closed the stream, which ends the loop."""
+        """Return nothing. Raises RenderError once the caller has closed the stream, which ends the loop."""
         if self._closed:
-            raise ClosedError("the stream was closed")
+            raise RenderError("the stream was closed")
         return []
 
     def finish(self, seconds: float | None = None) -> list[Done | Failure]:

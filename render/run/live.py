@@ -81,58 +81,42 @@ class LiveOptions:
     epoch: int = 0
 
 
-@dataclass(frozen=True)
-class LiveItem:
+@dataclass(frozen=True, kw_only=True)
+class LiveItem(Item):
     """A question about rendered images, with one right answer.
 
     Attributes:
-        item: the question; has `parts`, `task`, `groups` and more.
         record: the episode that it is about.
     """
 
-    item: Item
     record: EpisodeRecord
 
     @property
     def id(self) -> str:
         """Its id: the same in `render-eval` on the recorded store."""
-        return item_id(self.record.episode_id, self.item)
+        return item_id(self.record.episode_id, self)
 
     @property
     def message(self) -> list[str | bytes]:
         """What to show a model, in order: texts, and images as PNG."""
         images = {image.name: image.png for image in self.record.images}
-        return [images[part.image] if part.image else part.text for part in self.item.parts]
+        return [images[part.image] if part.image else part.text for part in self.parts]
 
     @property
     def question(self) -> str:
         """The texts of the message."""
-        return "\n".join(part.text for part in self.item.parts if part.text)
+        return "\n".join(part.text for part in self.parts if part.text)
 
     @cached_property
     def images(self) -> list[NDArray[np.uint8]]:
         """The images of the message, in its order: (H, W, 3), sRGB."""
         images = {image.name: image for image in self.record.images}
-        return [images[part.image].color() for part in self.item.parts if part.image]
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """All valid answers."""
-        return self.item.options
-
-    @property
-    def answer(self) -> str:
-        """The right one of the options."""
-        return self.item.answer
+        return [images[part.image].color() for part in self.parts if part.image]
 
     @property
     def spec(self) -> dict[str, Any]:
         """The spec of the episode, which renders to the same images again."""
         return self.record.job.spec
-
-    def score(self, reply: object) -> float:
-        """Return 1.0 for a reply that gives the right answer, 0.0 for any other; see `Item.score`."""
-        return self.item.score(reply)
 
 
 def _generated(blocks: Blocks, number: int) -> Future[list[dict[str, Any]]]:
@@ -157,8 +141,11 @@ def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:
     for number in count(first // BLOCK):
         while not following.done():
             yield None
-        specs, following = following.result(), _generated(blocks, index + shards * (number + 1))
-        for spec in specs[first % BLOCK :] if number == first // BLOCK else specs:
+        for position, spec in enumerate(following.result()):
+            if position == BLOCK // 2:
+                following = _generated(blocks, index + shards * (number + 1))
+            if BLOCK * number + position < first:
+                continue
             episode = parse_episode(spec_json(spec))
             if run.look is not None:
                 episode = episode.model_copy(update={"look": run.look})
@@ -239,10 +226,9 @@ class Live(Iterator[LiveItem]):
         options: of the stream.
     """
 
-    def __init__(self, options: LiveOptions) -> None:
-        self.options = options
+    def __init__(self, options: LiveOptions, episode: int = 0, given: int = 0) -> None:
         # Number of the episode of the next item, and how many of its items were given.
-        self._episode = self._given = 0
+        self.options, self._episode, self._given = options, episode, given
         self._reset()
 
     def _reset(self) -> None:
@@ -252,14 +238,9 @@ class Live(Iterator[LiveItem]):
         self._without = 0
         self._end: Callable[[], object] = list
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Return what the next item follows from."""
-        return {"options": self.options, "position": (self._episode, self._given)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.options = state["options"]
-        self._episode, self._given = state["position"]
-        self._reset()
+        return Live, (self.options, self._episode, self._given)
 
     def skip(self, episodes: int) -> Live:
         """Leave out episodes before the first item; return this stream.
@@ -320,7 +301,7 @@ class Live(Iterator[LiveItem]):
         else:
             (row,) = decode([done.row]).to_pylist()
             record = record_of(row)
-            items = [LiveItem(item, record) for item in self._make(record)]
+            items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
         if number < self._episode:
             return
         self._without = 0 if items else self._without + 1

@@ -130,7 +130,7 @@ def test_no_more_than_ahead_is_rendered_and_a_slow_caller_loses_nothing() -> Non
 def test_each_benchmark_gives_items_that_render_again_from_their_specs(name: str, options: dict[str, Any]) -> None:
     with diorama.live(name, **SMALL, workers=1, ahead=2, **options) as live:
         item = next(live)
-    assert item.score(item.answer) == item.score(item.item.label) == 1.0
+    assert item.score(item.answer) == item.score(item.label) == 1.0
     assert all(item.score(other) == 0.0 for other in item.options if other != item.answer)
     assert item.score("\n".join(item.options)) == item.score(item.question) == item.score("") == 0.0
     assert all(image.dtype == "uint8" for image in item.images)

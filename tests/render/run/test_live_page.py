@@ -36,7 +36,7 @@ from verifiers.v1.graph import MessageNode
 from verifiers.v1.types import AssistantMessage
 taskset = DioramaTaskset(vf.TasksetConfig())
 for task in itertools.islice(taskset, 3):
-    for reply, expected in ((task.item.item.label, 1.0), ("", 0.0), (" ".join(task.item.options), 0.0)):
+    for reply, expected in ((task.item.label, 1.0), ("", 0.0), (" ".join(task.item.options), 0.0)):
         given = vf.TraceTask(type="DioramaTask", data=task.data)
         trace = vf.Trace.model_construct(task=given, nodes=[], rewards={}, metrics={}, root_reply=reply)
         asyncio.run(task.score(trace))
