@@ -213,7 +213,8 @@ def _close(feed: Feed, thread: threading.Thread, committer: Committer | None) ->
 def _warn_of_failures(stored: list[Done | Failure]) -> None:
     for failure in stored:
         if isinstance(failure, Failure):
-            log.warning("%s", failure.message)
+            why = "the store has one of this id that was made from something else; record into another store"
+            log.warning("episode %s was not recorded: %s", failure.episode_id, why)
 
 
 class Live(Iterator[LiveItem]):

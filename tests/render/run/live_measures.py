@@ -2,7 +2,7 @@
 
 overhead    episodes of MEWL, by a batch and by a stream in turn, each in a process of its own: seconds and CPU
             seconds from the call, and from the first episode to the last
-sizes       items per second at three sizes
+sizes       what an item costs at three sizes
 memory      minutes of a stream: items, and the memory of all of its processes
 """
 
@@ -56,7 +56,7 @@ def by_stream(number: int) -> list[tuple[float, float]]:
 
 
 def overhead(number: int) -> None:
-    """Print the times of both, three times."""
+    """Print the times of both, three times each."""
     for kind in ["by_batch", "by_stream"] * 3:
         code = f"from tests.render.run.live_measures import *; print(json.dumps({kind}({number})))"
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
@@ -70,23 +70,23 @@ def overhead(number: int) -> None:
 
 
 def sizes(number: int) -> None:
-    """Print the rates of items after the first 16."""
+    """Print what items cost after the first 8."""
     benchmarks: dict[str, dict[str, Any]] = {
         "clevr": {"questions": 1},
         "mewl": MEWL,
         "malevic": {"name": "pos1", **MEWL},
     }
-    for name, options in benchmarks.items():
-        for size in ((64, 48), (160, 120), (320, 240)):
-            with diorama.live(name, seed=1, size=size, **options) as stream:
-                items = list(itertools.islice(stream, 16))
-                start, images = time.monotonic(), 0
-                for item in itertools.islice(stream, number):
-                    images += len(item.images)
-                rate = number / (time.monotonic() - start)
-            sys.stdout.write(f"{name} {size}: {rate:.2f} items/s, {images / number:.1f} images per item\n")
-            sys.stdout.flush()
-            assert len(items) == 16
+    for (name, options), size in itertools.product(benchmarks.items(), ((64, 48), (160, 120), (320, 240))):
+        with diorama.live(name, seed=1, size=size, ahead=4, **options) as stream:
+            warm = len([*itertools.islice(stream, 8)])
+            start, used = time.monotonic(), cpu_seconds()
+            images = sum(len(item.images) for item in itertools.islice(stream, number))
+            seconds, used = time.monotonic() - start, cpu_seconds() - used
+        sys.stdout.write(
+            f"{name} {size}: {used / number:.2f} CPU s and {seconds / number:.2f} s per item of {images / number:.1f} "
+            f"images, after {warm}\n"
+        )
+        sys.stdout.flush()
 
 
 def memory(minutes: int) -> None:

@@ -187,3 +187,15 @@ def test_the_least_weight_has_an_episode_in_each_block() -> None:
     blocks = Blocks(sources_of({"mewl": {"weight": 2 * BLOCK - 2, "split": "train"}, "clevr": 2}, {}), 1)
     for number in range(2):
         assert sum(spec["task"]["benchmark"] == "clevr" for spec in blocks.block(number)) == 1
+
+
+def test_an_episode_that_the_store_has_of_something_else_is_not_recorded_and_said(
+    one_ray: None, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = tmp_path / "shown.lance"
+    for size in ((64, 48), (32, 24)):
+        with diorama.live("mewl", **{**MEWL, "size": size}, workers=1, record=store) as live:
+            item = next(live)
+        assert ("was not recorded: the store has one" in caplog.text) == (size == (32, 24))
+    (row,) = diorama.open_store(store).ids()
+    assert row[0] == episode_of(item)
