@@ -10,6 +10,7 @@ from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.run.worker import Done, Failure, Task
 
 _WAIT_SECONDS = 1.0
+FORKED = "a fork can't use the streams or the Ray of its parent; pass multiprocessing_context='spawn' to the DataLoader"
 
 
 class Feed(Iterator[Task | None]):
@@ -85,9 +86,7 @@ class Feed(Iterator[Task | None]):
             UsageError: this process is a fork.
         """
         if self.process != os.getpid():
-            raise UsageError(
-                "a stream can't be read in a forked process; pass multiprocessing_context='spawn' to the DataLoader"
-            )
+            raise UsageError(FORKED)
         with self._changed:
             while self._taken not in self._done:
                 if self.error is not None:

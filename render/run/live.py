@@ -29,7 +29,7 @@ from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.run.commit import Committer
-from diorama.render.run.feed import Feed
+from diorama.render.run.feed import FORKED, Feed
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
@@ -158,7 +158,7 @@ class _SharedRay:
 
     def __init__(self) -> None:
         self._lock, self._stack, self._users = threading.Lock(), ExitStack(), 0
-        self._nodes, self._address = list[Node](), ""
+        self._nodes, self._address, self._process = list[Node](), "", 0
 
     @contextmanager
     def connected(self, options: RunOptions) -> Iterator[list[Node]]:
@@ -167,7 +167,9 @@ class _SharedRay:
             address = options.address or "this machine"
             if not self._users:
                 self._nodes = self._stack.enter_context(ray_nodes(options.address, options.logical_gpus))
-                self._address = address
+                self._address, self._process = address, os.getpid()
+            elif self._process != os.getpid():
+                raise UsageError(FORKED)
             elif address != self._address:
                 raise UsageError(f"address: found {address} while another stream is on {self._address}; close that one")
             self._users += 1
