@@ -90,13 +90,15 @@ def sizes(number: int) -> None:
 
 
 def memory(minutes: int) -> None:
-    """Print the proportional memory of this process and its descendants every two minutes."""
-    start, number, shown = time.monotonic(), 0, 0.0
-    with diorama.live("mewl", seed=1, **OPTIONS, **MEWL, workers=1) as stream:
-        for number, _ in enumerate(stream, 1):
+    """Print the memory of this process and its descendants every two minutes."""
+    start, shown, episodes = time.monotonic(), 0.0, set[str]()
+    with diorama.live("clevr", seed=1, size=(64, 48), questions=3, workers=1) as stream:
+        for number, item in enumerate(stream, 1):
+            episodes.add(item.record.episode_id)
             if (now := time.monotonic() - start) - shown >= 120:
                 shown = now
-                sys.stdout.write(f"{now / 60:.1f} min, {number} items: {megabytes()} MB\n")
+                found = f"{now / 60:.1f} min, {len(episodes)} episodes, {number} items: {megabytes()} MB\n"
+                sys.stdout.write(found)
                 sys.stdout.flush()
             if now > 60 * minutes:
                 break
