@@ -155,7 +155,8 @@ class Blocks:
             if len(found) >= wanted:
                 break
             rng = generator(self._seed, f"{name}.{more}", "block")
-            count = -(-(wanted - len(found)) // self._multiples[index])
+            # No fewer for a part: the first few of a benchmark may all have one answer.
+            count = -(-BLOCK // self._multiples[index])
             made = list(islice(source.generate(count, int(rng.integers(2**62))), _MOST_READ))
             if not made:
                 raise UsageError(f"benchmark {source.benchmark}: these options generate no episode")

@@ -117,12 +117,12 @@ def descendants() -> list[Path]:
 
 
 def megabytes() -> int:
-    """Memory of these; what they share counts once."""
+    """Memory of these, without files: how much of a library counts depends on who else has loaded it."""
     found = 0
     for folder in descendants():
         with suppress(OSError):
             lines = (folder / "smaps_rollup").read_text().splitlines()
-            found += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+            found += sum(int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
     return found // 1000
 
 

@@ -7,6 +7,7 @@ import itertools
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,14 @@ def test_what_would_silently_do_nothing_is_refused(benchmark: Any, run: dict[str
 def test_a_negative_number_of_episodes_can_not_be_skipped() -> None:
     with pytest.raises(diorama.UsageError, match="found -1"):
         diorama.live("mewl", **MEWL).skip(-1)
+
+
+def test_a_small_share_of_a_benchmark_has_all_of_its_answers() -> None:
+    malevic = {"weight": 1, "name": "pos1", "split": "train"}
+    blocks = Blocks(sources_of({"mewl": {"weight": 9, "split": "train"}, "malevic": malevic}, {}), 1)
+    tasks = [spec["task"] for spec in blocks.block(0)]
+    answers = Counter(task["answer"] for task in tasks if task["benchmark"] == "malevic")
+    assert answers["yes"] + answers["no"] == 26 and min(answers["yes"], answers["no"]) >= 5
 
 
 def test_the_least_weight_has_an_episode_in_each_block() -> None:
