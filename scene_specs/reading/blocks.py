@@ -97,24 +97,16 @@ def sources_of(benchmark: str | Mapping[str, Any], options: Mapping[str, Any]) -
                 f"found {', '.join(sorted(options))} beside a mixture; give each benchmark its own options: "
                 '{"mewl": {"weight": 2, "task": "shape"}, "malevic": {"weight": 1}}'
             )
+    weights = {source.benchmark: source.weight for source in sources}
+    numbers = [weight for weight in weights.values() if isinstance(weight, int | float) and 0 < weight < 1e9]
+    if len(numbers) < max(1, len(weights)) or BLOCK * min(numbers) < sum(numbers):
+        raise UsageError(
+            f"found the weights {weights}; expected a positive number for each, at least 1/{BLOCK} of their sum"
+        )
     for source in sources:
-        if not isinstance(source.weight, int | float) or not 0 < source.weight < 1e9:
-            raise UsageError(
-                f"benchmark {source.benchmark}: found weight {source.weight!r}; expected a positive number"
-            )
         if set_here := sorted({"count", "seed"} & {*source.options}):
             raise UsageError(f"benchmark {source.benchmark}: {set_here[0]} can't be an option of an endless stream")
         source.generate(1, 0)
-    if not sources:
-        raise UsageError(
-            'found a mixture of no benchmarks; expected weights by name, such as {"mewl": 2, "malevic": 1}'
-        )
-    lightest = min(sources, key=lambda source: source.weight)
-    if BLOCK * lightest.weight < sum(source.weight for source in sources):
-        raise UsageError(
-            f"benchmark {lightest.benchmark}: found weight {lightest.weight}, less than one of {BLOCK} episodes; "
-            "raise it, or lower the others"
-        )
     return tuple(sources)
 
 

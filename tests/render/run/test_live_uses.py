@@ -171,8 +171,13 @@ def test_a_fork_can_neither_read_a_stream_nor_end_it_nor_start_one_beside_it(one
 @pytest.mark.parametrize(
     ("benchmark", "run", "message"),
     [
-        ({}, {}, "no benchmarks"),
-        ({"mewl": BLOCK, "malevic": 1}, {}, "malevic: found weight 1, less than one of 256"),
+        ({}, {}, "found the weights {}"),
+        (
+            {"mewl": BLOCK, "malevic": 1},
+            {},
+            "'malevic': 1}; expected a positive number for each, at least 1/256",
+        ),
+        ({"mewl": 1, "malevic": "2"}, {}, "'malevic': '2'}; expected a positive number"),
         ("mewl", {"limit": 3, "workers": 2}, "run: found limit, workers;"),
     ],
 )
