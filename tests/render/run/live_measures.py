@@ -2,7 +2,7 @@
 
 overhead    episodes of MEWL, by a batch and by a stream in turn, each in a process of its own: seconds and CPU
             seconds from the call, and from the first episode to the last
-sizes       what an item costs at three sizes
+sizes       what an episode costs at three sizes
 memory      minutes of a stream: items, and the memory of all of its processes
 """
 
@@ -16,14 +16,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import diorama
+from diorama.render.compiler.render_key import render_key_of
+from diorama.render.episode.make_record import make_record
+from diorama.render.model.profiles import episode_settings
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.run import live
 from diorama.scene_specs.reading.blocks import Blocks, sources_of
+from diorama.scene_specs.reading.source import parse_episode, spec_json
 
 OPTIONS: dict[str, Any] = {"size": (160, 120)}
 MEWL: dict[str, Any] = {"split": "train"}
@@ -70,23 +75,22 @@ def overhead(number: int) -> None:
 
 
 def sizes(number: int) -> None:
-    """Print what items cost after the first 8."""
-    benchmarks: dict[str, dict[str, Any]] = {
-        "clevr": {"questions": 1},
-        "mewl": MEWL,
-        "malevic": {"name": "pos1", **MEWL},
-    }
-    for (name, options), size in itertools.product(benchmarks.items(), ((64, 48), (160, 120), (320, 240))):
-        with diorama.live(name, seed=1, size=size, ahead=4, **options) as stream:
-            warm = len([*itertools.islice(stream, 8)])
-            start, used = time.monotonic(), cpu_seconds()
-            images = sum(len(item.images) for item in itertools.islice(stream, number))
-            seconds, used = time.monotonic() - start, cpu_seconds() - used
-        sys.stdout.write(
-            f"{name} {size}: {used / number:.2f} CPU s and {seconds / number:.2f} s per item of {images / number:.1f} "
-            f"images, after {warm}\n"
-        )
-        sys.stdout.flush()
+    """Print what episodes cost on one thread, in this process, after the first two."""
+    with closing(CyclesRenderer("cpu", threads=1)) as renderer:
+        for name, options in (("clevr", {}), ("mewl", MEWL)):
+            specs = Blocks(sources_of(name, options), 1).block(0)[: number + 2]
+            for size in ((64, 48), (160, 120), (320, 240)):
+                costs = [_cost(renderer, parse_episode(spec_json(spec)), size) for spec in specs]
+                sys.stdout.write(f"{name} {size}: {sum(costs[2:]) / number:.3f} CPU s per episode\n")
+                sys.stdout.flush()
+
+
+def _cost(renderer: CyclesRenderer, episode: Any, size: tuple[int, int]) -> float:
+    """CPU seconds to make the record of an episode."""
+    settings = episode_settings(episode, "draft", size)
+    start = time.process_time()
+    make_record(renderer, episode, render_key_of(episode, settings, "cycles", ()), settings)
+    return time.process_time() - start
 
 
 def memory(minutes: int) -> None:
