@@ -147,6 +147,12 @@ def render_scene(
         return images
 
 
+def _options_here(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of a run with the model library of this process, and with checked folders."""
+    roots = {"asset_roots": _roots(options["asset_roots"])} if "asset_roots" in options else {}
+    return {"library": library_setting(), **options, **roots}
+
+
 def render_to_store(
     specs: str | PathLike[str] | Spec | Iterable[str | PathLike[str] | Spec],
     store: str | PathLike[str],
@@ -202,11 +208,7 @@ def render_to_store(
     _check_size(size)
     folder = _path("store", store)
     given = {"profile": profile, "size": size, "limit": limit, "renderer": renderer, "device": device}
-    if "asset_roots" in options:
-        options["asset_roots"] = _roots(options["asset_roots"])
-    run_options = parse_options(
-        {"library": library_setting(), "workers": workers, "resume": resume, **given, **options}
-    )
+    run_options = parse_options({"workers": workers, "resume": resume, **given, **_options_here(options)})
     summary = Batch(_source(specs), folder, run_options, progress).run(dry_run)
     if summary.left and summary.stopped == "interrupt":
         raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
@@ -258,7 +260,7 @@ def live(
         PluginError: the benchmark is unknown.
     """
     require_module("ray")
-    from diorama.render.run.live import Live, LiveOptions
+    from diorama.render.run.live import BATCH_ONLY, Live, LiveOptions
     from diorama.render.run.options import parse_options
 
     _check_size(size)
@@ -270,10 +272,14 @@ def live(
         if find_benchmark(source.benchmark).items is None:
             raise UsageError(f"benchmark {source.benchmark} has no evaluation items; pass questions=N for N per image")
     given = {"profile": profile, "size": size, "look": look, "workers": workers, "address": address}
-    more = dict(run or {})
-    if "asset_roots" in more:
-        more["asset_roots"] = _roots(more["asset_roots"])
-    run_options = parse_options({"library": library_setting(), "renderer": renderer, "device": device, **given, **more})
+    given |= {"renderer": renderer, "device": device}
+    more = _options_here(run or {})
+    if wrong := sorted(more.keys() & {*given, *BATCH_ONLY}):
+        raise UsageError(
+            f"run: found {', '.join(wrong)}; a stream takes {', '.join(given)} as arguments, and has no "
+            f"{', '.join(BATCH_ONLY)}"
+        )
+    run_options = parse_options({**given, **more})
     store = None if record is None else _path("record", record)
     return Live(LiveOptions(sources, seed, ahead, questions, store, run_options))
 

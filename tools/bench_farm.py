@@ -26,6 +26,7 @@ from typing import Any
 
 from diorama.render.model.errors import UsageError
 from diorama.render.run.batch import Batch
+from diorama.render.run.commit import Committer
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.machine import resident
@@ -124,7 +125,7 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     before = resident() >> 20
     with Interrupts() as interrupts, ray_nodes() as nodes:
         todo = tasks(batch, real if arguments.store else None)
-        farm = RenderLoop(todo, real, options, batch.summary, meter, EventLog(None), Sleeper)
+        farm = RenderLoop(todo, Committer(real, options), options, batch.summary, meter, EventLog(None), Sleeper)
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
     kept: dict[str, Any] = {}
     if arguments.store:

@@ -18,7 +18,7 @@ from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import Episode
 from diorama.render.model.errors import AssetError, CompileError, DeviceError, RayFailedError, UsageError
 from diorama.render.model.profiles import episode_settings
-from diorama.render.run.commit import conflict_failure
+from diorama.render.run.commit import Committer, conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
 from diorama.render.run.local_ray import node_here, ray_nodes
 from diorama.render.run.loop import RenderLoop
@@ -283,12 +283,18 @@ class Batch:
         self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
     ) -> None:
         """Render what is missing; if the Ray of this machine dies on the way, start another."""
+
+        def trouble(text: str) -> None:
+            log.warning("%s", text)
+            events.write("store-trouble", message=text)
+
         options = self.options
         lost_cards: set[Card] = set()
         for restart in range(_RAY_RESTARTS + 1):
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
-                    loop = RenderLoop(self._tasks(store), store, options, self.summary, progress, events)
+                    sink = Committer(store, options, trouble)
+                    loop = RenderLoop(self._tasks(store), sink, options, self.summary, progress, events)
                     plans = plan_workers(options, nodes, self.summary.todo)
                     plans = [plan for plan in plans if (plan.node, plan.card) not in lost_cards]
                     loop.go(plans, interrupts)

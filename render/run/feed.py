@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 
-from diorama.render.model.errors import DioramaError
+from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.run.worker import Done, Failure, Task
 
 _WAIT_SECONDS = 1.0
-
-
-class ClosedError(DioramaError):
-    """The caller has closed the stream."""
+FORKED = "a fork can't use the streams or the Ray of its parent; pass multiprocessing_context='spawn' to the DataLoader"
 
 
 class Feed(Iterator[Task | None]):
-    """The episodes of a stream: an iterator of tasks for the render loop, and the Sink of what it renders.
+    """The episodes of a stream: an iterator of tasks for the render loop, and the sink of what it renders.
 
     Args:
-        tasks: without end.
+        tasks: without end; None while the next one is not ready.
         ahead: maximum number of episodes that the caller has not taken.
 
     Attributes:
         endless: tasks may follow although none is ready.
         hurry: unused; the others are those of a Committer that has nothing to do.
+        process: that made the feed, and may use it.
         error: why the loop has ended; None while it runs.
     """
 
     seconds = last_seconds = 0.0
     unsaved, full, endless = 0, False, True
 
-    def __init__(self, tasks: Iterator[Task], ahead: int) -> None:
-        self._tasks, self.ahead = tasks, ahead
+    def __init__(self, tasks: Iterator[Task | None], ahead: int) -> None:
+        self._tasks, self.ahead, self.process = tasks, ahead, os.getpid()
         self._changed = threading.Condition()
         self._numbers: dict[str, int] = {}
         self._done: dict[int, Done | Failure] = {}
@@ -42,12 +41,11 @@ class Feed(Iterator[Task | None]):
         self.error: BaseException | None = None
 
     def __next__(self) -> Task | None:
-        """Return the next task, None while enough are ahead of the caller."""
-        if self._read - self._taken >= self.ahead:
-            return None
-        task = next(self._tasks)
-        self._numbers[task.episode.id] = self._read
-        self._read += 1
+        """Return the next task, None if none is ready, or while enough are ahead of the caller."""
+        task = next(self._tasks) if self._read - self._taken < self.ahead else None
+        if task is not None:
+            self._numbers[task.episode.id] = self._read
+            self._read += 1
         return task
 
     def add(self, done: Done | Failure) -> None:
@@ -61,9 +59,9 @@ class Feed(Iterator[Task | None]):
         self.add(failure)
 
     def poll(self, force: bool = False) -> list[Done | Failure]:
-        """Return nothing. Raises ClosedError once the caller has closed the stream, which ends the loop."""
+        """Return nothing. Raises RenderError once the caller has closed the stream, which ends the loop."""
         if self._closed:
-            raise ClosedError("closed")
+            raise RenderError("the stream was closed")
         return []
 
     def finish(self, seconds: float | None = None) -> list[Done | Failure]:
@@ -85,7 +83,10 @@ class Feed(Iterator[Task | None]):
 
         Raises:
             DioramaError: the loop has ended.
+            UsageError: this process is a fork.
         """
+        if self.process != os.getpid():
+            raise UsageError(FORKED)
         with self._changed:
             while self._taken not in self._done:
                 if self.error is not None:

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +29,7 @@ from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.run.commit import Committer
-from diorama.render.run.feed import Feed
+from diorama.render.run.feed import FORKED, Feed
 from diorama.render.run.local_ray import ray_nodes
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
@@ -41,6 +42,7 @@ from diorama.render.store import open_or_create
 from diorama.render.store.rows import decode, record_of
 from diorama.render.store.selection import Selection
 from diorama.scene_specs.language.items import Item, item_id
+from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source
 from diorama.scene_specs.reading.source import parse_episode, spec_json
 
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 30.0
+# Options of a run that have no meaning for an endless one.
+BATCH_ONLY = ("limit", "metrics", "part", "resume", "skip_broken", "until")
 
 
 @dataclass(frozen=True)
@@ -77,67 +81,71 @@ class LiveOptions:
     epoch: int = 0
 
 
-@dataclass(frozen=True)
-class LiveItem:
+@dataclass(frozen=True, kw_only=True)
+class LiveItem(Item):
     """A question about rendered images, with one right answer.
 
     Attributes:
-        item: the question; has `parts`, `task`, `groups` and more.
         record: the episode that it is about.
     """
 
-    item: Item
     record: EpisodeRecord
 
     @property
     def id(self) -> str:
         """Its id: the same in `render-eval` on the recorded store."""
-        return item_id(self.record.episode_id, self.item)
+        return item_id(self.record.episode_id, self)
 
     @property
     def message(self) -> list[str | bytes]:
         """What to show a model, in order: texts, and images as PNG."""
         images = {image.name: image.png for image in self.record.images}
-        return [images[part.image] if part.image else part.text for part in self.item.parts]
+        return [images[part.image] if part.image else part.text for part in self.parts]
 
     @property
     def question(self) -> str:
         """The texts of the message."""
-        return "\n".join(part.text for part in self.item.parts if part.text)
+        return "\n".join(part.text for part in self.parts if part.text)
 
     @cached_property
     def images(self) -> list[NDArray[np.uint8]]:
         """The images of the message, in its order: (H, W, 3), sRGB."""
         images = {image.name: image for image in self.record.images}
-        return [images[part.image].color() for part in self.item.parts if part.image]
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """All valid answers."""
-        return self.item.options
-
-    @property
-    def answer(self) -> str:
-        """The right one of the options."""
-        return self.item.answer
+        return [images[part.image].color() for part in self.parts if part.image]
 
     @property
     def spec(self) -> dict[str, Any]:
         """The spec of the episode, which renders to the same images again."""
         return self.record.job.spec
 
-    def score(self, reply: object) -> float:
-        """Return 1.0 for a reply that gives the right answer, 0.0 for any other; see `Item.score`."""
-        return self.item.score(reply)
+
+def _generated(blocks: Blocks, number: int) -> Future[list[dict[str, Any]]]:
+    """Generate a block in a thread that does not keep Python from ending; some benchmarks need half a minute."""
+    found = Future[list[dict[str, Any]]]()
+
+    def generate() -> None:
+        try:
+            found.set_result(blocks.block(number))
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=generate, daemon=True).start()
+    return found
 
 
-def _tasks(options: LiveOptions, first: int) -> Iterator[Task]:
-    """Yield the episodes of a shard without end, beginning with number `first` of the shard."""
+def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:
+    """Yield the episodes of a shard without end, beginning with number `first` of the shard; None if none is ready."""
     blocks, run = Blocks(options.sources, options.seed, options.epoch), options.run
     index, shards = options.shard
+    following = _generated(blocks, index + shards * (first // BLOCK))
     for number in count(first // BLOCK):
-        specs = blocks.block(index + shards * number)
-        for spec in specs[first % BLOCK :] if number == first // BLOCK else specs:
+        while not following.done():
+            yield None
+        for position, spec in enumerate(following.result()):
+            if position == BLOCK // 2:
+                following = _generated(blocks, index + shards * (number + 1))
+            if BLOCK * number + position < first:
+                continue
             episode = parse_episode(spec_json(spec))
             if run.look is not None:
                 episode = episode.model_copy(update={"look": run.look})
@@ -150,14 +158,20 @@ class _SharedRay:
 
     def __init__(self) -> None:
         self._lock, self._stack, self._users = threading.Lock(), ExitStack(), 0
-        self._nodes: list[Node] = []
+        self._nodes, self._address, self._process = list[Node](), "", 0
 
     @contextmanager
     def connected(self, options: RunOptions) -> Iterator[list[Node]]:
-        """Yield the nodes; a second stream uses the Ray of the first. Raises what `ray_nodes` raises."""
+        """Yield the nodes; a second stream uses the Ray of the first. Raises what `ray_nodes` raises, or UsageError."""
         with self._lock:
+            address = options.address or "this machine"
             if not self._users:
                 self._nodes = self._stack.enter_context(ray_nodes(options.address, options.logical_gpus))
+                self._address, self._process = address, os.getpid()
+            elif self._process != os.getpid():
+                raise UsageError(FORKED)
+            elif address != self._address:
+                raise UsageError(f"address: found {address} while another stream is on {self._address}; close that one")
             self._users += 1
         try:
             yield self._nodes
@@ -177,26 +191,32 @@ def _run(options: RunOptions, feed: Feed) -> None:
     try:
         progress = Progress(summary, dry_run=True, on_progress=lambda done, total: None)
         with _shared_ray.connected(options) as nodes, closing(EventLog(options.json_log)) as events:
-            loop = RenderLoop(feed, None, options, summary, progress, events, sink=feed)
+            loop = RenderLoop(feed, feed, options, summary, progress, events)
             loop.go(plan_workers(options, nodes, feed.ahead), Interrupts())
-        raise RenderError("the stream of items has ended")
+        raise RenderError(f"the stream has ended: {counted(len(summary.failed), 'episode')} failed (max_failures)")
     except BaseException as error:
         feed.end(error)
 
 
 def _close(feed: Feed, thread: threading.Thread, committer: Committer | None) -> None:
     """End the workers and commit what was shown. May run in any thread, and as Python ends."""
+    if feed.process != os.getpid():  # A fork's copy.
+        return
     feed.close()
     if thread is not threading.current_thread():
         thread.join(_CLOSE_SECONDS)
     if committer is not None:
         _warn_of_failures(committer.finish(_CLOSE_SECONDS))
+        committer.close()
+        if committer.unsaved:
+            log.warning("%s not recorded in time", counted(committer.unsaved, "episode"))
 
 
 def _warn_of_failures(stored: list[Done | Failure]) -> None:
     for failure in stored:
         if isinstance(failure, Failure):
-            log.warning("%s", failure.message)
+            why = "the store has one of this id that was made from something else; record into another store"
+            log.warning("episode %s was not recorded: %s", failure.episode_id, why)
 
 
 class Live(Iterator[LiveItem]):
@@ -209,33 +229,21 @@ class Live(Iterator[LiveItem]):
         options: of the stream.
     """
 
-    def __init__(self, options: LiveOptions) -> None:
-        self.options = options
-        # Number of the next episode, and how many items of it to leave out.
-        self._episode = self._skipped = 0
+    def __init__(self, options: LiveOptions, episode: int = 0, given: int = 0) -> None:
+        # Number of the episode of the next item, and how many of its items were given.
+        self.options, self._episode, self._given = options, episode, given
         self._reset()
 
     def _reset(self) -> None:
         self._feed: Feed | None = None
         self._committer: Committer | None = None
-        self._shown: Done | None = None
         self._items: deque[LiveItem] = deque()
-        self._given = self._without = self._process = 0
+        self._without = 0
         self._end: Callable[[], object] = list
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Return what the next item follows from."""
-        return {"options": self.options, "position": self.position}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.options = state["options"]
-        self._episode, self._skipped = state["position"]
-        self._reset()
-
-    @property
-    def position(self) -> tuple[int, int]:
-        """Number of the episode of the next item, and how many of its items were given."""
-        return (self._episode - 1, self._given) if self._items else (self._episode, self._skipped)
+        return Live, (self.options, self._episode, self._given)
 
     def skip(self, episodes: int) -> Live:
         """Leave out episodes before the first item; return this stream.
@@ -243,11 +251,13 @@ class Live(Iterator[LiveItem]):
         Questions are balanced over the images of a block, so up to 255 episodes are rendered and left out with them.
 
         Raises:
-            UsageError: the stream has begun.
+            UsageError: the stream has begun, or the number is negative.
         """
         if self._feed is not None:
             raise UsageError("skip: the stream has begun; call skip before the first item")
-        self._episode, self._skipped = self._episode + episodes, 0
+        if episodes < 0:
+            raise UsageError(f"skip: found {episodes}; expected a number of episodes of at least 0")
+        self._episode, self._given = self._episode + episodes, 0
         return self
 
     def __next__(self) -> LiveItem:
@@ -258,18 +268,19 @@ class Live(Iterator[LiveItem]):
         """
         while not self._items:
             self._read()
+        item = self._items.popleft()
         self._given += 1
-        self._record()
-        return self._items.popleft()
+        if not self._items:
+            self._episode, self._given = self._episode + 1, 0
+        return item
 
-    def _start(self) -> None:
-        self._process = os.getpid()
+    def _start(self) -> Feed:
+        if self.options.record is not None:
+            self._committer = Committer(open_or_create(self.options.record), self.options.run)
         # Questions follow from the earlier images of their block.
         self._number = self._episode if self.options.questions is None else self._episode // BLOCK * BLOCK
         self._make = items_maker(Selection(questions=self.options.questions))
         feed = self._feed = Feed(_tasks(self.options, self._number), self.options.ahead)
-        if self.options.record is not None:
-            self._committer = Committer(open_or_create(self.options.record), self.options.run)
         thread = threading.Thread(target=_run, args=(self.options.run, feed), name="diorama-live", daemon=True)
         end = weakref.finalize(self, _close, feed, thread, self._committer)
         # Before Ray's own handler, which was registered when Ray was imported.
@@ -277,43 +288,33 @@ class Live(Iterator[LiveItem]):
         atexit.register(end)
         self._end = end
         thread.start()
+        return feed
 
     def _read(self) -> None:
         """Take the next episode and make its items."""
-        if self._feed is None:
-            self._start()
-        assert self._feed is not None
-        if self._process != os.getpid():
-            raise UsageError(
-                "a stream can't be read in a forked process; pass multiprocessing_context='spawn' to the DataLoader"
-            )
-        done = self._feed.take()
-        if self._number % BLOCK == 0:
+        done = (self._feed or self._start()).take()
+        number, self._number = self._number, self._number + 1
+        if number > self._episode:  # The last one had no items.
+            self._episode, self._given = number, 0
+        if number % BLOCK == 0:
             self._make = items_maker(Selection(questions=self.options.questions))
-        self._number += 1
         items: list[LiveItem] = []
         if isinstance(done, Failure):
             log.warning("left out: %s", done.message)
         else:
             (row,) = decode([done.row]).to_pylist()
             record = record_of(row)
-            items = [LiveItem(item, record) for item in self._make(record)]
-        if self._number <= self._episode:
+            items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
+        if number < self._episode:
             return
         self._without = 0 if items else self._without + 1
         if self._without > BLOCK:
             why = f"; the last: {done.message}" if isinstance(done, Failure) else ""
             raise UsageError(f"{self._without} episodes in a row have no item{why}")
-        self._items.extend(items[self._skipped :])
-        self._given, self._skipped, self._episode = self._skipped, 0, self._number
-        self._shown = done if isinstance(done, Done) else None
-
-    def _record(self) -> None:
-        """Keep the episode of an item in the store."""
+        self._items.extend(items[self._given :])
         if self._committer is not None:
-            if self._shown is not None:
-                self._committer.add(self._shown)
-                self._shown = None
+            if self._items and isinstance(done, Done):
+                self._committer.add(done)
             _warn_of_failures(self._committer.poll())
 
     def torch_dataset(self, length: int, transform: Callable[[LiveItem], Any] | None = None) -> LiveDataset:
@@ -338,10 +339,10 @@ class Live(Iterator[LiveItem]):
     def close(self) -> None:
         """End the workers and commit what was shown. A later item starts them again."""
         atexit.unregister(self._end)
-        position = self.position
-        self._end()
-        self._reset()
-        self._episode, self._skipped = position
+        try:
+            self._end()
+        finally:
+            self._reset()
 
     def __enter__(self) -> Live:
         return self

@@ -26,7 +26,6 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.waiting import Waiting
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
-from diorama.render.store.episode_store import EpisodeStore
 from diorama.scene_specs.language.tables import counted
 
 log = logging.getLogger(__name__)
@@ -46,32 +45,26 @@ class RenderLoop:
 
     Attributes:
         tasks: streamed; at most a few per worker are in memory. None if none is ready, see Feed.endless.
-        store: that a Committer writes to, None with `sink`.
+        sink: takes the episodes.
         summary: to which the loop adds.
         worker: class of the workers.
-        sink: takes the episodes in place of a Committer.
         lost_cards: GPUs that left the run.
         measured: what the rendered episodes took.
     """
 
     tasks: Iterator[Task | Failure | None]
-    store: EpisodeStore | None
+    sink: Committer | Feed
     options: RunOptions
     summary: Summary
     progress: Progress
     events: EventLog
     worker: type[Worker] = Worker
-    sink: Committer | Feed | None = None
 
     def __post_init__(self) -> None:
         self._waiting = Waiting(self.tasks)
         self._pool = Pool(self.options, self.events, self.worker)
         self._cards = CardFaults(self._pool)
         self.lost_cards: set[Card] = set()
-        if self.sink is None:
-            assert self.store is not None
-            self.sink = Committer(self.store, self.options, self._store_trouble)
-        self._committer = self.sink
         self._depth = 1
         self._tuner: Tuner | None = None
         self.measured = Work()
@@ -100,9 +93,9 @@ class RenderLoop:
             while self._step(interrupts):
                 pass
             left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
-            self._committed(self._committer.finish(max(0.0, left)))
-            if self._committer.unsaved:
-                log.warning("%s not committed in time", counted(self._committer.unsaved, "episode"))
+            self._committed(self.sink.finish(max(0.0, left)))
+            if self.sink.unsaved:
+                log.warning("%s not committed in time", counted(self.sink.unsaved, "episode"))
         except (StoreError, ConflictError):
             raise
         except (KeyboardInterrupt, DioramaError, RayError) as error:
@@ -116,13 +109,13 @@ class RenderLoop:
         finally:
             with interrupts.undisturbed():
                 self._pool.close(lost)
-                self._committer.close()
+                self.sink.close()
             self._close_summary(time.monotonic() - start)
         return self.summary
 
     def _step(self, interrupts: Interrupts) -> bool:
         """Do one turn of the loop; return whether another is needed."""
-        commit = self._committer.last_seconds
+        commit = self.sink.last_seconds
         if interrupts.stopping:
             self._stop(interrupts.stopping)
         elif not self._deadline.enough(commit):
@@ -137,7 +130,7 @@ class RenderLoop:
         self._collect()
         self._replace_hung()
         self._pool.refresh()
-        self._committed(self._committer.poll(force=bool(self.summary.stopped)))
+        self._committed(self.sink.poll(force=bool(self.summary.stopped)))
         now = time.monotonic()
         if now - self._ticked > _TICK_SECONDS:
             self._ticked = now
@@ -148,11 +141,11 @@ class RenderLoop:
         """Start no further episodes; `why` is `interrupt`, `time` or `failures`."""
         if not self.summary.stopped:
             self.summary.stopped = why
-            self._committer.hurry.set()
+            self.sink.hurry.set()
 
     def _fill(self) -> None:
         """Send every worker an episode, then every worker a second one, so that the last episodes spread evenly."""
-        if self.summary.stopped or self._committer.full:
+        if self.summary.stopped or self.sink.full:
             return
         self._waiting.extend(self._cards.release())
         now = time.monotonic()
@@ -180,7 +173,7 @@ class RenderLoop:
     def _more(self) -> bool:
         """Return whether another task waits."""
         waits = bool(self._waiting) or any(self._cards.reserved.values()) or self._waiting.read()
-        return waits or self._committer.endless
+        return waits or self.sink.endless
 
     def _send(self, slot: Slot, task: Task) -> None:
         task.tries += 1
@@ -242,7 +235,7 @@ class RenderLoop:
                 self._failed(done, task.work.cost, slot)
                 return
             self.summary.rechecked += 1
-        self._committer.add(done)
+        self.sink.add(done)
         self.summary.add_seconds(done.seconds)
         self.summary.devices[done.device] += 1
         threads = slot.plan.threads if slot.plan.card is None else 1
@@ -268,7 +261,7 @@ class RenderLoop:
         facts |= {"kind": failure.kind, "message": failure.message}
         self.events.write("episode-failed", episode=failure.episode_id, **facts)
         self.summary.failed.append(failure)
-        self._committer.failed(failure)
+        self.sink.failed(failure)
         if cost is not None:
             self.progress.advance(cost=cost)
         if self.options.max_failures is not None:
@@ -374,23 +367,19 @@ class RenderLoop:
             self.summary.rendered += len(stored)
             self.summary.images += images
             self.summary.replaced += sum(done.attempt > 1 for done in stored)
-            self.events.write("commit", episodes=len(stored), images=images, seconds=self._committer.last_seconds)
-
-    def _store_trouble(self, text: str) -> None:
-        log.warning("%s", text)
-        self.events.write("store-trouble", message=text)
+            self.events.write("commit", episodes=len(stored), images=images, seconds=self.sink.last_seconds)
 
     def _commit_rendered(self) -> None:
         """Commit what is rendered, within a few seconds, as the run ends because of an error."""
-        self._committer.hurry.set()
+        self.sink.hurry.set()
         try:
-            self._committed(self._committer.finish(_STOP_NOW_SECONDS))
+            self._committed(self.sink.finish(_STOP_NOW_SECONDS))
         except (StoreError, ConflictError) as error:
-            log.warning("%s not committed: %s", counted(self._committer.unsaved, "episode"), error)
+            log.warning("%s not committed: %s", counted(self.sink.unsaved, "episode"), error)
 
     def _tick(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers."""
-        state = "stopping" if self.summary.stopped else "paused" if self._committer.full else "running"
+        state = "stopping" if self.summary.stopped else "paused" if self.sink.full else "running"
         slots = self._pool.slots
         in_flight = [(slot.in_flight[0].work.cost, slot.seconds_on(now)) for slot in slots if slot.in_flight]
         late, starting = late_workers(slots, self.options.timeout, now), late_starts(slots, now)
@@ -405,5 +394,5 @@ class RenderLoop:
         """Add this part of the run; a run has several parts if Ray was started again."""
         self.summary.seconds += seconds
         if self.summary.rendered:
-            self.summary.add_seconds({"commit": self._committer.seconds})
+            self.summary.add_seconds({"commit": self.sink.seconds})
         self._pool.add_to(self.summary)

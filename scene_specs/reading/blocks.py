@@ -97,11 +97,13 @@ def sources_of(benchmark: str | Mapping[str, Any], options: Mapping[str, Any]) -
                 f"found {', '.join(sorted(options))} beside a mixture; give each benchmark its own options: "
                 '{"mewl": {"weight": 2, "task": "shape"}, "malevic": {"weight": 1}}'
             )
+    weights = {source.benchmark: source.weight for source in sources}
+    numbers = [weight for weight in weights.values() if isinstance(weight, int | float) and 0 < weight < 1e9]
+    if len(numbers) < max(1, len(weights)) or BLOCK * min(numbers) < sum(numbers):
+        raise UsageError(
+            f"found the weights {weights}; expected a positive number for each, at least 1/{BLOCK} of their sum"
+        )
     for source in sources:
-        if not isinstance(source.weight, int | float) or not 0 < source.weight < 1e9:
-            raise UsageError(
-                f"benchmark {source.benchmark}: found weight {source.weight!r}; expected a positive number"
-            )
         if set_here := sorted({"count", "seed"} & {*source.options}):
             raise UsageError(f"benchmark {source.benchmark}: {set_here[0]} can't be an option of an endless stream")
         source.generate(1, 0)
@@ -134,7 +136,7 @@ class Blocks:
         total, done, specs = sum(source.weight for source in self._sources), 0.0, list[dict[str, Any]]()
         for index, source in enumerate(self._sources):
             done += source.weight
-            specs += self._part(index, f"{self._name}.{number}.{index}", round(BLOCK * done / total) - len(specs))
+            specs += self._part(index, f"{self._name}.{number}.{index}", int(BLOCK * done / total + 0.5) - len(specs))
         return shuffled(generator(self._seed, f"{self._name}.{number}", "order"), specs)
 
     def _part(self, index: int, name: str, wanted: int) -> list[dict[str, Any]]:
@@ -145,7 +147,8 @@ class Blocks:
             if len(found) >= wanted:
                 break
             rng = generator(self._seed, f"{name}.{more}", "block")
-            count = -(-(wanted - len(found)) // self._multiples[index])
+            # No fewer for a part: the first few of a benchmark may all have one answer.
+            count = -(-BLOCK // self._multiples[index])
             made = list(islice(source.generate(count, int(rng.integers(2**62))), _MOST_READ))
             if not made:
                 raise UsageError(f"benchmark {source.benchmark}: these options generate no episode")

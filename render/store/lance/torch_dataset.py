@@ -1,4 +1,4 @@
-"""PyTorch datasets whose items are episodes. The only module that needs torch.
+"""PyTorch datasets whose items are episodes.
 
 Lance has threads, so a process forked after it was imported may hang: pass `multiprocessing_context="spawn"` to a
 DataLoader with workers. Each worker opens the store itself, at the same version.
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
@@ -19,13 +20,19 @@ from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
 
 try:
     import torch
-    from torch.utils.data import Dataset, IterableDataset
+    from torch.utils.data import Dataset, IterableDataset, get_worker_info
 except ImportError:
     # Every module can be imported without PyTorch; only `torch_dataset` fails without it.
     torch, Dataset, IterableDataset = None, object, object
 
 Transform = Callable[[EpisodeRecord], Any]
 _CHUNK = 32
+
+
+def need_torch() -> None:
+    """Raise UsageError if PyTorch is not installed."""
+    if torch is None:
+        raise UsageError("torch_dataset needs PyTorch, which Diorama does not install: pip install torch")
 
 
 def torch_dataset(
@@ -47,10 +54,9 @@ def torch_dataset(
 
     Raises:
         StoreError: the store can't be read or written.
-        UsageError: an argument, option or name is wrong.
+        UsageError: an argument, option or name is wrong, or PyTorch is not installed.
     """
-    if torch is None:
-        raise StoreError("torch_dataset needs PyTorch, which Diorama does not install: pip install torch")
+    need_torch()
     if style == "map":
         if shuffle_seed is not None:
             raise UsageError("shuffle_seed is for style='iterable'; pass shuffle=True to the DataLoader")
@@ -60,13 +66,17 @@ def torch_dataset(
     raise UsageError(f"style {style!r}; allowed: map, iterable")
 
 
+def image_tensor(images: Iterable[NDArray[np.uint8]]) -> Any:
+    """Stack images (H, W, 3) as a tensor (N, 3, H, W)."""
+    return torch.from_numpy(np.ascontiguousarray(np.stack([*images]).transpose(0, 3, 1, 2)))
+
+
 def item_of(record: EpisodeRecord) -> dict[str, Any]:
     """Return id, images (N, 3, H, W) uint8, image_names, utterances, annotations (dicts), options, answer, task."""
     task = record.scene.task or {}
-    images = np.stack([image.color() for image in record.images])
     return {
         "id": record.episode_id,
-        "images": torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2))),
+        "images": image_tensor(image.color() for image in record.images),
         "image_names": [image.name for image in record.images],
         "utterances": record.utterances(),
         "annotations": [image.annotation.model_dump(mode="json") for image in record.images],
@@ -80,6 +90,7 @@ class _Episodes:
     """Ids at a version, and a reader of it."""
 
     def __init__(self, reader: EpisodeReader, where: str | None, transform: Transform | None) -> None:
+        super().__init__()
         self._transform = transform or item_of
         self._reader = reader
         self._process = os.getpid()
@@ -117,14 +128,11 @@ class MapEpisodes(_Episodes, Dataset):  # type: ignore[misc]
         return self._items(numbers)
 
 
-class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
-    """Episodes in sequence, divided among ranks and their workers. Use `torch_dataset` to get one."""
+class RankedDataset(IterableDataset):  # type: ignore[misc]
+    """Items that the ranks of torch.distributed and their workers divide, different ones in each epoch."""
 
-    def __init__(
-        self, reader: EpisodeReader, where: str | None, transform: Transform | None, shuffle_seed: int | None
-    ) -> None:
-        super().__init__(reader, where, transform)
-        self._seed = shuffle_seed
+    def __init__(self) -> None:
+        super().__init__()
         # Shared with the workers, which may outlive an epoch (persistent_workers=True).
         self._epoch = torch.zeros(1, dtype=torch.int64).share_memory_()
         self._rank = (0, 1)
@@ -139,12 +147,27 @@ class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
             return torch.distributed.get_rank(), torch.distributed.get_world_size()
         return self._rank
 
+    def set_epoch(self, epoch: int) -> None:
+        """Select the items of an epoch, or their order; without effect on episodes that are not shuffled."""
+        self._epoch[0] = epoch
+
+    def _worker(self) -> tuple[int, int]:
+        """Return the number of this worker of a DataLoader and the number of its workers."""
+        info = get_worker_info()
+        return (info.id, info.num_workers) if info else (0, 1)
+
+
+class IterableEpisodes(_Episodes, RankedDataset):
+    """Episodes in sequence, divided among ranks and their workers. Use `torch_dataset` to get one."""
+
+    def __init__(
+        self, reader: EpisodeReader, where: str | None, transform: Transform | None, shuffle_seed: int | None
+    ) -> None:
+        super().__init__(reader, where, transform)
+        self._seed = shuffle_seed
+
     def __len__(self) -> int:
         return -(-len(self._ids) // self._current_rank()[1])
-
-    def set_epoch(self, epoch: int) -> None:
-        """Select the order of an epoch; without effect unless shuffled."""
-        self._epoch[0] = epoch
 
     def __iter__(self) -> Iterator[Any]:
         order = np.arange(len(self._ids))
@@ -152,8 +175,7 @@ class IterableEpisodes(_Episodes, IterableDataset):  # type: ignore[misc]
             order = np.random.Generator(np.random.Philox([self._seed, int(self._epoch)])).permutation(order)
         rank, ranks = self._current_rank()
         order = np.resize(order, len(self) * ranks)[rank::ranks]
-        info = torch.utils.data.get_worker_info()
-        first, step = (info.id, info.num_workers) if info else (0, 1)
+        first, step = self._worker()
         chunks = [order[start : start + _CHUNK] for start in range(0, len(order), _CHUNK)]
         for chunk in chunks[first::step]:
             yield from self._items(chunk.tolist())

@@ -101,9 +101,9 @@ def check(number: int) -> Counter[str]:
                 counts["wrong"] += item.score(reply) != float(option == truth)
         if counts["gaming"] < 1000:
             for reply in gaming(item):
-                start = time.perf_counter()
+                start = time.thread_time()
                 counts["gamed"] += item.score(reply) != 0.0
-                counts["slow"] += time.perf_counter() - start > 1e-3
+                counts["slow"] += time.thread_time() - start > 1e-3
                 counts["gaming"] += 1
         counts["items"] += 1
         if counts["rewards"] >= number:

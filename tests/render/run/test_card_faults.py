@@ -140,7 +140,6 @@ class Answers:
         self.ray = Mock(get=lambda ref, **_: self.answers[ref], wait=lambda refs, **_: (list(refs), []))
         monkeypatch.setattr("diorama.render.run.loop.ray", self.ray)
         monkeypatch.setattr("diorama.render.run.pool.ray", self.ray)
-        monkeypatch.setattr("diorama.render.run.loop.Committer", Mock())
         self.loop = RenderLoop(iter([]), Mock(), RunOptions(), Summary(), MagicMock(), EventLog(None))
         self.pool = self.loop._pool = idle(cards, each)
         self.loop._cards = CardFaults(self.pool)
@@ -177,7 +176,7 @@ def test_an_answer_that_comes_with_the_last_strike_counts_once(second: str, monk
         run.send(slot, f"e{slot.number}", kind)
     run.loop._collect()
     assert len(run.waiting) == 2 and len(set(run.waiting)) == 2, "each is rendered once, elsewhere"
-    run.loop._committer.add.assert_not_called()  # type: ignore[attr-defined]
+    run.loop.sink.add.assert_not_called()  # type: ignore[attr-defined]
     assert run.pool.cards == [("", 1)]
 
 
@@ -276,7 +275,7 @@ def test_no_episode_waits_behind_a_late_one(monkeypatch: pytest.MonkeyPatch) -> 
     late, idle = run.pool.slots
     begin(run, late, QUEUE_SECONDS + 1)
     second = run.send(late, "second", "")
-    run.loop._depth, run.loop._committer.full = 2, False  # type: ignore[misc]
+    run.loop._depth, run.loop.sink.full = 2, False  # type: ignore[misc]
     monkeypatch.setattr("diorama.render.run.loop.pack", Mock())
     run.loop._replace_hung()
     assert run.waiting == ["second"] and second.tries == 0

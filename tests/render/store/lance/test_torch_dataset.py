@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 def test_without_torch_it_says_so(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_data, "torch", None)
-    with pytest.raises(StoreError, match="pip install torch"):
+    with pytest.raises(UsageError, match="pip install torch"):
         store.torch_dataset()
 
 
