@@ -34,7 +34,7 @@ from diorama.render.export.croissant import (
     record_set,
     source,
 )
-from diorama.render.export.hub import QUESTIONS_TYPE, cell, data_files, head, hub_split, size_category
+from diorama.render.export.hub import QUESTIONS_TYPE, cell, data_files, hub_split, size_category
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.model.record import EpisodeRecord
@@ -55,11 +55,23 @@ _ABOUT_QUESTIONS = {
     "id": "id of the question", "task": "kind of question", "question": "text; <image> stands for an image",
     "answer": "correct answer",
 }  # fmt: skip
-_TEXT = """
+# As version 0.1.0 wrote it, so that exporting again changes nothing.
+_CARD = """---
+pretty_name: rendered by Diorama
+size_categories:
+- {size}
+tags:
+- synthetic
+- image
+configs:
+- config_name: default
+  data_files:
+{data_files}---
+
 # Rendered by Diorama
 
-One row per episode: `images` has its images, `objects` every object of every image with box, mask and pose, `scene` all
-numbers that it was rendered from.
+One row an episode; `images` are its pictures, `objects` every \
+object of every picture with box, mask and pose, `scene` all numbers that it was rendered from.
 
 """
 
@@ -73,9 +85,8 @@ def _card(store: EpisodeReader, options: ExportOptions, files: Mapping[str, Writ
         for name, shards in splits.items()
     ]
     total = sum(shard.samples for shard in files.values())
-    about = {"pretty_name": "rendered by Diorama", "size_categories": [size_category(total)]}
-    files_of = data_files({name: f"data/{name}-*.parquet" for name in splits})
-    card = head({**about, "tags": ["synthetic", "image"], **files_of}) + _TEXT
+    files_of = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
+    card = _CARD.format(size=size_category(total), data_files=files_of)
     card += markdown_table(("split", "episodes", "files", "MB"), rows)
     for title, counter in _figures(store, options).items():
         card += f"\n## {title}\n\n| | count |\n|---|---|\n"
