@@ -285,8 +285,9 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
             carried |= {(a, b), (b, a)}
         apart = gap(one.outline, other.outline)
         holds = {"on": rests, "in": space is not None, "leaning": leans, "near": apart <= NEAR, "far": apart >= FAR}
-        for relation in (relation for relation, true in holds.items() if true):
-            table[relation][names[a]].append(names[b])
+        for relation, true in holds.items():
+            if true:
+                table[relation][names[a]].append(names[b])
     for a, b in pairs:
         if b in _below(a, standing):
             table["under"][names[a]].append(names[b])

@@ -7,6 +7,7 @@ continues.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, cached_property
@@ -19,6 +20,8 @@ from diorama.render.io.atomic_output import below
 from diorama.render.model.errors import ConflictError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, ids_filter
 from diorama.scene_specs.language.writing import atomic_path, write_atomic
+
+_log = logging.getLogger(__name__)
 
 RECORD = ".diorama-export.json"
 # A store is known by this many of its episodes, and is the same as long as it has one of them.
@@ -126,6 +129,15 @@ class WrittenFiles:
             if self._overwrite or self._digest(name) != hashlib.sha256(content).hexdigest():
                 with self.replacing(name, shared) as path:
                     path.write_bytes(content)
+
+    def remove(self, name: str) -> None:
+        """Remove a file of an earlier export, and report it. Raises ConflictError for a file of somebody else."""
+        self._check(name)
+        path = below(self.out, name)
+        path.unlink(missing_ok=True)
+        _log.warning("%s removed: it comes from an earlier export with other episodes", path)
+        if self._lists.pop(name, None):
+            self.save()
 
     def sha256(self, name: str) -> str:
         """The hash of a file that was written."""

@@ -33,6 +33,7 @@ def test_a_shape_is_closed_and_stands_stably(family: str, seed: int) -> None:
         assert ((base[:, 0] - x) * np.cos(turn) + (base[:, 1] - y) * np.sin(turn)).max() > 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", members("families"))
 def test_steps_along_an_axis_go_away_from_the_start(family: str) -> None:
     for axis in plugin("families", family).load().AXES:

@@ -106,8 +106,8 @@ def write_tables(out: Path, written: WrittenFiles) -> None:
     check_hub_splits(splits)
     for path in out.glob(f"{_TABLE}*.parquet"):
         if _split_of_table(path) not in splits:
-            # Of an earlier export: its rows name images that are now in another split, or gone.
-            path.unlink()
+            # Its rows name images that are now in another split, or gone.
+            written.remove(path.name)
     for split, folders in splits.items():
         with written.replacing(f"{_TABLE}{split}.parquet") as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
             for start in range(0, len(folders), _GROUP):

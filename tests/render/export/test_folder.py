@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.export.formats.folder import export
+from diorama.render.export.formats.folder import export, write_tables
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.atomic_output import output_lock
+from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import DamagedError, EpisodeStore
@@ -213,3 +214,20 @@ def test_a_file_where_the_folder_should_be(store: LanceStore, tmp_path: Path) ->
     (tmp_path / "out").write_text("")
     with pytest.raises(UsageError, match="can't be a folder"):
         run(store, tmp_path / "out")
+
+
+def test_tables_of_gone_splits_are_removed_and_named_and_those_of_users_are_kept(
+    store: LanceStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.put([make_record("demo/a")])
+    run(store, tmp_path)
+    write_tables(tmp_path, WrittenFiles(tmp_path, store, overwrite=False))
+    (table,) = tmp_path.glob("metadata-*.parquet")
+    gone, own = tmp_path / "metadata-gone.parquet", tmp_path / "metadata-mine.parquet"
+    WrittenFiles(tmp_path, store, overwrite=False).put({gone.name: b"rows"})
+    write_tables(tmp_path, WrittenFiles(tmp_path, store, overwrite=False))
+    assert not gone.exists() and f"{gone} removed" in caplog.text
+    own.write_text("mine")
+    with pytest.raises(ConflictError, match=r"metadata-mine\.parquet was not written by Diorama"):
+        write_tables(tmp_path, WrittenFiles(tmp_path, store, overwrite=False))
+    assert own.read_text() == "mine" and table.exists()
