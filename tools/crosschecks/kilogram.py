@@ -1,6 +1,6 @@
-"""KiloGram (lil-lab/kilogram): drawings, splits, naming measures, games, captions, images.
+"""KiloGram (lil-lab/kilogram): drawings, splits, naming measures, games, captions, images, the analysis by parts.
 
-Runs the checkout's caption_contexts.py.
+Runs the checkout's caption_contexts.py, and with PyTorch and pandas its scripts that make and analyze games of subsets.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from statistics import median
@@ -38,6 +39,7 @@ from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
+from tools.crosschecks.kilogram_subsets import subset_rows
 
 INPUTS = "models/preprocessing/model_inputs"
 MARK = f"{INPUTS}/data_split.json"
@@ -64,6 +66,10 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
         yield _measures(path)
     yield from _games(checkout)
     yield _captions(checkout)
+    if find_spec("torch") and find_spec("pandas"):
+        yield from subset_rows(checkout)
+    else:
+        yield Row("augmented games and the analysis by parts", 0, note="PyTorch or pandas is not installed")
     yield from _images(checkout, options)
 
 

@@ -13,6 +13,8 @@
                                                        random-<n> and augmented-<n>
                         augmented/aug_<split>.json, aug_<split>_caption.json   games of subsets of parts
                         augmented/new_<split>_df.csv   subsets of parts: the published table's columns
+                        augmented/file_sep_by_part_counts.json    {image: {shown parts: [{target, distractors}]}}: the
+                                                       same games by target, which the analysis by parts reads
                         <condition>_pictures.json      {"tangrams", "images", "texts"}: of `--pictures`
 
 <split> is named as published: `development` for dev, `training` for train and val. Training has other names:
@@ -58,11 +60,12 @@ Shown = tuple[str, Mapping[str, Any]]
 
 
 class GameLists:
-    """Lists of games by path: columns of equal length, and stimuli."""
+    """Lists of games by path: columns of equal length, stimuli, and games of subsets by target."""
 
     def __init__(self) -> None:
         self.columns: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.stimuli: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.by_target: dict[str, dict[str, Any]] = defaultdict(dict)
 
     def add(self, split: str, condition: str, task: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
         """Add a reference game, the target first."""
@@ -82,6 +85,14 @@ class GameLists:
         if condition == AUG or CONDITIONS[condition][0]:
             texts = [str(truth["text"]) for _, truth in ordered]
             self.extend(f"{path}_caption.json", targets=targets, images=images, texts=texts)
+        if condition == AUG:
+            # As the published gen_eval_sets.py writes it.
+            target, *others = ([name, text] for name, text in zip(images, hashed, strict=True))
+            counts = self.by_target[f"{path.rpartition('/')[0]}/file_sep_by_part_counts.json"].setdefault(
+                targets[0], {}
+            )
+            (games,) = counts.setdefault(str(task["shown_parts"]), [{"target": target, "distractors": []}])
+            games["distractors"].append(others)
         if task.get("number") == 0 and condition != AUG:
             item = {"targets": targets[0], "images": images, "texts": hashed[0]}
             self.stimuli[f"{path}_stimuli.json"].append(item)
@@ -136,7 +147,7 @@ class _KilogramExport(ImageExport):
 
     def lists(self) -> Iterator[str]:
         """All lists and tables."""
-        return chain(self._lists.columns, self._lists.stimuli, self._rows)
+        return chain(self._lists.columns, self._lists.stimuli, self._lists.by_target, self._rows)
 
     def _add_sentence(self, condition: str, truth: Mapping[str, Any]) -> int:
         """Add a sentence to those for training, which conditions share, and return its number."""
@@ -162,7 +173,7 @@ class _KilogramExport(ImageExport):
                 self._rows[f"{texts}/augmented/new_{split}_df.csv"].append(row)
 
     def finish(self) -> None:
-        data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli}
+        data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli, **self._lists.by_target}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
             text = io.StringIO()

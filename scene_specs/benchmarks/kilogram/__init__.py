@@ -41,13 +41,15 @@ class Options(Command):
     condition: Literal["whole+black", "part+black", "whole+color", "part+color", "aug", "four"] = option(
         "four", "What the text names, and the colors of the pieces; see above."
     )
-    targets: Literal["one", "all"] = option(
-        "one", "Which descriptions to make games for: one of each tangram, chosen at random, or all."
+    targets: Literal["one", "all", "subsets"] = option(
+        "one",
+        "Which descriptions to make games for: one of each tangram, chosen at random, or all. subsets (--condition aug "
+        "only): every subset of the parts of every description, as in the published analysis by parts.",
     )
     contexts: int = option(
         10,
         "Number of games per description, each with other distractors. With --condition aug: number of games for each "
-        "description and each number of named parts. The packaged data gives 1,360 episodes by default.",
+        "description and each number or subset of named parts. The packaged data gives 1,360 episodes by default.",
         ge=1,
         le=1000,
     )
@@ -107,6 +109,8 @@ class Options(Command):
             raise ValueError("--margin leaves less than 8 pixels of the image")
         if self.unconstrained and self.condition == "aug":
             raise ValueError("--condition aug has no unconstrained games: all tangrams of a game show as many parts")
+        if self.targets == "subsets" and self.condition != "aug":
+            raise ValueError("--targets subsets is for --condition aug: in other games, all parts are named")
         if self.svg is None and (self.annotations or self.splits):
             raise ValueError("--annotations and --splits are for your own drawings; give --svg DIR too")
         if self.svg is not None and not self.annotations:

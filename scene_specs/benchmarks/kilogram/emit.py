@@ -136,12 +136,14 @@ def kinds_of(unconstrained: bool, size: int) -> list[str]:
 def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> dict[str, Any]:
     """Return a reference game as a spec: ten frames, of which `task.text` describes the one named `task.answer`.
 
-    Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts before
-    <number>; `kinds_of` follow the condition.
+    Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts, or
+    with their subset, before <number>; `kinds_of` follow the condition.
     """
     target = game.examples[0]
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
+    if level and options.targets == "subsets":
+        level = [f"subset-{target.subset}"]
     kinds = kinds_of(options.unconstrained, options.context_size)
     identity = "/".join(["kilogram", options.split, condition, *kinds, target.annotation.key, *level, str(game.number)])
     task = {

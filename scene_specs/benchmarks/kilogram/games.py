@@ -6,7 +6,7 @@ if none of its descriptions fits, `distinct` compares the wholes, and all draws 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from diorama.scene_specs.benchmarks.kilogram import Options
@@ -39,7 +39,7 @@ def games(
 
     Args:
         skipped: receives the keys of targets without a game, by reason.
-        augmented: a game per number of shown parts, from 0 to all, with random subsets.
+        augmented: games per number of shown parts, from 0 to all, with random subsets, or per subset of the target's.
     """
     everything = [item for items in annotations.values() for item in items]
     targets = everything
@@ -57,10 +57,15 @@ def games(
             reason = f"fewer than {options.context_size} tangrams have a description{kind}"
             skipped.setdefault(reason, []).append(target.key)
             continue
-        levels = range(target.parts + 1) if augmented else (target.parts,)
-        for level in levels:
+        # Shown parts: their number, and which of the target's if that is not drawn.
+        levels: Sequence[tuple[int | None, int | None]] = [(None, None)]
+        if augmented and options.targets == "subsets":
+            levels = [(mask.bit_count(), mask) for mask in range(1 << target.parts)]
+        elif augmented:
+            levels = [(level, None) for level in range(target.parts + 1)]
+        for level, mask in levels:
             for number in range(options.contexts):
-                game = _game(target, tangrams, number, options, level if augmented else None)
+                game = _game(target, tangrams, number, options, level, mask)
                 if game is None:
                     reason = f"no {options.context_size - 1} distractors called otherwise among descriptions{kind}"
                     skipped.setdefault(reason, []).append(target.key)
@@ -69,9 +74,14 @@ def games(
 
 
 def _game(
-    target: Annotation, tangrams: dict[str, list[Annotation]], number: int, options: Options, level: int | None
+    target: Annotation,
+    tangrams: dict[str, list[Annotation]],
+    number: int,
+    options: Options,
+    level: int | None,
+    subset: int | None,
 ) -> Game | None:
-    episode = f"kilogram/{options.split}/{target.key}/{number}"
+    episode = f"kilogram/{options.split}/{target.key}{'' if subset is None else f'_{subset}'}/{number}"
     rng = generator(options.seed, episode, "context")
     chosen = [target]
     same = str.__eq__ if options.distinct == "raw" else same_text
@@ -89,6 +99,7 @@ def _game(
     if level is not None:
         draw = generator(options.seed, episode, f"{AUG}-{level}")
         masks = [sum(1 << k for k in sample(draw, range(len(one.parts)), level)) for one in examples]
+        masks[0] = masks[0] if subset is None else subset
         examples = [with_subset(one, mask, options.seed) for one, mask in zip(examples, masks, strict=True)]
     order = shuffled(generator(options.seed, episode, "order"), range(len(chosen)))
     return Game(number, tuple(examples), tuple(order))

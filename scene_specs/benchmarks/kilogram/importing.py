@@ -1,7 +1,7 @@
 """Import KiloGram's published reference games: names of images and texts, in blocks of ten with the target first.
 
-The files of all conditions are made of `part+color.json`, so the games of a file are read from the one beside it, and
-the file is compared with what follows from these.
+The files of the four conditions are made of `part+color.json`, so the games of a file are read from the one beside it,
+and the file is compared with what follows from these. Games of subsets of parts are in `aug_dev.json` itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text
 from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
-from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, Example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
@@ -31,13 +31,13 @@ from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import EpisodeSpec
 
-_FILE = re.compile(rf"({'|'.join(map(re.escape, CONDITIONS))})(_caption)?")
+_FILE = re.compile(rf"({'|'.join(map(re.escape, CONDITIONS))}|{AUG})(_dev)?(_caption)?")
 _LISTS = ("targets", "images", "texts")
 # Our splits, by the published folders.
 _SPLITS: Mapping[str, str] = MappingProxyType(
     {"development": "dev", "heldout": "heldout", "validation": "val", "val-texts": "val"}
 )
-_FOLDER = re.compile(r"(controlled|random)(?:-([0-9]+))?")
+_FOLDER = re.compile(r"(controlled|random|augmented)(?:-([0-9]+))?")
 log = logging.getLogger(__name__)
 
 
@@ -49,12 +49,12 @@ def import_published(
     annotations: Path | None = None,
     images: Path | None = None,
 ) -> Iterator[EpisodeSpec]:
-    """Yield the games of a file `<condition>.json` or `<condition>_caption.json` in its order.
+    """Yield the games of a file `<condition>.json`, `aug_dev.json`, or one of their captions, in its order.
 
     Args:
         svg: folder of drawings; without it, those of Diorama.
         annotations: file that says which pieces form a part; without it, the colored images
-            `<tangram>_<annotation>.png` of the folder `images` do.
+            `<tangram>_<annotation>.png` of the folder `images` do. Games of subsets need it.
         strict: a row that does not follow from `part+color.json` is a diagnostic instead of a warning. Folder names
             tell the split, and whether games are unconstrained. Ids: `kilogram/published/<split>/<condition>/<6
             digits>`, with `kinds_of` before the digits.
@@ -75,12 +75,13 @@ class _Reader:
     ) -> None:
         self.source, self._images = SourceFile(str(path), strict=strict), images
         name = _FILE.fullmatch(path.stem)
-        if name is None:
-            raise spec_error(f"expected a name such as {' or '.join(CONDITIONS)}.json", file=str(path))
-        self._condition, self._caption = name[1], bool(name[2])
-        self._rows, self._games = _rows(path), _rows(path.with_name("part+color.json"))
+        if name is None or (name[1] == AUG) != bool(name[2]):
+            raise spec_error(f"expected a name such as {' or '.join(CONDITIONS)}.json, aug_dev.json", file=str(path))
+        self._condition, self._caption = name[1], bool(name[3])
+        games = path.with_name("aug_dev.json" if name[1] == AUG else "part+color.json")
+        self._rows, self._games = _rows(path), _rows(games)
         if len(self._rows) != len(self._games):
-            problem = f"{len(self._rows)} rows; part+color.json beside it has {len(self._games)}"
+            problem = f"{len(self._rows)} rows; {games.name} beside it has {len(self._games)}"
             raise spec_error(problem, file=str(path))
         folders = path.absolute().parts[-2::-1]
         kind = _FOLDER.fullmatch(folders[0])
@@ -91,6 +92,7 @@ class _Reader:
                 "split": next((_SPLITS[part] for part in folders if part in _SPLITS), "all"),
                 "unconstrained": kind is not None and kind[1] == "random",
                 "context_size": int(kind[2] or SIZE) if kind else SIZE,
+                "condition": self._condition,
                 "published_border": True,
             }
         )
@@ -121,27 +123,37 @@ class _Reader:
             except ValueError as error:
                 self.source.diagnostic(("images", start), str(error))
                 continue
+            if len({(one.tangram, one.colors(self._condition)) for one in examples}) < len(examples):
+                # The published script excludes the target itself from its distractors, not its tangram.
+                self.source.diagnostic(("images", start), "two images of the game are equal, so it has two answers")
+                continue
             self._compare(start, examples)
-            yield self._item(index, numbers[target], examples)
+            yield self._item(index, numbers[target], examples, [image for _, image, _ in block])
             numbers[target] += 1
 
-    def _item(self, index: int, number: int, examples: tuple[Example, ...]) -> EpisodeSpec:
+    def _item(self, index: int, number: int, examples: tuple[Example, ...], images: Sequence[str]) -> EpisodeSpec:
         kind = "/".join(["", *kinds_of(self._options.unconstrained, len(examples)), f"{index:06d}"])
         identity = f"kilogram/published/{self._options.split}/{self._condition}{kind}"
         # Only the target changes its position: the others keep their order when they are written again.
         position = int(generator(0, identity, "order").integers(len(examples)))
         order = (*range(1, position + 1), 0, *range(position + 1, len(examples)))
         spec = game_spec(self._dataset, Game(number, examples, order), self._condition, self._options)
-        for frame in spec["frames"]:
+        for frame, k in zip(spec["frames"], order, strict=True):
             frame["truth"]["drawn"] = drawn_digest(frame["objects"], frame["truth"]["parts"])
+            if self._condition == AUG:
+                # Subsets are counted in the order in which the published script drew them.
+                frame["truth"]["image"] = images[k]
         return EpisodeSpec.model_validate({**spec, "id": identity})
 
     def _compare(self, start: int, examples: Sequence[Example]) -> None:
         """Report each row of a game that does not follow from `part+color.json`."""
-        target = examples[0].image(self._condition)
-        for row, example in enumerate(examples, start):
+        images = [
+            image if self._condition == AUG else example.image(self._condition)
+            for example, (_, image, _) in zip(examples, self._games[start:], strict=False)
+        ]
+        for row, (example, image) in enumerate(zip(examples, images, strict=True), start):
             text = example.text(self._condition) if self._caption else example.hashed(self._condition)
-            if self._rows[row] != (found := (target, example.image(self._condition), text)):
+            if self._rows[row] != (found := (images[0], image, text)):
                 self._disagree(f"row {row}: published {self._rows[row]}, found {found}")
 
     def _disagree(self, problem: str) -> None:
@@ -152,20 +164,25 @@ class _Reader:
 
     def _read_example(self, image: str, text: str) -> Example:
         """Return what an image shows. Raises ValueError."""
-        tangram, _, digits = image.rpartition("_")
+        subset = self._condition == AUG
+        tangram, _, digits = (image.rpartition("_")[0] if subset else image).rpartition("_")
         whole, *parts = text.split("#")
-        if not TANGRAM.fullmatch(tangram) or not re.fullmatch("[0-9]{1,4}", digits):
-            raise ValueError(f"image {image!r}; expected a name such as page1-0_0")
+        if not TANGRAM.fullmatch(tangram) or not re.fullmatch("[0-9]{1,4}(_[0-9]{1,3})?", image[len(tangram) + 1 :]):
+            raise ValueError(f"image {image!r}; expected a name such as page1-0_0{'_0' * subset}")
         if tangram not in self._dataset.figures:
             raise ValueError(f"image {image!r}: the drawing {tangram}.svg is missing or can't be used")
-        if not all(map(is_text, (whole, *parts))) or not 1 <= len({*parts}) == len(parts) <= len(PIECES):
+        if not all(map(is_text, (whole, *parts))) or not 1 - subset <= len({*parts}) == len(parts) <= len(PIECES):
             raise ValueError(f"text {text!r}; expected whole#part#part with one to seven different parts")
         described = {item.number: item for item in self._dataset.annotations.get(tangram, ())}
         if int(digits) in described:
             item = described[int(digits)]
             groups = item.groups()
-            if (item.whole, {*groups}) != (whole, {*parts}):
+            if item.whole != whole or not ({*parts} <= {*groups} if subset else {*parts} == {*groups}):
                 raise ValueError(f"text {text!r}; description {image} is {'#'.join([item.whole, *groups])!r}")
+            if subset:
+                return Example(item, tuple(groups.items()), tuple([*groups].index(part) for part in parts))
+        elif subset:
+            raise ValueError(f"nothing says which parts {tangram}_{digits} has; pass --annotations")
         else:
             by_color = self._seen(tangram, image)
             if len(by_color) != len(parts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,39 @@ def make_published(folder: Path, count: int = 40, each: int = 4) -> tuple[Path, 
     (folder / "dense.json").write_text(json.dumps(data))
     (folder / "data_split.json").write_text(json.dumps(splits))
     return drawings, folder / "dense.json", folder / "data_split.json"
+
+
+def make_subset_games(descriptions: Path, folder: Path) -> Path:
+    """Games of subsets as the published scripts make them: subsets are counted by size, their parts in random order."""
+    rng = np.random.default_rng(2)
+    rows: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for one in read_annotations(descriptions.read_text(), "")[0].values():
+        for item in one:
+            names, number = list(rng.permutation([*item.groups()])), 0
+            for size in range(len(names) + 1):
+                for chosen in combinations(names, size):
+                    text = "#".join([item.whole, *rng.permutation(chosen)] if chosen else [item.whole])
+                    rows.setdefault((len(names), size), []).append((f"{item.key}_{number}", text))
+                    number += 1
+    data: dict[str, list[str]] = {"targets": [], "images": [], "texts": []}
+    for (parts, _), pool in rows.items():
+        target = pool[0]
+        tangrams: dict[str, tuple[str, str]] = {}
+        for image, text in pool[1:]:
+            if image.split("_")[0] != target[0].split("_")[0] and text not in {
+                target[1],
+                *(t for _, t in tangrams.values()),
+            }:
+                tangrams[image.split("_")[0]] = (image, text)
+        block = [target, *[*tangrams.values()][:9]]
+        if parts == 3 and len({text for _, text in block}) == 10:
+            data["targets"] += [target[0]] * 10
+            data["images"] += [image for image, _ in block]
+            data["texts"] += [text for _, text in block]
+    folder.mkdir(parents=True)
+    path = folder / "aug_dev.json"
+    path.write_text(json.dumps(data))
+    return path
 
 
 def make_games(descriptions: Path, folder: Path) -> Path:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, islice
 
 import pytest
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ from diorama.scene_specs.benchmarks.kilogram.emit import SPAN, game_spec, pictur
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, Example, subsets, whole_example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game, games
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.benchmarks.kilogram.wording import same_text
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
@@ -198,6 +200,23 @@ def test_augmented_games_show_as_many_parts() -> None:
     spec = game_spec(DATA, found[3], AUG, OPTIONS)
     assert spec["id"].split("/")[4] == f"{len(found[3].examples[0].shown)}of{len(found[3].examples[0].parts)}"
     assert len({game_spec(DATA, game, AUG, OPTIONS)["id"] for game in found}) == len(found)
+
+
+def test_each_subset_of_a_target_has_its_games() -> None:
+    three = ((name, items[:1]) for name, items in DATA.annotations.items() if items[0].parts == 3)
+    few = dict(islice(three, 4))
+    options = Options(condition="aug", targets="subsets", contexts=2, context_size=3)
+    found = list(games(few, options, {}, augmented=True))
+    assert Counter(game.examples[0].image(AUG) for game in found) == {
+        f"{item.key}_{subset}": 2 for (item,) in few.values() for subset in range(8)
+    }
+    assert all(len({len(one.shown) for one in game.examples}) == 1 for game in found)
+    specs = [game_spec(DATA, game, AUG, options) for game in found]
+    assert len({spec["id"] for spec in specs}) == len(specs)
+    assert specs[0]["id"].endswith("/subset-0/0")
+    assert [verify_spec(spec) for spec in specs] == [""] * len(specs)
+    with pytest.raises(ValidationError, match="--targets subsets is for --condition aug"):
+        Options(targets="subsets")
 
 
 @pytest.mark.parametrize("look", [OPTIONS, Options(size=384, border=2.5, margin=10.0, sharp=True), Options(world="3d")])

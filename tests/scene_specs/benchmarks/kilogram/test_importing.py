@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from diorama.render.cli.specs import main
+from diorama.render.export.formats.kilogram import GameLists
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
@@ -22,7 +23,7 @@ from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
-from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
+from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published, make_subset_games
 
 Rows = dict[str, list[str]]
 
@@ -53,6 +54,62 @@ def test_games_are_those_of_the_file(tmp_path: Path, name: str) -> None:
         key = "utterance" if name.endswith("_caption") else "hash_text"
         texts = [frame[key] if key == "utterance" else frame["truth"][key] for frame in ordered]
         assert texts == data["texts"][block]
+
+
+def test_games_of_subsets_are_those_of_the_file(tmp_path: Path) -> None:
+    drawings, file, _ = make_published(tmp_path)
+    path = make_subset_games(file, tmp_path / "development/texts/augmented")
+    data: Rows = json.loads(path.read_text())
+    found = [_data(one) for one in import_published(path, strict=True, svg=drawings, annotations=file)]
+    assert [spec["task"]["shown_parts"] for spec in found] == [0, 1, 2, 3]
+    lists = GameLists()
+    for spec in found:
+        assert verify_spec(spec) == ""
+        assert verify_spec(spec, drawings, file) == ""
+        truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in spec["frames"]}
+        lists.add(spec["split"], "aug", spec["task"], {name: (one["image"], one) for name, one in truths.items()})
+    assert lists.columns["development/texts/augmented/aug_dev.json"] == data
+    by_target = lists.by_target["development/texts/augmented/file_sep_by_part_counts.json"]
+    assert {name: [*counts] for name, counts in by_target.items()} == {
+        data["targets"][10 * k]: [str(k)] for k in range(4)
+    }
+    (game,) = by_target[data["targets"][0]]["0"]
+    assert [game["target"], *game["distractors"][0]] == [
+        [*row] for row in zip(data["images"], data["texts"], strict=True)
+    ][:10]
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "value", "said"),
+    [
+        ("texts", 13, "zeppelin#a", "description"),
+        ("texts", 13, "tree#antenna", "description"),
+        ("images", 13, "page1-3_0", "expected a name such as page1-0_0_0"),
+        ("images", 13, "page1-3_99_0", "nothing says which parts page1-3_99 has"),
+    ],
+)
+def test_broken_games_of_subsets_are_refused(tmp_path: Path, column: str, row: int, value: str, said: str) -> None:
+    drawings, file, _ = make_published(tmp_path)
+    path = make_subset_games(file, tmp_path / "development/texts/augmented")
+    data: Rows = json.loads(path.read_text())
+    data[column][row] = value
+    path.write_text(json.dumps(data))
+    with pytest.raises(SpecError, match=said):
+        list(import_published(path, svg=drawings, annotations=file))
+
+
+def test_a_game_with_equal_images_is_refused(tmp_path: Path) -> None:
+    """The published script may draw another description of the target's tangram, whose image without parts is equal."""
+    drawings, file, _ = make_published(tmp_path)
+    path = make_subset_games(file, tmp_path / "development/texts/augmented")
+    data: Rows = json.loads(path.read_text())
+    tangram, number, _ = data["images"][0].split("_")
+    other = read_annotations(file.read_text(), "")[0][tangram][1 - int(number)]
+    data["images"][4], data["texts"][4] = f"{other.key}_0", other.whole
+    path.write_text(json.dumps(data))
+    found = []
+    with pytest.raises(SpecError, match=r"images\[0\]: two images of the game are equal"):
+        found += import_published(path, svg=drawings, annotations=file)
 
 
 def _data(episode: EpisodeSpec) -> dict[str, Any]:
