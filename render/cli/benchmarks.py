@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
 from pathlib import Path
@@ -23,7 +23,7 @@ from diorama.scene_specs.language.writing import is_stream
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from diorama.scene_specs.language.benchmark import Benchmark, Command, Result
+    from diorama.scene_specs.language.benchmark import Benchmark, Command, Result, Series
 
 # Commands of benchmarks that have names of their own: name -> (benchmark, command).
 SHORT_NAMES = {
@@ -37,7 +37,14 @@ SHORT_NAMES = {
 }
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
 _METAVARS = {"file": "FILE", "folder": "DIR"}
-_ADDED = {"json": opt.as_json, "out": opt.out}
+_like = click.option(
+    "--like",
+    multiple=True,
+    metavar="SPECS",
+    help="Generate other episodes than these, as many of each task, split, number of frames, number of objects, and "
+    "answer yes or no. Repeat the options that these were generated with, but with another --seed. Repeatable.",
+)
+_ADDED = {"json": opt.as_json, "out": opt.out, "like": _like}
 
 
 def names() -> list[str]:
@@ -108,14 +115,14 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
-        added = {key: values.pop(key, None) for key in ("as_json", "out") if key not in model.model_fields}
+        added = {key: values.pop(key, None) for key in ("as_json", "out", "like") if key not in model.model_fields}
         given = {key: value for key, value in values.items() if opt.is_given(ctx, key)}
         if issubclass(model, StoreCommand):
             given.setdefault("store", opt.default_store())
         options = _options(model, given)
-        run(benchmark, options, added.get("out"), bool(added.get("as_json")))
+        run(benchmark, options, added.get("out"), bool(added.get("as_json")), added.get("like") or ())
 
-    for key in reversed(model.writes):
+    for key in reversed((*model.writes, *["like"] * (model is benchmark.options and "seed" in model.model_fields))):
         callback = _ADDED[key](callback)
     params = [parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
@@ -200,7 +207,7 @@ def parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[s
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
-def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool) -> None:
+def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool, like: Sequence[str] = ()) -> None:
     """Run a command of a benchmark and write what it returns.
 
     Args:
@@ -208,6 +215,7 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
         options: the command with its options.
         out: file for the output, None for stdout.
         as_json: write JSON instead of text.
+        like: specs whose siblings are generated.
 
     Raises:
         DioramaError: what the command raises.
@@ -215,9 +223,12 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
     from diorama.scene_specs.language.benchmark import Report, Result, Series
 
     with _inputs(benchmark, options) as inputs:
+        found: Any
         if isinstance(options, Report):
             rows = benchmark.function(options.run)(*inputs)
             found = Result(rows, benchmark.function(options.text)(rows))
+        elif like:
+            found = _siblings(benchmark, options, like)
         else:
             found = benchmark.function(options.run)(options, *inputs)
         if isinstance(found, Result):
@@ -232,6 +243,21 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool)
             pass
         if series.done:
             click.echo(series.done)
+
+
+def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> Series:
+    from diorama.scene_specs.language.benchmark import Series
+    from diorama.scene_specs.reading.siblings import siblings
+    from diorama.scene_specs.reading.source import read_checked
+
+    given = [item.data() for item in read_checked(names)]
+
+    def make(seed: int) -> Iterable[dict[str, Any]]:
+        found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
+        return found.items if isinstance(found, Series) else found
+
+    seed: int = getattr(options, "seed")  # noqa: B009  # Not all commands have one.
+    return Series(siblings(given, make, seed), len(given))
 
 
 @contextmanager

@@ -1,0 +1,83 @@
+"""Fresh siblings of a set of specs: other episodes, with as many in each cell as the set has."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.tables import counted
+
+# Rounds of generation that add nothing before the search ends.
+_IDLE = 20
+_YES_NO = frozenset({True, False, "yes", "no", "true", "false"})
+
+
+class Cell(NamedTuple):
+    """What a sibling has in common with an episode: frames, and the most objects in one of them.
+
+    Attributes:
+        answer: if it is yes or no.
+    """
+
+    task: str
+    split: str
+    frames: int
+    objects: int
+    answer: str
+
+    def __str__(self) -> str:
+        said = " ".join(word for word in (self.task, self.split, self.answer) if word)
+        return f"{said or 'episodes'} with {counted(self.frames, 'frame')} of up to {counted(self.objects, 'object')}"
+
+
+def cell_of(spec: Mapping[str, Any]) -> Cell:
+    """Return the cell of a spec, as JSON data."""
+    task = spec.get("task") or {}
+    answer = task.get("answer", (task.get("answers") or [None])[-1])
+    said = str(answer).lower() if isinstance(answer, bool | str) and answer in _YES_NO else ""
+    counts = [len(frame.get("objects") or ()) for frame in spec["frames"]]
+    return Cell(str(task.get("name", "")), spec.get("split") or "", len(counts), max(counts, default=0), said)
+
+
+def siblings(
+    given: Iterable[Mapping[str, Any]], make: Callable[[int], Iterable[dict[str, Any]]], seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield as many new specs of each cell as the given ones have; none shows what a given one, or another, shows.
+
+    Args:
+        given: specs as JSON data.
+        make: generates specs from a seed.
+        seed: of the siblings. Their ids begin with `like.<seed>.<round>/`.
+
+    Raises:
+        UsageError: after 20 rounds that add nothing; names the cells that are not full.
+    """
+    wanted, seen = Counter[Cell](), set[str]()
+    for spec in given:
+        wanted[cell_of(spec)] += 1
+        seen.add(_shown(spec))
+    total, number, idle = wanted.copy(), 0, 0
+    while left := wanted.total():
+        for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
+            cell, shown = cell_of(spec), _shown(spec)
+            if wanted[cell] and shown not in seen:
+                wanted[cell] -= 1
+                seen.add(shown)
+                yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
+        idle = 0 if wanted.total() < left else idle + 1
+        number += 1
+        if idle == _IDLE:
+            lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in wanted.items() if count]
+            raise UsageError(
+                f"--like: in {number} rounds, found {'; '.join(lacking[:5])}{'; ...' * (len(lacking) > 5)}. Repeat "
+                "the options that these specs were generated with, or pass fewer specs"
+            )
+
+
+def _shown(spec: Mapping[str, Any]) -> str:
+    """What is in the images and asked about them, without ids and seeds."""
+    return json.dumps([spec["frames"], (spec.get("task") or {}).get("question")], sort_keys=True)

@@ -1,0 +1,67 @@
+"""A fresh sibling of a set has as many episodes of each kind, none of them shown before."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from diorama.render.cli.specs import main
+from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.reading.siblings import cell_of, siblings
+
+
+def _spec(number: int, objects: int, answer: object = None) -> dict[str, Any]:
+    frame = {"name": "a", "objects": [{"shape": f"{number}"}] * objects}
+    return {"id": f"x/{number}", "frames": [frame], "split": "test", "task": {"name": "t", "answer": answer}}
+
+
+def _make(seed: int) -> Iterator[dict[str, Any]]:
+    """Ten episodes with one to three objects, half of them with the answer yes."""
+    for k in range(10):
+        yield _spec(seed % 40 + k, 1 + k % 3, ("yes", "no")[k % 2])
+
+
+def test_cells_are_as_full_and_nothing_is_shown_again() -> None:
+    given = [*_make(0), *_make(5)]
+    found = list(siblings(given, _make, 1))
+    assert Counter(map(cell_of, found)) == Counter(map(cell_of, given))
+    shown = [json.dumps(spec["frames"]) for spec in found]
+    assert len({*shown}) == len(shown)
+    assert not {*shown} & {json.dumps(spec["frames"]) for spec in given}
+    assert len({spec["id"] for spec in found}) == len(found)
+    assert list(siblings(given, _make, 1)) == found != list(siblings(given, _make, 2))
+
+
+def test_an_answer_is_of_the_cell_only_if_it_is_yes_or_no() -> None:
+    assert [cell_of(_spec(0, 1, answer)).answer for answer in (True, "no", "doble", None, 3)] == [
+        "true",
+        "no",
+        "",
+        "",
+        "",
+    ]
+    assert cell_of({"frames": [], "task": {"answers": ["null", "false"]}}).answer == "false"
+
+
+def test_cells_that_no_option_fills_are_named() -> None:
+    with pytest.raises(UsageError, match="found 0 of 1 t test yes with 1 frame of up to 4 objects; 0 of 1 t test with"):
+        list(siblings([_spec(99, 4, "yes"), _spec(98, 1, "doble")], _make, 1))
+
+
+@pytest.mark.parametrize(
+    "options", [("clevr", "--count", "6", "--objects", "3-5"), ("malevic", "--set", "pos1", "--count", "6")]
+)
+def test_the_command_makes_a_sibling(tmp_path: Path, options: tuple[str, ...]) -> None:
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    assert CliRunner().invoke(main, [*options, "--out", str(first)]).exit_code == 0
+    made = CliRunner().invoke(main, [*options, "--seed", "7", "--like", str(first), "--out", str(second)])
+    assert made.exit_code == 0, made.output
+    one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (first, second))
+    assert Counter(map(cell_of, one)) == Counter(map(cell_of, other))
+    assert CliRunner().invoke(main, ["check", "--prove", str(second)]).exit_code == 0
