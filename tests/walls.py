@@ -38,7 +38,7 @@ LAZY_IMPORTS = {
     ): "imports pydantic; the help of commands lists plug-ins without it",
     ("render/chat/__init__.py", "diorama.render.chat"): "each kind of model needs a library of its own",
     ("scene_specs/benchmarks/icca/score.py", "tokenizers"): "an extra that only lengths in tokens need",
-    ("render/evaluation/stress.py", "sklearn"): "an extra that only learners without images need",
+    ("render/items/stress.py", "sklearn"): "an extra that only learners without images need",
     ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
     ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
     ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",

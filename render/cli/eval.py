@@ -162,7 +162,7 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
       render-eval stress scenes.lance
       render-eval stress scenes.lance --questions 5 --prune leave-out.txt --json
     """
-    from diorama.render.evaluation import stress as learners
+    from diorama.render.items import stress as learners
     from diorama.render.items.scores import LEAST, iter_items, no_items
 
     reader, options = opt.open_selected(store, selected)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from diorama.render.compiler.assets import blend_digest, resolve_blend
@@ -17,7 +18,8 @@ from diorama.render.export.biases import ObjectCounts
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import Library, load_model
-from diorama.render.items.scores import read_entries, rows
+from diorama.render.items.scores import Entry, add_guesses, iter_items, rows
+from diorama.render.items.stress import Case, Finding, stress
 from diorama.render.model.errors import AssetError, SpecError, StoreError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
@@ -47,6 +49,7 @@ class Facts:
         assets: name -> hash.
         sources: published data that episodes are derived from.
         guessers: rows of diorama.render.items.scores.rows for tasks, without accuracy.
+        learners: what those of `render-eval stress` reach, if scikit-learn is installed.
         digest: SHA-256 over ids and identities.
         asks: whether there are questions or tasks with options.
     """
@@ -59,6 +62,7 @@ class Facts:
     assets: dict[str, str] = field(default_factory=dict)
     sources: set[str] = field(default_factory=set)
     guessers: Sequence[Mapping[str, Any]] = ()
+    learners: Sequence[Finding] = ()
     digest: str = ""
     objects: ObjectCounts = field(default_factory=ObjectCounts)
     asks: bool = False
@@ -93,10 +97,23 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
         facts.counters.pop("look", None)
     if with_items and chosen:
         try:
-            facts.guessers = [row for row in rows(read_entries(store, options).values()) if row["by"] == "task"]
+            _guess(facts, store, options)
         except (SpecError, StoreError) as error:
             _log.warning("the balance of the items is not measured: %s", error)
     return facts
+
+
+def _guess(facts: Facts, store: EpisodeReader, options: ExportOptions) -> None:
+    """Measure what is reached without images."""
+    entries, cases = {}, []
+    for name, item, record in iter_items(store, options, lambda done: None):
+        entries[name] = Entry.of(item, record.episode_id)
+        cases.append(Case.of(name, item, record))
+    add_guesses(entries.values())
+    facts.guessers = [row for row in rows(entries.values()) if row["by"] == "task"]
+    # The extra `stress`.
+    if find_spec("sklearn"):
+        facts.learners = stress(cases)
 
 
 def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:

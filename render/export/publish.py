@@ -19,6 +19,7 @@ from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.atomic_output import indented_json, output_lock
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.items.scores import GUESSERS, LEAST, guessed
+from diorama.render.items.stress import table as learners_table
 from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
@@ -88,6 +89,9 @@ def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Seque
             [(row["group"], row["items"], f"{100 * row['chance']:.1f}", *(guessed(row, key) for key in GUESSERS))
              for row in facts.guessers],
         )  # fmt: skip
+    if facts.learners:
+        yield "What learners reach that never see an image, as `render-eval stress` measures it:\n"
+        yield learners_table(facts.learners)
     yield "\n".join(biases) + "\n"
     yield (
         "## Uses and limits\n\n"
@@ -225,6 +229,8 @@ def _limits(about: About, facts: Facts) -> list[str]:
 def _biases(facts: Facts) -> list[str]:
     """The figures of the guessers in words, and what was counted about the objects."""
     lines = [*facts.objects.lines()]
+    if found := [f"{one.task}, by {one.learner}" for one in facts.learners if one.shortcut]:
+        lines.insert(0, f"Learners that never see an image are right more often than chance in: {'; '.join(found)}.")
     measured = [row for row in facts.guessers if row["text"] is not None]
     if not measured:
         why = "tasks have too few items" if facts.guessers else "some episodes have no evaluation items"

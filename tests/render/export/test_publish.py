@@ -15,10 +15,12 @@ from click.testing import CliRunner
 import diorama
 from diorama.render.cli.export import main as export
 from diorama.render.episode.make_record import make_record
+from diorama.render.export import dataset_facts
 from diorama.render.export.about import TEMPLATE, read_about
 from diorama.render.export.publish import citation_cff
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import load_model
+from diorama.render.items.stress import Case, Finding
 from diorama.render.model.errors import SpecError
 from diorama.render.model.profiles import settings_for
 from diorama.render.model.record import EpisodeRecord
@@ -94,6 +96,24 @@ def test_what_is_written(tmp_path: Path, about: Path) -> None:
     text = call(url, "--format", "huggingface", "--out", out, "--about", about)
     assert "skipped 11 already there\nwrote README.md, croissant.json" in text
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_shortcuts_of_learners_are_described(tmp_path: Path, about: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = list[Case]()
+
+    def stress(cases: list[Case]) -> list[Finding]:
+        given.extend(cases)
+        return [
+            Finding("mewl: shape", "text", 120, 0.4, 0.3, 0.5, 0.2, 1e-6, {}, shortcut) for shortcut in (True, False)
+        ]
+
+    monkeypatch.setattr(dataset_facts, "stress", stress)
+    url = eval_store(tmp_path, "mewl").url
+    call(url, "--format", "huggingface", "--out", tmp_path / "out", "--about", about)
+    assert len(given) == 9
+    assert "| mewl: shape | text | 120 | 40.0 | 30.0-50.0 | 20.0 | yes |" in (tmp_path / "out/README.md").read_text()
+    biases = json.loads((tmp_path / "out/croissant.json").read_text())["rai:dataBiases"]
+    assert "Learners that never see an image are right more often than chance in: mewl: shape, by text." in biases
 
 
 def test_the_objects_are_described(tmp_path: Path, about: Path) -> None:

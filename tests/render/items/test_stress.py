@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from diorama.render.evaluation.compare import gaps, memorized, read_rows
-from diorama.render.evaluation.stress import Case, giveaways, pruned, stress
 from diorama.render.items.scores import interval
+from diorama.render.items.stress import Case, giveaways, pruned, stress
 from diorama.render.model.errors import UsageError
 from tests.compatibility.commands import run, run_json
 from tests.render.items.eval_stores import eval_store
