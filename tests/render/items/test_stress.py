@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from diorama.render.evaluation.compare import gaps, memorized, read_rows
 from diorama.render.items.scores import interval
-from diorama.render.items.stress import Case, giveaways, pruned, stress
+from diorama.render.items.stress import LEARNERS, Case, giveaways, pruned, stress
 from diorama.render.model.errors import UsageError
 from tests.compatibility.commands import run, run_json
 from tests.render.items.eval_stores import eval_store
@@ -43,6 +44,30 @@ def test_a_shortcut_is_found_and_pruned_and_nothing_is_found_without_one() -> No
     left_out = {*pruned(found, planted)}
     assert not any(one.shortcut for one in stress(one for one in planted if one.id not in left_out))
     assert not any(one.shortcut for one in stress(cases(2, 0)))
+
+
+def plant(case: Case, learner: str) -> Case:
+    """The same item with what a learner can use."""
+    if learner == "text":
+        return replace(case, text=f"planted-{COLORS.index(case.answer)} {case.text}")
+    if learner == "layout":
+        return replace(case, layout=(f"objects={20 + COLORS.index(case.answer)}",))
+    if learner == "position":
+        return replace(case, options=(case.answer, *(one for one in case.options if one != case.answer)))
+    return replace(case, answer="red")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_ten_points_are_found_in_five_of_five_sets_and_nothing_in_clean_ones(learner: str) -> None:
+    """20 sets with a shortcut of ten points in 1,000 items, and 20 without, over the four learners."""
+    first = 5 * [*LEARNERS].index(learner)
+    for seed in range(first, first + 5):
+        rng = random.Random(seed)
+        # Of four options, the answer would be right by chance in a quarter of the planted items.
+        made = [plant(one, learner) if rng.random() < 0.1 / 0.75 else one for one in cases(seed, 0, 1000)]
+        assert learner in [one.learner for one in stress(made) if one.shortcut]
+        assert not any(one.shortcut for one in stress(cases(100 + seed, 0, 1000)))
 
 
 def test_small_tasks_have_no_learners() -> None:
