@@ -187,7 +187,7 @@ def text_digest(row: Mapping[str, Any]) -> str:
 def job_of_row(row: Mapping[str, Any]) -> RenderKey:
     """Return the RenderKey of a row that has JOB_COLUMNS. Raises DamagedError."""
     try:
-        return RenderKey.model_validate(json.loads(complete_row(row)["job"]))
+        return RenderKey.model_validate_json(complete_row(row)["job"])
     except (ValueError, TypeError, AttributeError) as error:
         raise DamagedError(f"episode {row.get('episode_id')}: its job can't be read: {error}") from error
 
@@ -236,7 +236,7 @@ def _rebuilt(row: Mapping[str, Any]) -> EpisodeRecord:
     return EpisodeRecord(
         episode_id=row["episode_id"],
         job=job_of_row(row),
-        scene=Scene.model_validate(json.loads(row["scene"])),
+        scene=Scene.model_validate_json(row["scene"]),
         images=images,
-        provenance=Provenance.model_validate(json.loads(row["provenance"])),
+        provenance=Provenance.model_validate_json(row["provenance"]),
     )

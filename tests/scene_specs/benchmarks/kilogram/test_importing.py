@@ -107,9 +107,10 @@ def test_a_game_with_equal_images_is_refused(tmp_path: Path) -> None:
     other = read_annotations(file.read_text(), "")[0][tangram][1 - int(number)]
     data["images"][4], data["texts"][4] = f"{other.key}_0", other.whole
     path.write_text(json.dumps(data))
-    found = []
+    found = list[EpisodeSpec]()
     with pytest.raises(SpecError, match=r"images\[0\]: two images of the game are equal"):
         found += import_published(path, svg=drawings, annotations=file)
+    assert len(found) == 3
 
 
 def _data(episode: EpisodeSpec) -> dict[str, Any]:
