@@ -104,6 +104,7 @@ class Entry:
     """An item of the store and its prediction.
 
     Attributes:
+        episode: its id, or what its items have in common with those of others (`Item.together`).
         reply: the option that was chosen, "" if invalid, None if missing.
         blind: what the guesser gets, from 0 to 1; None if its task has too few items.
         text: likewise.
@@ -134,7 +135,7 @@ class Entry:
         look = item.groups.get("look", "")
         source = item_id(source_of_id(episode, look), item) if look else ""
         name = f"{item.benchmark}: {item.task}"
-        return cls(name, episode, item.groups, *answers, pair=item.pair, source=source, chance=chance)
+        return cls(name, item.together or episode, item.groups, *answers, pair=item.pair, source=source, chance=chance)
 
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:

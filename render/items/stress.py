@@ -41,6 +41,7 @@ class Case:
     """An item as learners see it.
 
     Attributes:
+        episode: its id, or what its items have in common with those of others (`Item.together`).
         text: of the message.
         layout: names of features of the Scene.
     """
@@ -63,7 +64,9 @@ class Case:
             layout += [f"{axis}={fmean(one[k] for one in placed):.0f}" for k, axis in enumerate("xyz")]
         text = " ".join(part.text for part in item.parts)
         task = f"{item.benchmark}: {item.task}"
-        return cls(name, task, record.episode_id, text, item.options, item.answer, item.pair, tuple(layout))
+        return cls(
+            name, task, item.together or record.episode_id, text, item.options, item.answer, item.pair, tuple(layout)
+        )
 
 
 def _words(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from diorama.scene_specs.language.answer_rule import LETTERS, answer_of
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
+from diorama.scene_specs.language.look import source_of_id
 from diorama.scene_specs.language.rendered import RenderedEpisode
 from diorama.scene_specs.language.scene import look_of
 
@@ -44,6 +45,9 @@ class Item:
         key: for guessers that read the text but see no image: a guesser learns one answer per key.
         rules: for guessers that need no learning: name -> options that the rule can't tell apart.
         pair: of an episode in a contrast, the same in the items that belong together.
+        together: the same in episodes that show one thing under several conditions, such as a game in several colors.
+            Their items are not independent, so guessers don't learn from one about another. By default the episode, or
+            what it is a member or a look of.
         benchmark: its name, filled in by `items_of`.
     """
 
@@ -58,6 +62,7 @@ class Item:
     key: str = ""
     rules: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pair: str = ""
+    together: str = ""
     benchmark: str = ""
 
     @property
@@ -117,13 +122,20 @@ def items_of(
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
-            item = replace(item, benchmark=str(name), groups={**_groups_of(episode), **item.groups})
+            groups = {**_groups_of(episode), **item.groups}
+            item = replace(item, benchmark=str(name), groups=groups, together=item.together or _together(episode))
             if own and (contrast := episode.scene.contrast) is not None:
                 groups = {**item.groups, "change": contrast.change}
                 item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
             yield item
     except INCOMPLETE as error:
         raise spec_error(incomplete(name, error), episode=episode.episode_id, path="task") from error
+
+
+def _together(episode: RenderedEpisode) -> str:
+    if episode.scene.contrast is not None:
+        return episode.scene.contrast.pair
+    return source_of_id(episode.episode_id, look_of(episode.scene)) or episode.episode_id
 
 
 def _groups_of(episode: RenderedEpisode) -> dict[str, str]:

@@ -6,7 +6,6 @@ import errno
 import fcntl
 import json
 import os
-import secrets
 import shutil
 import sys
 import tempfile
@@ -17,6 +16,12 @@ from typing import IO
 
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.foreign import MOST_BYTES
+
+
+def _umask() -> int:
+    """The umask of this process. Setting it, the portable way to read it, would affect files of other threads."""
+    lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
+    return int(next((line for line in lines if line.startswith("Umask:")), "Umask: 0077").split()[1], 8)
 
 
 @contextmanager
@@ -41,13 +46,15 @@ def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Created exclusively and under an unpredictable name, so that no link of somebody else's is followed.
-    temporary = path.parent / f".{path.name[:200]}.{secrets.token_hex(6)}.part"
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.", suffix=".part")
+    os.close(handle)
+    temporary = Path(name)
     try:
         yield temporary
         if fsync:
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
+        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
@@ -19,6 +20,8 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
         return
     names = [image.name for image in episode.images]
     target, letters = names.index(task["answer"]), tuple(LETTERS[: len(names)])
+    # All conditions have the same games, with the target in the same place.
+    together = episode.episode_id.replace(f"/{task['name']}/", "/", 1)
     groups = {"condition": task["name"], "parts": str(task["part_count"]), "shown_parts": str(task["shown_parts"])}
     shown = [
         part
@@ -26,8 +29,10 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
         for part in (Part(say["picture"].format(letter=letter)), Part(image=name))
     ]
     asked, version = Part(say["to_images"].format(text=task["text"])), int(say["version"])
-    yield Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups)
+    first = Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups)
+    yield replace(first, together=together)
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     texts = tuple(utterances[image.frame] for image in episode.images)
     parts = (Part(image=names[target]), Part(say["to_texts"].format(options=listed(texts))))
-    yield Item(1, "image to text", parts, texts, texts[target], version, lettered=True, groups=groups)
+    second = Item(1, "image to text", parts, texts, texts[target], version, lettered=True, groups=groups)
+    yield replace(second, together=together)

@@ -8,6 +8,7 @@ import os
 import random
 import resource
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from diorama.render.model.errors import StoreError
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.mewl.audit import audit
 from diorama.scene_specs.language.answer_rule import LETTERS
 from tests.compatibility.commands import run, run_json
@@ -335,6 +337,8 @@ def test_all_looks_of_an_episode_are_asked_the_same(tmp_path: Path) -> None:
         made.put([make_record(FakeRenderer(), one, make_job(json.loads(one.to_json())), settings) for one in named])
     entries = read_entries(made, ExportOptions(questions=5))
     made.close()
+    # Guessers don't learn from one look about another, and intervals count an episode once.
+    assert {entry.episode for entry in entries.values()} == {record.episode_id for record in episodes("clevr", 3)}
     asked: dict[str, set[tuple[str, str, str]]] = {}
     for name, entry in entries.items():
         look = entry.groups["look"]
@@ -346,3 +350,15 @@ def test_all_looks_of_an_episode_are_asked_the_same(tmp_path: Path) -> None:
     assert {row["group"]: (row["items"], row["accuracy"], row["low"]) for row in differences} == {
         "wood": (len(asked["plain"]), 0.0, 0.0), "tiles": (len(asked["plain"]), 0.0, 0.0),
     }  # fmt: skip
+
+
+def test_a_game_in_four_conditions_is_held_out_as_one(tmp_path: Path) -> None:
+    """Its target is in the same place, which would tell a guesser the answer."""
+    store = eval_store(tmp_path, "kilogram", episodes_each=8)
+    entries = read_entries(store, ExportOptions())
+    assert {entry.groups["condition"] for entry in entries.values()} == {*CONDITIONS}
+    assert Counter(entry.episode for entry in entries.values()) == {
+        name.replace("/whole+black/", "/").partition("#")[0]: 8 for name in entries if "/whole+black/" in name
+    }
+    answers = {(entry.episode, entry.answer) for entry in entries.values() if entry.task.endswith("to image")}
+    assert len(answers) == 2
