@@ -18,7 +18,7 @@ AXES = {
 }
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
 ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 3, 6, 24
-HEIGHT = 1.8
+HEIGHT = 2.2
 
 
 def _border(row: int, column: int) -> list[int]:
