@@ -33,6 +33,7 @@ def _points(name: str) -> Floats:
     return surface_points(*invented_mesh(name))
 
 
+@lru_cache(maxsize=1024)
 def chamfer(one: str, other: str) -> float:
     """Return the mean distance of a point of one shape to the nearest point of the other, in both directions.
 
