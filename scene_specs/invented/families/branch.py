@@ -9,7 +9,18 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.invented.surfaces import Faces, Floats, bump, closed_grid, mix, rings, ripple, smoothed, turn, upright
+from diorama.scene_specs.invented.surfaces import (
+    Faces,
+    Floats,
+    bump,
+    closed_grid,
+    mix,
+    rings,
+    ripple,
+    smoothed,
+    turn,
+    upright,
+)
 
 AXES = {
     "reach": "how long the arms are",
