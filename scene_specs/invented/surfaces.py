@@ -71,7 +71,7 @@ def ripple(rows: int, columns: int, count: int, start: float, winding: float) ->
 
 
 def lean(columns: int, share: float) -> Floats:
-    """Return the cosine of each column's angle to a direction, (columns,). share: of a full turn."""
+    """Return the cosine of each column's angle to a direction, a share of a full turn, (columns,)."""
     cosines: Floats = turn(columns)[0][(np.arange(columns) - int(share * columns)) % columns]
     return cosines
 
