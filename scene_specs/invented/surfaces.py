@@ -41,6 +41,60 @@ def closed_grid(rows: int, columns: int) -> Faces:
     return np.concatenate([low, sides, high])
 
 
+# Share of the radius and height of the rings of a flat base with a rounded edge; the first is its middle.
+_EDGE = ((0.0, 0.0), (0.35, 0.0), (0.7, 0.0), (0.88, 0.0), (0.95, 0.012), (0.985, 0.035), (1.0, 0.07))
+_FINE = 720
+
+
+def rings(rows: int, cap: int, top: float) -> tuple[Floats, Floats]:
+    """Return each ring's share of the radius, and its height from 0 to 1, (rows + 2, 1) each, both poles included.
+
+    Args:
+        rows: rings between the poles.
+        cap: rings of the dome, the upper pole included.
+        top: height at which the dome begins.
+    """
+    quarter, wall = turn(4 * cap), rows + 2 - len(_EDGE) - cap
+    side = [(1.0, 0.07 + (top - 0.07) * (k + 1) / wall) for k in range(wall)]
+    dome = [(quarter[0][k], top + (1 - top) * quarter[1][k]) for k in range(1, cap + 1)]
+    both = np.array([*_EDGE, *side, *dome])
+    return both[:, :1], both[:, 1:]
+
+
+def ripple(rows: int, columns: int, count: int, start: float, winding: float) -> Floats:
+    """Return `count` ribs around an axis, (rows + 2, columns), that wind by some turns of a rib from bottom to top."""
+    angle = np.arange(columns) * (_FINE // columns * count)
+    angle = angle + (_FINE * (start + winding * np.arange(rows + 2)[:, None] / rows)).astype(np.intp)
+    cosine = turn(_FINE)[0]
+    ribs: Floats = cosine[angle % _FINE] + 0.25 * cosine[2 * angle % _FINE]
+    return ribs
+
+
+def lean(columns: int, share: float) -> Floats:
+    """Return the cosine of each column's angle to a direction, a share of a full turn, (columns,)."""
+    cosines: Floats = turn(columns)[0][(np.arange(columns) - int(share * columns)) % columns]
+    return cosines
+
+
+def upright(radius: Floats, z: Floats, height: float, away: float, bend: Floats, slant: float) -> Floats:
+    """Return the vertices of `closed_grid` from the radius at each ring and column, around a crooked axis.
+
+    Args:
+        radius: (rows + 2, columns), 0 at both poles.
+        z: heights of the rings, (rows + 2, 1).
+        height: of the shape.
+        away: direction in which the axis bends, as a share of a full turn.
+        bend: how far it does at each ring, (rows + 2, 1).
+        slant: how far the top slants in this direction.
+    """
+    columns = radius.shape[1]
+    (cosine, sine), at = turn(columns), int(away * columns)
+    x, y = radius * cosine + cosine[at] * bend, radius * sine + sine[at] * bend
+    rise = height * (z + slant * z * z * radius * lean(columns, away))
+    points: Floats = np.stack([x, y, rise], axis=-1).reshape(-1, 3)[columns - 1 : 1 - columns]
+    return points
+
+
 def bump(x: Floats) -> Floats:
     """Return a smooth bump: 1 at 0, falling to 0 at -1 and 1, and 0 beyond."""
     inside: Floats = np.maximum(1 - x * x, 0)

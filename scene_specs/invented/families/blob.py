@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from diorama.scene_specs.invented.surfaces import Faces, Floats, closed_grid, mix, turn
+from diorama.scene_specs.invented.surfaces import Faces, Floats, bump, closed_grid, mix, turn
 
 AXES = {
     "roundness": "how little its lobes stand out",
@@ -27,20 +27,25 @@ def _direction(azimuth: float, slope: float) -> tuple[float, float, float]:
 
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
     """Return vertices and triangles."""
-    u = rng.random((_LOBES + 1, 4)).tolist()
+    # Lobes of all sizes and at all heights: like ones make hearts and stars. Two furrows, so that it is no rock.
+    count = _LOBES + 2
+    u = ((np.argsort(rng.random((count, 4)), axis=0) + rng.random((count, 4))) / count).tolist()
     rise, around = turn(2 * (ROWS + 1)), turn(COLUMNS)
     out, up = rise[1][1 : ROWS + 1, None], -rise[0][1 : ROWS + 1, None]
     x, y = (np.concatenate([[0.0], (out * part).ravel(), [0.0]]) for part in around)
     z = np.concatenate([[-1.0], np.repeat(up, COLUMNS), [1.0]])
-    # The last one is a dent.
-    strength = mix(1.0, 0.5, axes["roundness"])
-    radius = np.full(len(x), 0.74)
+    strength = mix(1.0, 0.66, axes["roundness"])
+    radius = np.full(len(x), 0.55)
     for k, (a, b, c, d) in enumerate(u):
-        px, py, pz = _direction((2.4 * k + 0.8 * a) / _LOBES, mix(-0.4, 1.1, b))
-        near = 1 / (1 + mix(5, 16, c) * (1 - (x * px + y * py + z * pz)))
-        radius = radius + (strength * mix(0.35, 0.95, d) if k < _LOBES else -0.3) * near * near
+        px, py, pz = _direction(2.4 * k / count + 0.3 * a, mix(-0.5, 1.6, b))
+        along = x * px + y * py + z * pz
+        if k < _LOBES:
+            near = 1 / (1 + mix(5, 14, c) * (1 - along))
+            radius = radius + strength * mix(0.25, 0.9, d) * near * near
+        else:
+            radius = radius * (1 - mix(0.4, 0.52, c) * strength * bump((along - mix(-0.3, 0.3, d)) / 0.3))
     # Cut along the rays from the center, so that no part overlaps another.
-    floor = mix(0.4, 0.52, u[0][3])
+    floor = mix(0.3, 0.4, u[0][3])
     radius = np.where(z < 0, np.minimum(radius, -floor / np.minimum(z, -1e-3)), radius)
     height = np.where(radius * z < 1e-9 - floor, -floor, radius * z)
     # Squeezed along a direction that no axis of the image follows.

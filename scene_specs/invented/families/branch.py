@@ -1,4 +1,4 @@
-"""`branch`: a crooked trunk with four bent arms that end in bulbs, all of one surface."""
+"""`branch`: a crooked trunk with three bent arms that end in bulbs, all of one surface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.invented.surfaces import Faces, Floats, bump, closed_grid, mix, smoothed, turn
+from diorama.scene_specs.invented.surfaces import (
+    Faces,
+    Floats,
+    bump,
+    closed_grid,
+    mix,
+    rings,
+    ripple,
+    smoothed,
+    turn,
+    upright,
+)
 
 AXES = {
     "reach": "how long the arms are",
@@ -17,9 +28,8 @@ AXES = {
     "trunk": "how thick the trunk is",
 }
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
-ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 4, 6, 24
-_CAP, HEIGHT = 8, 1.8
-_EDGE = ((0.35, 0.0), (0.7, 0.0), (0.9, 0.0), (0.97, 0.02), (1.0, 0.05))
+ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 3, 6, 24
+HEIGHT = 2.2
 
 
 def _border(row: int, column: int) -> list[int]:
@@ -60,20 +70,11 @@ def _surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Fac
 
 
 def _trunk(girth: float, u: list[float]) -> Floats:
-    quarter, wall = turn(4 * _CAP), ROWS - len(_EDGE) - _CAP + 1
-    side = [(1.0, 0.05 + 0.8 * (k + 1) / wall) for k in range(wall)]
-    cap = [(quarter[0][k], 0.85 + 0.15 * quarter[1][k]) for k in range(1, _CAP)]
-    rings = np.array([*_EDGE, *side, *cap])
-    close, z = rings[:, :1], rings[:, 1:]
-    cosine, sine = turn(COLUMNS)
-    radius = mix(0.4, 0.74, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.2, 0.5, u[1]) * z)
-    radius = radius * (1 + mix(0.15, 0.35, u[4]) * cosine[(np.arange(COLUMNS) * 2 + int(u[5] * COLUMNS)) % COLUMNS])
-    away, size = int(u[2] * COLUMNS), mix(0.14, 0.28, u[3])
-    bend = size * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
-    x, y = radius * close * cosine + cosine[away] * bend, radius * close * sine + sine[away] * bend
-    walls = np.stack([x, y, HEIGHT * z + 0 * x], axis=-1).reshape(-1, 3)
-    end = size * (1.2 * float(bump(np.array([1.1]))[0]) - 0.8)
-    return np.concatenate([[[0.0, 0.0, 0.0]], walls, [[end * cosine[away], end * sine[away], HEIGHT]]])
+    close, z = rings(ROWS, 8, 0.85)
+    radius = mix(0.34, 0.58, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
+    radius = radius * (1 + mix(0.2, 0.35, u[4]) * ripple(ROWS, COLUMNS, 2, u[5], mix(-0.7, 0.7, u[6])))
+    bend = mix(0.25, 0.4, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
+    return upright(radius * close, z, HEIGHT, u[2], bend, mix(-0.4, 0.4, u[7]))
 
 
 def _unit(v: Floats) -> Floats:
@@ -98,11 +99,11 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
         u: random numbers.
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
-    turned = _unit(out * mix(0.1, 0.7, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(-0.2, 1.3, u[2]))
-    length = mix(0.06, 0.7, reach) * mix(0.7, 1.15, u[3])
+    turned = _unit(out * mix(0.1, 0.7, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.3, -0.8, u[5]))
+    length = mix(0.36, 0.88, reach) * mix(0.65, 1.25, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
-    thin, thick, wide = mix(0.22, 0.3, u[4]), mix(0.28, 0.52, bulb), mix(-0.5, 0.5, u[7])
+    thin, thick, wide = mix(0.22, 0.3, u[4]), mix(0.28, 0.52, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
     cosine, sine = turn(4 * _HOLE)
     tube = _RINGS // 2
     # Rings of a ball, without those where the arm goes in.
@@ -123,11 +124,14 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
 
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
     """Return vertices and triangles."""
-    u, v = rng.random(8).tolist(), rng.random((ARMS, 8)).tolist()
+    u = rng.random(8).tolist()
+    # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. Four, and a head
+    # of a trunk, would make animals and people; three leave one side bare.
+    v = ((np.argsort(rng.random((ARMS, 8)), axis=0) + rng.random((ARMS, 8))) / ARMS).tolist()
     trunk = _trunk(axes["trunk"], u)
-    apart, places, parts = COLUMNS // ARMS, [], [trunk]
+    apart, places, parts = COLUMNS // 4, [], [trunk]
     for k, one in enumerate(v):
-        row, column = len(_EDGE) + 9 + int(one[5] * 17), apart * k + int(one[6] * (apart - _HOLE))
+        row, column = 14 + int(one[5] * 17), apart * k + int(one[6] * (apart - _HOLE))
         places.append((row, column))
         around = (column + _HOLE // 2) % COLUMNS
         start = trunk[1 + COLUMNS * (row + _HOLE // 2) + around]
