@@ -246,8 +246,11 @@ class PositionsExecutor:
         return max(abs(sum(a) - sum(b)) / (b[1] - b[0]) for a, b in pairs)
 
     def _falling(self, index: int) -> frozenset[int]:
-        if not self._view.contacts or any(self._is_in(k, index) for k in self._everything - {index}):
+        others = sorted(self._everything - {index})
+        if not self._view.contacts or any(self._is_in(k, index) for k in others):
             raise PresuppositionError("unknown, or something would only drop by a wall")
+        if any(self._leaned_on(k) == index for k in others) and any(self._holds("on", k, index) for k in others):
+            raise PresuppositionError("what leans may be held up")
         fallen = {index}
         while more := {k for k in self._everything - fallen if self._carriers[k] & fallen}:
             fallen |= more

@@ -112,9 +112,11 @@ class RelationsExecutor:
         return self._view.relations[relation][index] & self._present
 
     def falls(self, _: Any, index: int) -> int:
-        """Objects that would fall if one were taken away. What is in it might: it would only drop by a wall."""
+        """Objects that would fall if one were taken away; not said of what only might, see docs/questions.md."""
         if self.relate("in", index):
             raise PresuppositionError("something is in it")
+        if self.relate("leaning", index) and self.relate("on", index):
+            raise PresuppositionError("what falls from its top might hold up what leans on it")
         return self.relate("falls", index)
 
     def extreme(self, which: Any, bits: int) -> int:

@@ -126,6 +126,8 @@ class Reader:
         """The objects that stand, lean or are in another one, directly or not; not asked if something is in it."""
         if self._world.beside("in", k):
             raise Unclear("it is a container with contents")
+        if self._world.beside("leaning", k) and self._world.beside("stands", k):
+            raise Unclear("what falls may hold up what leans")
         above = [k]
         for one in above:
             above += sorted(j for side in ("stands", "in", "leaning") for j in self._world.beside(side, one) - {*above})
