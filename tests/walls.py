@@ -13,6 +13,7 @@ IMPORT_WALLS = {
     "bpy": (("render/renderers/cycles/", "assets/build/"), "everything else must run where Blender is not installed"),
     "mathutils": (("render/renderers/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
     "ray": (("render/run/",), "only scheduling knows Ray; the rest must run without it"),
+    "mujoco": (("render/episode/settle.py",), "a simulation is not exact on every machine; specs have its results"),
     "click": (("render/cli/",), "the library is no command line: errors are raised, options are arguments"),
 }
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
@@ -39,6 +40,7 @@ LAZY_IMPORTS = {
     ("render/chat/__init__.py", "diorama.render.chat"): "each kind of model needs a library of its own",
     ("scene_specs/benchmarks/icca/score.py", "tokenizers"): "an extra that only lengths in tokens need",
     ("render/items/stress.py", "sklearn"): "an extra that only learners without images need",
+    ("render/episode/settle.py", "mujoco"): "an extra that only `render-specs settle` needs",
     ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
     ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
     ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",

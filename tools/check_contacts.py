@@ -1,6 +1,6 @@
 """Check on the final meshes that compiled piles stand.
 
-    python -m tools check-contacts [--piles 2000] [--tamper 200] [--seed 0]
+    python -m tools check-contacts [--piles 2000] [--tamper 200] [--removals 0] [--seed 0]
 
 Compiles random frames of `render-specs clevr --stacks`, and intersects the edges of their meshes with triangles: of
 bodies that are up to 0.001 larger all around to find what touches, and of bodies that are as much smaller to find what
@@ -8,6 +8,10 @@ overlaps. It uses nothing of the compiler's geometry except the files of meshes.
 the ground (z = 0) or another one or float, by more than 0.002; objects that, with all that stands on them, have no
 carrier under their center of mass; contacts that no relation states; stated relations that do not hold; and every
 difference between measured relations and those of the annotation, except distances within 0.002 of a limit.
+With `--removals N`, it checks instead what would fall if an object were taken away, for about N objects: by the
+relations of the annotation, and by a simulation with MuJoCo (the extra `physics`), in which an object has fallen if it
+is lower by more than 0.05. Not asked are those of docs/questions.md. At most 3 % may differ.
+
 `--tamper` changes so many scenes or annotations by the seed, and every change must be found. Exit code 1 if anything is
 reported or a change was not found.
 """
@@ -28,6 +32,7 @@ import trimesh
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
+from diorama.render.episode.settle import simulate
 from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.outlines import outline_mesh
@@ -36,7 +41,8 @@ from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from diorama.scene_specs.language.scene import SceneFrame, SceneObject
-from diorama.scene_specs.language.spec import OutlineSpec
+from diorama.scene_specs.language.spec import EpisodeSpec, OutlineSpec
+from diorama.scene_specs.questions.view import falling
 from tools.programs import positive
 
 Floats = NDArray[np.float64]
@@ -45,6 +51,8 @@ Relations = dict[str, set[tuple[str, str]]]
 BOUND = 0.002
 # As docs/spec.md states them, Blender units and degrees.
 LIMITS, BETWEEN, LEANING = {"near": 0.5, "far": 2.5}, 0.35, (12, 35)
+# Blender units by which what falls gets lower, seconds of a simulation, and share of removals that may differ.
+FALL, _SIMULATED, MOST_DIFFERENT = 0.05, 2.0, 0.03
 TOUCHING = ("on", "in", "leaning", "touching")
 _TURNS = np.radians(np.arange(360))
 DIRECTIONS = np.stack([np.cos(_TURNS), np.sin(_TURNS)])
@@ -275,15 +283,51 @@ def add_options(parser: ArgumentParser) -> None:
     """Add the options of the tool."""
     parser.add_argument("--piles", type=positive, default=2000)
     parser.add_argument("--tamper", type=int, default=200)
+    parser.add_argument("--removals", type=positive, default=0, help="questions to compare with a simulation instead")
     parser.add_argument("--seed", type=int, default=0)
 
 
-def main(options: Namespace) -> int:
-    """Run the check; 1 if something is wrong or a change was not found."""
-    settings = settings_for("draft", 320, 240)
-    rng = np.random.default_rng(options.seed)
+def removal(frame: SceneFrame, name: str, table: Table) -> tuple[set[str], set[str]]:
+    """Return what falls in a simulation without an object, and what falls by the relations of the annotation."""
+    left = [item for item in frame.objects if item.name != name]
+    after = simulate(left, {item.name: (0.0, 0.0, 0.0) for item in left}, _SIMULATED).objects
+    fell = {one.name for one, now in zip(left, after, strict=True) if one.location[2] - now.location[2] > FALL}
+    return fell, falling(table)[name]
+
+
+def difference(fell: set[str], graph: set[str]) -> str:
+    """Name the kind of a difference between a simulation and the relations; "" if there is none."""
+    if graph - fell:
+        return "stays in the simulation"
+    return "" if fell == graph else "hit by what falls" if graph else "lost a neighbor or a counterweight"
+
+
+def check_removals(options: Namespace) -> int:
+    """Compare what would fall without each object with a simulation; 1 if more than MOST_DIFFERENT differ."""
     counts: Counter[str] = Counter()
-    compiling = checking = 0.0
+    for spec, frame in _frames(options, Counter()):
+        table = contact_relations(frame.objects)
+        for item in frame.objects:
+            fell, graph = removal(frame, item.name, table)
+            if table["in"][item.name] or (table["leaning"][item.name] and table["on"][item.name]):
+                counts["not asked" + ("" if fell == graph else ", differ")] += 1
+                continue
+            counts["questions"] += 1
+            counts["something falls"] += bool(graph)
+            if kind := difference(fell, graph):
+                counts["differ"] += 1
+                counts[f"differ: {kind}"] += 1
+                print(f"{spec.id}: without {item.name}: {kind}: {', '.join(sorted(fell ^ graph))}", flush=True)
+        if counts["questions"] >= options.removals:
+            break
+    for name, number in sorted(counts.items()):
+        print(f"{name:48} {number:6,}")
+    return int(counts["differ"] > MOST_DIFFERENT * counts["questions"])
+
+
+def _frames(options: Namespace, counts: Counter[str]) -> Iterator[tuple[EpisodeSpec, SceneFrame]]:
+    """Compile random frames of piles; refused ones are printed and counted."""
+    settings = settings_for("draft", 320, 240)
     for index in range(options.piles):
         spec = clevr_spec(Options(count=1, stacks=True, objects=(3, 12), seed=options.seed), index)
         start = time.process_time()
@@ -294,24 +338,35 @@ def main(options: Namespace) -> int:
             print(f"refused: {error}")
             continue
         finally:
-            compiling += time.process_time() - start
+            counts["compiling, ms"] += round(1000 * (time.process_time() - start))
+        yield spec, frame
+
+
+def main(options: Namespace) -> int:
+    """Run the check; 1 if something is wrong or a change was not found."""
+    if options.removals:
+        return check_removals(options)
+    rng = np.random.default_rng(options.seed)
+    counts: Counter[str] = Counter()
+    for spec, frame in _frames(options, counts):
         counts["objects"] += len(frame.objects)
         table = contact_relations(frame.objects)
         start = time.process_time()
         for problem in diagnostics(frame, table):
             counts["wrong"] += 1
             print(f"{spec.id}: {problem}", flush=True)
-        checking += time.process_time() - start
+        counts["checking, ms"] += round(1000 * (time.process_time() - start))
         if counts["changed"] < options.tamper and frame.contacts:
             counts["changed"] += 1
             what, broken, changed = tampered(frame, table, rng)
             if not list(diagnostics(broken, changed)):
                 counts["missed"] += 1
                 print(f"{spec.id}: not found: {what}", flush=True)
+    compiling, checking = (counts[f"{what}, ms"] / options.piles / 1000 for what in ("compiling", "checking"))
     print(
         f"{options.piles} frames, {counts['objects']} objects, {counts['refused']} refused "
         f"({counts['refused'] / options.piles:.2%}), {counts['wrong']} wrong; CPU seconds per frame: "
-        f"{compiling / options.piles:.3f} to compile, {checking / options.piles:.3f} to check; "
+        f"{compiling:.3f} to compile, {checking:.3f} to check; "
         f"{counts['missed']} of {counts['changed']} changes not found"
     )
     return int(counts["wrong"] > 0 or counts["missed"] > 0)

@@ -38,8 +38,8 @@ compile requirements.lock "$@" "${user[@]}" pyproject.toml "$work/backend.in"
 printf 'bpy\nray\n' >"$work/rendering.in"
 compile requirements-reading.lock "$@" "${user[@]}" --excludes "$work/rendering.in" --constraint "$work/requirements.lock" \
   pyproject.toml "$work/backend.in"
-compile requirements-dev.lock "$@" "${user[@]}" --extra dev --extra stress --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
-compile requirements-readers.lock "$@" "${user[@]}" --extra dev --extra stress --extra readers --constraint "$work/requirements-dev.lock" \
+compile requirements-dev.lock "$@" "${user[@]}" --extra dev --extra stress --extra physics --constraint "$work/requirements.lock" pyproject.toml "$work/backend.in"
+compile requirements-readers.lock "$@" "${user[@]}" --extra dev --extra stress --extra physics --extra readers --constraint "$work/requirements-dev.lock" \
   pyproject.toml "$work/backend.in"
 sed -nE 's/^ray(==[^ ]+).*/ray[default]\1/p' "$work/requirements.lock" >"$work/cluster.in"
 compile requirements-cluster.lock "$@" --constraint "$work/requirements.lock" "$work/cluster.in"

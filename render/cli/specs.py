@@ -55,8 +55,9 @@ def main() -> None:
     """Generate, check, compile and import scene specs.
 
     Exit codes: 0: done; 1: no layout was found (`resolve`, `questions`), some episodes have no such pair or look
-    (`contrast`, `looks`), a player, a program that plays a game, failed (`icca play`), or something of a file can't be
-    used (`import`); 2: invalid specs or options; 4: a store can't be read (`check --store`, `questions`, `icca games`).
+    (`contrast`, `looks`) or do not come to rest (`settle`), a player, a program that plays a game, failed (`icca
+    play`), or something of a file can't be used (`import`); 2: invalid specs or options; 4: a store can't be read
+    (`check --store`, `questions`, `icca games`).
 
     Examples:
       render-specs mewl --task shape --count 100 --out specs.jsonl
@@ -194,7 +195,7 @@ def _with(options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
     return decorate
 
 
-def _settled(
+def _with_settings(
     files: tuple[str, ...], store: str | None, profile: str | None, size: tuple[int, int] | None
 ) -> Iterator[tuple[EpisodeSpec | Scene, Settings]]:
     """Episodes of files or of a store, with the settings of their images. Raises as episodes_of."""
@@ -206,8 +207,8 @@ def _settled(
     return ((episode, episode_settings(episode, profile, size)) for episode in episodes_of(files, store))
 
 
-def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene]]]) -> None:
-    """Write the scenes of all tries that succeed, a line each; exit code 1 if any does not."""
+def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene | EpisodeSpec]]]) -> None:
+    """Write the scenes or specs of all tries that succeed, a line each; exit code 1 if any does not."""
     from diorama.scene_specs.language.look import LookError
 
     failed = 0
@@ -243,7 +244,7 @@ def resolve(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, .
     def compiled(episode: EpisodeSpec | Scene, settings: Settings) -> list[Scene]:
         return [compile_episode(episode, settings, asset_roots)]
 
-    _write_scenes(out, (partial(compiled, *one) for one in _settled(files, None, **given)))
+    _write_scenes(out, (partial(compiled, *one) for one in _with_settings(files, None, **given)))
 
 
 _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position")
@@ -286,7 +287,9 @@ def contrast(
     from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
 
     wanted = [ContrastOptions(change, chain, answers, asset_roots) for change in dict.fromkeys(changes)]
-    _write_scenes(out, (partial(contrast_scenes, *one, options) for one in _settled(**given) for options in wanted))
+    _write_scenes(
+        out, (partial(contrast_scenes, *one, options) for one in _with_settings(**given) for options in wanted)
+    )
 
 
 @main.command(epilog=opt.FILES_HELP)
@@ -314,4 +317,32 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
     from diorama.scene_specs.language.look import check_looks
 
     names = check_looks([name.strip() for name in looks.split(",")])
-    _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _settled(**given)))
+    _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _with_settings(**given)))
+
+
+@main.command(epilog=opt.FILES_HELP)
+@opt.files
+@opt.out
+@_with(_RESOLVING)
+def settle(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ...], **given: Any) -> None:
+    """Let objects fall, and write where they rest.
+
+    The command simulates the objects with `"drop": true` and writes the specs with all locations and rotations as
+    numbers. It needs MuJoCo: `pip install 'diorama-render[physics]'`. Other objects stay where they are. The `truth` of
+    a frame names the simulation. See docs/spec.md.
+
+    Exit codes: 0: done; 1: no layout was found for some episodes, or something in them does not come to rest (the
+    command names these, and writes the others); 2: invalid specs or options, or MuJoCo is not installed.
+
+    Examples:
+      render-specs settle dropped.jsonl --out specs.jsonl
+      render-specs settle specs/ --profile draft --out settled.jsonl
+    """
+    from diorama.render.episode import settle as physics
+
+    physics.load_mujoco()
+
+    def settled(episode: EpisodeSpec | Scene, settings: Settings) -> list[EpisodeSpec]:
+        return [physics.settle(episode, settings, asset_roots)]
+
+    _write_scenes(out, (partial(settled, *one) for one in _with_settings(files, None, **given)))

@@ -12,9 +12,9 @@ from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.scene import SceneContact
-from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
+from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec, supports
 from diorama.scene_specs.language.stage import StagePlacement
-from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS, SUPPORTED
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 
 Floats = NDArray[np.float64]
 Outline = Sequence[tuple[float, float]]
@@ -216,23 +216,11 @@ def claims_of(frame: FrameSpec) -> tuple[SceneContact, ...]:
 def carriers_of(frame: FrameSpec, names: Sequence[str]) -> dict[int, tuple[str, int]]:
     """Object -> relation and number of what carries it; objects beside another one follow it, if nothing does."""
     index = {name: k for k, name in enumerate(names)}
-    found: dict[int, tuple[str, int]] = {}
-
-    def of(c: ConstraintSpec) -> tuple[int, int]:
-        assert c.subject is not None and c.of is not None
-        return index[c.subject], index[c.of]
-
-    for c in frame.constraints:
-        if c.relation in SUPPORTED:
-            subject, parent = of(c)
-            found[subject] = (c.relation or "", parent)
-    for c in frame.constraints:
-        if c.relation == "under":
-            parent, subject = of(c)
-            found.setdefault(subject, ("on", parent))
+    found = {index[name]: (relation, index[of]) for name, (relation, of) in supports(frame.constraints).items()}
     for c in frame.constraints:
         if c.relation == "touching":
-            subject, parent = of(c)
+            assert c.subject is not None and c.of is not None
+            subject, parent = index[c.subject], index[c.of]
             if subject in found and parent not in found:
                 subject, parent = parent, subject
             carrier = found.setdefault(subject, ("touching", parent))[1]

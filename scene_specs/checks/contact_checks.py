@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json
-from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.spec import FrameSpec, supports
 from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import CONTACTS, SUPPORTED
@@ -41,13 +41,12 @@ def contact_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iter
             yield PathDiagnostic(path, f"contradictory relations: {cycle}", "leave one of them out")
         else:
             carriers[constraint.subject] = constraint.of
-    yield from _raised_diagnostics(frame, carriers, at)
+    yield from _raised_diagnostics(frame, at)
 
 
-def _raised_diagnostics(frame: FrameSpec, carriers: Mapping[str, str], at: Path) -> Iterator[PathDiagnostic]:
+def _raised_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic]:
     """Report objects that would float: beside an object that stands on another one, or leaning on it."""
-    above = {c.of: c.subject for c in frame.constraints if c.relation == "under" and c.of and c.subject}
-    carriers = {**above, **carriers}
+    carriers = {name: of for name, (_, of) in supports(frame.constraints).items()}
     for index, constraint in enumerate(frame.constraints):
         subject, of, relation = constraint.subject, constraint.of, constraint.relation
         if subject is None or of is None or relation not in ("touching", "leaning"):

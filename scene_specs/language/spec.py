@@ -10,6 +10,7 @@ Axes: right-handed, Z up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -18,7 +19,7 @@ from pydantic_core import PydanticKnownError
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.model_names import mesh_name
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS, SUPPORTED
 
 Relation = Literal["left", "right", "front", "behind"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}
@@ -172,6 +173,7 @@ class ObjectSpec(SpecModel):
         place: a named place of the stage instead of a location.
         view: direction from which it is seen, instead of a rotation; on stages without ground.
         normalize: true makes a model's longest side twice `size`; false multiplies the units of its file by `size`.
+        drop: whether `render-specs settle` lets it fall; no other command reads it.
     """
 
     name: Name | None = None
@@ -185,6 +187,7 @@ class ObjectSpec(SpecModel):
     place: str | None = None
     view: ObjectViewSpec | None = None
     normalize: bool | None = None
+    drop: bool = Field(default=False, exclude_if=lambda drop: not drop)
 
 
 class PointerSpec(SpecModel):
@@ -374,6 +377,10 @@ class EpisodeSpec(SpecModel):
         """Return the look with its name."""
         return LookSpec(name=self.look or "plain") if not isinstance(self.look, LookSpec) else self.look
 
+    def to_json(self) -> str:
+        """Return JSON of all values that are not left out."""
+        return self.model_dump_json(exclude_none=True, exclude_defaults=True)
+
     def frame_name(self, index: int) -> str:
         """Return the name of a frame: its own, or `frame-<index>`."""
         return self.frames[index].name or f"frame-{index}"
@@ -382,3 +389,13 @@ class EpisodeSpec(SpecModel):
 def object_name(spec: ObjectSpec, index: int) -> str:
     """Return the name of an object: its own, or `object-<index>`."""
     return spec.name or f"object-{index}"
+
+
+def supports(constraints: Iterable[ConstraintSpec]) -> dict[str, tuple[str, str]]:
+    """Return object -> how and by which object it is carried: as stated, or on what is stated to be under it."""
+    found: dict[str, tuple[str, str]] = {}
+    for c in sorted(constraints, key=lambda c: c.relation == "under"):
+        if c.subject is not None and c.of is not None and c.relation in (*SUPPORTED, "under"):
+            above, below = (c.of, c.subject) if c.relation == "under" else (c.subject, c.of)
+            found.setdefault(above, ("on" if c.relation == "under" else c.relation, below))
+    return found

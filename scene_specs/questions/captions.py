@@ -10,6 +10,7 @@ from typing import Any
 
 import inflect
 
+from diorama.scene_specs.language.vocabulary import SUPPORTED
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.grammar import Grammar, filtered
 from diorama.scene_specs.questions.lexicon import ADJECTIVES, STACKS, plural
@@ -46,13 +47,13 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
 
 
 def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
-    """A sentence for each object that can be identified: what it is on, or where it is as seen from the one before."""
+    """A sentence for each object that can be identified: what is under it, or where it is from the one before."""
     named = {one.target: one.texts[0] for one in expressions(view, grammar, 0, min_pixels)}
     words = grammar.lexicon_of({}).words
     found, order = [], sorted(named)
     for before, index in pairwise(order):
-        below = [k for k in order if view.relations["on"][k] >> index & 1]
-        for relation, other in (*(("on", k) for k in below), *((name, before) for name in RELATED)):
+        nearer = [(how, k) for how in SUPPORTED if how in view.relations for k in order]
+        for relation, other in (*nearer, *((name, before) for name in RELATED if name in view.relations)):
             if view.relations[relation][other] >> index & 1:
                 side = " ".join(words["stack" if relation in STACKS else "relate"][relation][0])
                 found.append(f"{_capital(named[index])} is {side} {named[other]}.")
@@ -75,14 +76,14 @@ def _capital(text: str) -> str:
 
 
 def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
-    """A scene as in CLEVR's scene files, with any words; above, below and on are further relationships.
+    """A scene as in CLEVR's scene files, with any words and further relationships: above, below, on, and of contacts.
 
     Pointers are left out.
 
     Args:
         number: see clevr_numbers.
     """
-    split = view.split or "new"
+    split, names = view.split or "new", [name for name in (*RELATED, "touching") if name in view.relations]
     return {
         "image_index": number,
         "image_filename": None if number is None else f"CLEVR_{split}_{number:06d}.png",
@@ -102,5 +103,5 @@ def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
             for item in view.objects
         ],
         "directions": dict(view.directions),
-        "relationships": {name: [list(bits_of(bits)) for bits in view.relations[name]] for name in RELATED},
+        "relationships": {name: [*map(list, map(bits_of, view.relations[name]))] for name in names},
     }

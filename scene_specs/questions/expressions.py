@@ -116,7 +116,8 @@ class _Search:
                 if name not in names and not (name in NOUNS and names & {*NOUNS}):
                     yield filtered(base, [*filters, (name, value)])
         for referent in self._referents[length - 1]:
-            for relation in SIDES:
+            plain = self._view.contacts and split(referent.inputs[0])[1] == SCENE
+            for relation in (*SIDES, *(("on", "in", "leaning") if plain else ())):
                 yield Node("relate", relation, (referent,))
 
     def _superlatives(self, length: int) -> Iterator[Node]:

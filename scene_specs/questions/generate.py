@@ -16,7 +16,7 @@ from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import MEWL_MATERIALS
 from diorama.scene_specs.questions.balance import Balance, chances_of
 from diorama.scene_specs.questions.grammar import Grammar
-from diorama.scene_specs.questions.patterns import Pattern
+from diorama.scene_specs.questions.patterns import Pattern, Tree
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
@@ -342,7 +342,9 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
     Values are asked for if there are several, and whether two are equal if, in addition, some are.
     """
     if "stack" in pattern.slots.values() or any("stacked" in kind for kind in pattern.slots.values()):
-        return any(view.relations["above"])
+        return any(any(view.relations.get(name, ())) for name in ("above", "in", "leaning"))
+    if "falls" in _operations_of(pattern.program):
+        return any(view.relations.get("falls", ()))
     if "see" in pattern.slots.values():
         return len(view.value_bits["visibility"]) > 1
     kind, _, name = pattern.program.op.partition("_")
@@ -350,6 +352,10 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
         return True
     shares = view.value_bits[name].values()
     return len(shares) > 1 and (kind == "query" or any(bits.bit_count() > 1 for bits in shares))
+
+
+def _operations_of(tree: Tree) -> set[str]:
+    return {tree.op}.union(*map(_operations_of, tree.parts))
 
 
 def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:

@@ -10,7 +10,7 @@ import math
 from functools import cached_property
 from typing import Any
 
-from diorama.scene_specs.language.vocabulary import COLORS, SIZES
+from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES
 from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError
 from diorama.scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
 
@@ -19,6 +19,8 @@ _SAME_COLOR = 2e-3
 # One object must be larger or farther away than another by a tenth, less what rounding may take away: where this
 # executor hesitates, the other one has to.
 _MARGIN = 0.1 - 1e-5
+# Sine of the least angle at which an object leans.
+_TILTED = 0.02
 
 
 class PositionsExecutor:
@@ -41,6 +43,8 @@ class PositionsExecutor:
                 raise PresuppositionError("not exactly one object")
             case "relate", [index]:
                 return frozenset(k for k in self._everything if k != index and self._holds(str(node.value), k, index))
+            case "falls", [index]:
+                return self._falling(index)
             case "nearest", [members, index]:
                 return self._nearest(members - {index}, self._items[index].truth.location)
             case "extreme", [members]:
@@ -188,6 +192,10 @@ class PositionsExecutor:
     def _holds(self, relation: str, index: int, of: int) -> bool:
         if relation in self._axes:
             return self._along(index, relation) - self._along(of, relation) > self._view.threshold
+        if relation in ("in", "leaning"):
+            if not self._view.contacts:
+                raise PresuppositionError("where objects touch is unknown")
+            return self._is_in(index, of) if relation == "in" else self._leaned_on(index) == of
         upper, lower = (of, index) if relation == "below" else (index, of)
         top, bottom = self._items[upper].extent, self._items[lower].extent
         gap = top[2][0] - bottom[2][1]
@@ -196,6 +204,57 @@ class PositionsExecutor:
             top[k][0] <= middle[k][1] <= top[k][1] for k in (0, 1)
         )
         return stacked and gap >= -CONTACT and (relation != "on" or gap <= CONTACT)
+
+    def _is_in(self, index: int, of: int) -> bool:
+        """Whether an object is in a container: its box is in the container's, but begins and ends higher."""
+        item, holder = self._items[index].extent, self._items[of].extent
+        inside = all(holder[k][0] <= item[k][0] + CONTACT and item[k][1] <= holder[k][1] + CONTACT for k in (0, 1))
+        higher = holder[2][0] + 1e-3 < item[2][0] and sum(item[2]) / 2 < holder[2][1]
+        return inside and higher and self._items[of].truth.shape in CONTAINERS
+
+    def _leaned_on(self, index: int) -> int | None:
+        """What a tilted object leans on: of what its box meets, the nearest to which its top is inclined."""
+        place, turns = self._items[index].truth.location, self._items[index].truth.rotation_deg
+        roll, tilt, yaw = map(math.radians, turns)
+        x, y = math.sin(tilt) * math.cos(roll), -math.sin(roll)
+        x, y = x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw)
+        ahead = {}
+        for k in sorted(self._everything - {index}):
+            pairs = zip(self._items[index].extent, self._items[k].extent, strict=True)
+            if all(a[0] <= b[1] + CONTACT and b[0] <= a[1] + CONTACT for a, b in pairs):
+                there = self._items[k].truth.location
+                away = (there[0] - place[0], there[1] - place[1])
+                ahead[k] = away[0] * x + away[1] * y
+        found = [k for k in ahead if ahead[k] > 0 and math.hypot(x, y) > _TILTED]
+        return min(found, key=lambda k: ahead[k], default=None)
+
+    @cached_property
+    def _carriers(self) -> dict[int, frozenset[int]]:
+        """Object -> what it is in, leans on, and stands on: of tops of one height, the one under its center."""
+        found = {}
+        for k in self._everything:
+            below = [j for j in sorted(self._everything - {k}) if self._holds("on", k, j)]
+            below.sort(key=lambda j: self._off_center(k, j))
+            leaned = self._leaned_on(k)
+            holders = frozenset(j for j in self._everything if j != k and self._is_in(k, j))
+            found[k] = holders.union(below[:1], () if leaned is None else (leaned,))
+        return found
+
+    def _off_center(self, index: int, of: int) -> float:
+        """How far from the middle of another object's box the middle of an object is, as a share of its half."""
+        pairs = zip(self._items[index].extent[:2], self._items[of].extent[:2], strict=True)
+        return max(abs(sum(a) - sum(b)) / (b[1] - b[0]) for a, b in pairs)
+
+    def _falling(self, index: int) -> frozenset[int]:
+        others = sorted(self._everything - {index})
+        if not self._view.contacts or any(self._is_in(k, index) for k in others):
+            raise PresuppositionError("unknown, or something would only drop by a wall")
+        if any(self._leaned_on(k) == index for k in others) and any(self._holds("on", k, index) for k in others):
+            raise PresuppositionError("what leans may be held up")
+        fallen = {index}
+        while more := {k for k in self._everything - fallen if self._carriers[k] & fallen}:
+            fallen |= more
+        return frozenset(fallen - {index})
 
     def _nearest(self, members: frozenset[int], point: tuple[float, float, float]) -> int:
         far = {

@@ -20,7 +20,7 @@ NOUNS = ("shape", "category")
 # Values that an object may have without a name for it, as models have sizes. Nothing is asked about such sets.
 DOUBTFUL: tuple[str, ...] = ("material", "color", "size", "visibility")
 ATTRIBUTES: tuple[str, ...] = (*QUERIED, "visibility")
-RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below", "on")
+RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below", "on", "in", "leaning")
 EXTREMES: tuple[str, ...] = ("largest", "smallest", "leftmost", "rightmost", "frontmost", "rearmost")
 # Quantifiers: operation -> fewest members of the first set; the second one is what is said of them.
 QUANTIFIERS: Mapping[str, int] = MappingProxyType({
@@ -70,6 +70,7 @@ def _operations() -> Iterator[tuple[str, Operation]]:
         yield f"equal_{name}", Operation((name, name), "boolean")
     yield "unique", Operation(("set",), "object")
     yield "relate", Operation(("object",), "set", RELATED)
+    yield "falls", Operation(("object",), "set")
     yield "nearest", Operation(("set", "object"), "object")
     yield "extreme", Operation(("set",), "object", EXTREMES)
     yield "count", Operation(("set",), "integer")

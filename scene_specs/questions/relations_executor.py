@@ -107,7 +107,17 @@ class RelationsExecutor:
 
     def relate(self, relation: Any, index: int) -> int:
         """Objects in a relation to one."""
+        if relation not in self._view.relations:
+            raise PresuppositionError(f"{relation} was not measured")
         return self._view.relations[relation][index] & self._present
+
+    def falls(self, _: Any, index: int) -> int:
+        """Objects that would fall if one were taken away; not said of what only might, see docs/questions.md."""
+        if self.relate("in", index):
+            raise PresuppositionError("something is in it")
+        if self.relate("leaning", index) and self.relate("on", index):
+            raise PresuppositionError("what falls from its top might hold up what leans on it")
+        return self.relate("falls", index)
 
     def extreme(self, which: Any, bits: int) -> int:
         """The object of a set that has all others on its other side, or that is clearly larger or smaller."""
@@ -192,6 +202,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "scene": lambda self, _: self._present,
     "unique": RelationsExecutor.unique,
     "relate": RelationsExecutor.relate,
+    "falls": RelationsExecutor.falls,
     "extreme": RelationsExecutor.extreme,
     "nearest": RelationsExecutor.nearest,
     "count": lambda _self, _, bits: bits.bit_count(),

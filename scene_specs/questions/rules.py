@@ -156,7 +156,7 @@ def _affirmed(program: Node) -> Node:
 def _relations(node: Node) -> Iterator[Node]:
     """The relations of a set, of "to the left of the cube or behind the ball" both."""
     _, base = split(node)
-    if base.op == "relate":
+    if base.op in ("relate", "falls"):
         yield base
     elif base.op == "union":
         yield from (one for part in base.inputs for one in _relations(part))
@@ -182,7 +182,7 @@ def shortened(node: Node) -> Iterator[Node]:
     op = node.op
     if op.startswith("filter_"):
         yield node.inputs[0]
-    elif op == "relate" or op.startswith(("same_", "differ_")):
+    elif op in ("relate", "falls") or op.startswith(("same_", "differ_")):
         yield SCENE
     elif op in ("difference", "except"):
         yield node.inputs[0]
@@ -224,7 +224,7 @@ def is_trivial(program: Node) -> bool:
         return True
     for node in program.steps():
         filters, base = split(node)
-        if base.op == "relate" and base.inputs[0].op in ("unique", "extreme"):
+        if base.op in ("relate", "falls") and base.inputs[0].op in ("unique", "extreme"):
             # There are no red things behind the only red thing, or left of the leftmost red thing.
             referent = base.inputs[0]
             others, scene = split(referent.inputs[0])

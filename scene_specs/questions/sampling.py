@@ -100,7 +100,7 @@ class Sampler:
             )
             self._members = self._run(members)
             return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
-        left = hops - (op == "nearest")
+        left = hops - (op in ("nearest", "falls"))
         inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
 
@@ -165,7 +165,7 @@ class Sampler:
 
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)
-        some = [name for name in RELATIONS[op] if self.view.relations[name][index]]
+        some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
         if not some:
             raise PresuppositionError("nothing is related to it")
         return str(self.draws.pick(some))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model, kind_of
 from diorama.scene_specs.language.outlines import POLYGON
-from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, RELATIONS, SHAPES, SIZES, SUPPORTED
 from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class ImageView:
         extrinsics: world to camera, rows x right, y down, z forward.
         directions: see FrameAnnotation.
         threshold: Blender units by which a relation must hold.
+        contacts: whether it was measured what is in, leans on, touches and carries what.
         pointer: whether there is one.
         contrast: what the Scene is a member of.
     """
@@ -86,6 +87,7 @@ class ImageView:
     extrinsics: tuple[tuple[float, ...], ...]
     directions: Mapping[str, tuple[float, float, float]]
     threshold: float
+    contacts: bool = False
     pointer: bool = False
     contrast: SceneContrast | None = None
 
@@ -139,18 +141,25 @@ def view_of(
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
     objects = tuple(_object(item, extents.get(item.name, UNKNOWN)) for item in kept)
     index = {item.name: k for k, item in enumerate(kept)}
+    contacts = "leaning" in annotation.relations
+    names = (*RELATIONS, *(("in", "leaning", "touching") if contacts else ()))
     relations = {
         name: tuple(
             sum(1 << index[other] for other in annotation.relations.get(name, {}).get(item.name, ()) if other in index)
             for item in kept
         )
-        for name in RELATIONS
+        for name in names
     }
     relations |= vertical([item.extent for item in objects])
+    if contacts:
+        falls = falling(annotation.relations)
+        relations["falls"] = tuple(
+            sum(1 << index[one] for one in sorted(falls[item.name]) if one in index) for item in kept
+        )
     rows = tuple(tuple(row) for row in annotation.camera.extrinsics[:3])
     return ImageView(
-        scene.id, image, scene.split, objects, relations, rows, annotation.directions, threshold, pointer is not None,
-        scene.contrast,
+        scene.id, image, scene.split, objects, relations, rows, annotation.directions, threshold, contacts,
+        pointer is not None, scene.contrast,
     )  # fmt: skip
 
 
@@ -195,6 +204,19 @@ def vertical(extents: Sequence[Extent]) -> dict[str, tuple[int, ...]]:
                 below[b] |= 1 << a
                 touching[a] |= (gap <= CONTACT) << b
     return {"above": tuple(above), "below": tuple(below), "on": tuple(touching)}
+
+
+def falling(relations: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, set[str]]:
+    """Name -> names of all objects that would fall if it were taken away: all that it carries, directly or not.
+
+    Args:
+        relations: of an annotation: relation -> A -> all B in this relation to it.
+    """
+    carried = {name: {b for how in SUPPORTED for b in relations[how][name]} for name in relations["on"]}
+    for middle in carried:
+        for names in carried.values():
+            names |= carried[middle] if middle in names else set()
+    return carried
 
 
 def _center_within(one: Extent, other: Extent) -> bool:

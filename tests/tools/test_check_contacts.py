@@ -36,7 +36,7 @@ def problems(frame: SceneFrame, table: check_contacts.Table | None = None) -> st
 
 
 def test_compiled_piles_are_right_and_changes_are_found(capsys: pytest.CaptureFixture[str]) -> None:
-    assert check_contacts.main(Namespace(piles=8, tamper=8, seed=0)) == 0
+    assert check_contacts.main(Namespace(piles=8, tamper=8, seed=0, removals=0)) == 0
     assert "0 wrong" in capsys.readouterr().out
 
 
@@ -77,3 +77,24 @@ def test_contacts_without_a_relation_and_relations_without_contact_are_named(fra
     assert "a and b touch, which no relation states" in problems(frame.model_copy(update={"contacts": ()}))
     near = tuple(c.model_copy(update={"relation": "near"}) for c in frame.contacts if c.relation == "far")
     assert "a near bowl does not hold" in problems(frame.model_copy(update={"contacts": (*frame.contacts, *near)}))
+
+
+@pytest.mark.parametrize(("name", "fallen"), [("a", {"b", "plank"}), ("b", set()), ("plank", set()), ("c", set())])
+def test_what_falls_is_what_the_relations_say(frame: SceneFrame, name: str, fallen: set[str]) -> None:
+    assert check_contacts.removal(frame, name, contact_relations(frame.objects)) == (fallen, fallen)
+
+
+def test_a_wrong_support_graph_is_found(frame: SceneFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = Namespace(piles=2, tamper=0, seed=0, removals=4)
+    assert check_contacts.main(options) == 0
+    monkeypatch.setattr(check_contacts, "falling", lambda table: {name: {"nobody"} for name in table["on"]})
+    assert check_contacts.main(options) == 1
+
+
+@pytest.mark.parametrize(
+    ("fell", "graph", "kind"),
+    [("a", "a", ""), ("", "a", "stays in"), ("ab", "a", "hit by what"), ("a", "", "lost a neighbor")],
+)
+def test_differences_have_a_kind(fell: str, graph: str, kind: str) -> None:
+    found = check_contacts.difference({*fell}, {*graph})
+    assert found.startswith(kind) and bool(found) == bool(kind)

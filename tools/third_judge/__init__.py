@@ -24,6 +24,7 @@ from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
 from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.vocabulary import SHAPES
 from diorama.scene_specs.questions.generate import Question, Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from tools.programs import positive
@@ -31,9 +32,11 @@ from tools.third_judge.english import answers
 
 
 def is_judged(question: Question) -> bool:
-    """Whether an export has what a question is about: not the names and extents of models."""
-    models = any(":" in item.truth.shape for item in question.view.objects)
-    return not (models and (question.family == "vertical" or "_category" in str(question.program)))
+    """Whether an export has what a question is about: not the names of models, and extents only of CLEVR's shapes."""
+    shapes = {item.truth.shape for item in question.view.objects}
+    models = any(":" in shape for shape in shapes) and "_category" in str(question.program)
+    upward = any(step.value in ("above", "below", "on") for step in question.program.steps())
+    return not (models or (upward and not shapes <= {*SHAPES}))
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -18,6 +18,7 @@ _WORDS = {
 _SIDES = {
     "to the left of": "left", "to the right of": "right", "in front of": "front", "behind": "behind",
     "above": "above", "below": "below", "underneath": "below", "on top of": "on",
+    "inside": "in", "leaning against": "leaning",
 }  # fmt: skip
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest", "tiniest")
@@ -121,6 +122,17 @@ class Reader:
         """All objects with the same value of an attribute."""
         return self._world.having("kind" if name == "shape" else name, self.value(name, k))
 
+    def falling(self, k: int) -> Things:
+        """The objects that stand, lean or are in another one, directly or not; not asked if something is in it."""
+        if self._world.beside("in", k):
+            raise Unclear("it is a container with contents")
+        if self._world.beside("leaning", k) and self._world.beside("stands", k):
+            raise Unclear("what falls may hold up what leans")
+        above = [k]
+        for one in above:
+            above += sorted(j for side in ("stands", "in", "leaning") for j in self._world.beside(side, one) - {*above})
+        return frozenset(above[1:])
+
     def answers(self, text: str) -> set[Any]:
         """All answers that a question can have."""
         text = re.sub(r" ?([,;]) ", r" \1 ", text.lower().removesuffix("?"))
@@ -195,6 +207,13 @@ def _opposite(meaning: Callable[..., bool]) -> Callable[..., bool]:
     return lambda *values: not meaning(*values)
 
 
+def only(some: Things) -> int:
+    """The only object of a set."""
+    if len(some) != 1:
+        raise Unclear("not one object")
+    return min(some)
+
+
 def _value(name: str) -> Callable[..., str]:
     return lambda self, k: self.value(name, k)
 
@@ -225,6 +244,9 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Texts and what they mean. S, T: sets; X, Y: objects; P: a property."""
     yield "how many {S} are there", lambda _, s: len(s)
     yield "how many {S} are {P}", lambda _, s, p: len(s & p)
+    yield "would any {S} fall if {X} were taken away", lambda self, s, x: bool(s & self.falling(x))
+    yield "how many {S} would fall if {X} were taken away", lambda self, s, x: len(s & self.falling(x))
+    yield "how many {S} would not fall if {X} were taken away", lambda self, s, x: len(s - self.falling(x))
     yield "how many {S} are there except {X}", lambda _, s, x: len(s - {x})
     yield "what is the number of {S}", lambda _, s: len(s)
     for name in ("size", "color", "material", "shape"):
@@ -240,6 +262,8 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
         for text in ("do {{X}} and {{X}} have the same {}", "is {{X}} the same {} as {{X}}",
                      "there is {{X}} ; does it have the same {} as {{X}}"):  # fmt: skip
             yield text.format(name), _equal(name)
+        text = f"what {name} is the {{S}} that would fall if {{X}} were taken away"
+        yield text, lambda self, s, x, n=name: self.value(n, only(s & self.falling(x)))
         yield f"is the {name} of {{X}} the same as the {name} of {{X}}", _equal(name)
         yield f"is the {name} of {{X}} different from the {name} of {{X}}", _opposite(_equal(name))
     yield "how big is {X}", _value("size")

@@ -34,6 +34,7 @@ class World:
     def __init__(self, annotation: Mapping[str, Any], threshold: float, share: float | None = None) -> None:
         pointer = (annotation.get("pointer") or {}).get("name")
         self.items = [item for item in annotation["objects"] if item["name"] != pointer]
+        self._relations = annotation["relations"]
         self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
         turn = annotation["camera"]["rotation"]
         ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))
@@ -60,6 +61,11 @@ class World:
 
     def beside(self, side: str, k: int) -> Things:
         """Objects on a side of another one."""
+        if side in ("in", "leaning", "stands"):
+            if "leaning" not in self._relations:
+                raise Unclear("the annotation does not say what touches")
+            names = self._relations["on" if side == "stands" else side][self.items[k]["name"]]
+            return frozenset(j for j in self.all if self.items[j]["name"] in names)
         if side in ("above", "below", "on"):
             return frozenset(j for j in self.all - {k} if self._stacked(*((j, k) if side != "below" else (k, j)), side))
         own = self.along(side, k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -114,3 +115,32 @@ def test_cycles_second_supports_and_what_would_float_are_errors_of_the_spec() ->
 def test_a_frame_without_contact_has_no_new_fields() -> None:
     frame = frame_of({"a": CUBE, "b": CUBE})
     assert "contacts" not in frame.model_dump() and "other" not in spec_of({"a": CUBE}).model_dump_json()
+
+
+def test_an_open_mesh_carries_nothing() -> None:
+    objects = {"a": {"shape": "square", "size": 1.0, "color": "red"}, "b": SMALL}
+    with pytest.raises(CompileError, match="a: its mesh is open, so it has no center of mass"):
+        frame_of(objects, "b on a")
+
+
+@pytest.mark.parametrize(
+    ("objects", "relations"),
+    [
+        ({f"o{k}": CUBE for k in range(100)}, [f"o{k} on o{k + 1}" for k in range(99)]),
+        ({"a": {"shape": "box", "size": 0.8}} | {f"o{k}": BALL for k in range(99)}, [f"o{k} in a" for k in range(99)]),
+        ({"a": SMALL} | {f"o{k}": CUBE for k in range(99)}, [f"o{k} on a" for k in range(99)]),
+    ],
+)
+def test_impossible_piles_of_100_objects_are_refused_soon(objects: dict[str, Any], relations: list[str]) -> None:
+    start = time.process_time()
+    with pytest.raises(CompileError):
+        frame_of(objects, *relations)
+    assert time.process_time() - start < 60
+
+
+def test_a_cycle_of_100_objects_is_refused_soon() -> None:
+    start = time.process_time()
+    assert "contradictory relations" in problems(
+        {f"o{k}": CUBE for k in range(100)}, *(f"o{k} on o{(k + 1) % 100}" for k in range(100))
+    )
+    assert time.process_time() - start < 5

@@ -39,3 +39,20 @@ def stacked() -> ImageView:
 def images() -> tuple[ImageView, ...]:
     """All images."""
     return (*(view(spec) for spec in diorama.generate("clevr", count=4, seed=3, objects=(5, 9))), stacked())
+
+
+@cache
+def touching() -> ImageView:
+    """A ball on a cylinder on a cube, on which a plank leans, and a ball in a bowl."""
+    plank = {"polygon": [[-0.05, -0.2], [0.05, -0.2], [0.05, 0.2], [-0.05, 0.2]], "height": 1.1}
+    shapes = {"cube": ("cube", 0.7), "can": ("cylinder", 0.35), "ball": ("sphere", 0.25), "plank": (plank, None)}
+    shapes |= {"bowl": ("bowl", 0.9), "egg": ("sphere", 0.26)}
+    colors = ("red", "blue", "green", "yellow", "brown", "cyan")
+    objects = [
+        {"name": name, "shape": shape, "color": color, "material": "rubber"} | ({"size": size} if size else {})
+        for (name, (shape, size)), color in zip(shapes.items(), colors, strict=True)
+    ]
+    pairs = ("can on cube", "ball on can", "plank leaning cube", "egg in bowl")
+    stated = [dict(zip(("subject", "relation", "of"), text.split(), strict=True)) for text in pairs]
+    frame = {"objects": objects, "constraints": [*stated, {"min_visible_pixels": 20}]}
+    return view({"version": 1, "id": "touching", "seed": 2, "frames": [frame]})

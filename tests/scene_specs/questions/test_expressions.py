@@ -8,7 +8,8 @@ from diorama.scene_specs.questions.captions import captions, scene_graph
 from diorama.scene_specs.questions.expressions import Expression, expressions
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from tests.scene_specs.questions.images import images, stacked
+from diorama.scene_specs.questions.program import ATTRIBUTES
+from tests.scene_specs.questions.images import images, stacked, touching
 from tools.check_questions import descriptions, outcome
 
 
@@ -72,3 +73,22 @@ def test_words_with_two_meanings_are_not_used(name: str) -> None:
                 found for _, found in grammar.readings(text, grammar.lexicon_of(named.value_bits), "named")
             }
     assert captions(named, grammar, 20)["short"] == "A car, two cubes, a cylinder, two spheres, and a thing."
+
+
+def test_contacts_are_in_captions_expressions_and_scene_graphs() -> None:
+    dense = captions(touching(), default_grammar(), 1)["dense"]
+    assert "is inside the " in dense and "is leaning against the " in dense
+    graph = scene_graph(touching(), None)["relationships"]
+    assert graph["in"][4] == [5] and graph["leaning"][0] == [3] and graph["touching"][0] == [1, 3]
+    assert "in" not in scene_graph(stacked(), None)["relationships"]
+
+
+def test_expressions_say_on_what_an_object_stands_or_leans() -> None:
+    colors = ("blue", "red", "red", "red", "brown", "red")
+    values = [{**dict.fromkeys(ATTRIBUTES), "color": color, "shape": "cube"} for color in colors]
+    items = [dataclasses.replace(one, values=v) for one, v in zip(touching().objects, values, strict=True)]
+    like = dataclasses.replace(touching(), objects=tuple(items))
+    texts = " ".join(one.texts[0] for one in expressions(like, default_grammar(), 1, 1))
+    assert "on top of the blue" in texts and "leaning against the blue" in texts
+    unmeasured = dataclasses.replace(like, contacts=False)
+    assert "on top of" not in " ".join(one.texts[0] for one in expressions(unmeasured, default_grammar(), 1, 1))

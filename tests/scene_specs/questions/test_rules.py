@@ -10,8 +10,8 @@ from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import PresuppositionError, parse_program
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.rules import Judge, gives_away, shortened
-from diorama.scene_specs.questions.view import RECOGNIZABLE
-from tests.scene_specs.questions.images import stacked, view
+from diorama.scene_specs.questions.view import RECOGNIZABLE, falling
+from tests.scene_specs.questions.images import stacked, touching, view
 
 SCENE = ["scene"]
 
@@ -161,3 +161,46 @@ def test_objects_that_the_border_cuts_are_neither_fully_visible_nor_of_a_clear_k
         for executor in (RelationsExecutor(seen), PositionsExecutor(seen)):
             with pytest.raises(PresuppositionError):
                 executor.run(parse_program(data))
+
+
+def colored(color: str) -> list[Any]:
+    return thing(("color", color))
+
+
+@pytest.mark.parametrize(
+    ("data", "answer"),
+    [
+        (["count", ["falls", colored("red")]], None),  # The can may fall behind the plank, and hold it up.
+        (["count", ["falls", colored("blue")]], 1),
+        (["count", ["falls", colored("green")]], 0),
+        (["count", ["falls", colored("brown")]], None),  # Nobody knows whether what is in a bowl would fall.
+        (["query_color", ["unique", ["falls", colored("blue")]]], "green"),
+        (["count", ["relate", "in", colored("brown")]], 1),
+        (["count", ["relate", "leaning", colored("red")]], 1),
+        (["count", ["relate", "leaning", colored("blue")]], 0),
+        (["query_color", ["unique", ["relate", "on", colored("blue")]]], "green"),
+    ],
+)
+def test_both_executors_know_what_carries_what(data: Any, answer: Any) -> None:
+    program = parse_program(data)
+    for executor in (RelationsExecutor, PositionsExecutor):
+        if answer is None:
+            with pytest.raises(PresuppositionError):
+                executor(touching()).run(program)
+        else:
+            assert executor(touching()).run(program) == answer
+
+
+@pytest.mark.parametrize("op", [["falls"], ["relate", "in"], ["relate", "leaning"]])
+def test_what_was_not_measured_has_no_answer(op: list[str]) -> None:
+    program = parse_program(["count", [*op, colored("blue")]])
+    for executor in (RelationsExecutor, PositionsExecutor):
+        with pytest.raises(PresuppositionError):
+            executor(stacked()).run(program)
+
+
+def test_falling_needs_every_step() -> None:
+    names = ("a", "b", "c", "d")
+    empty: dict[str, list[str]] = {name: [] for name in names}
+    chain = {"on": {**empty, "a": ["b"], "b": ["c"]}, "in": empty, "leaning": {**empty, "c": ["d"]}}
+    assert falling(chain) == {"a": {"b", "c", "d"}, "b": {"c", "d"}, "c": {"d"}, "d": set()}
