@@ -246,11 +246,20 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool,
 
 
 def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> Series:
-    from diorama.scene_specs.language.benchmark import Series
+    from diorama.scene_specs.language.benchmark import Series, benchmark_of
+    from diorama.scene_specs.language.errors import spec_error
     from diorama.scene_specs.reading.siblings import siblings
-    from diorama.scene_specs.reading.source import read_checked
+    from diorama.scene_specs.reading.source import read_benchmark
 
-    given = [item.data() for item in read_checked(names)]
+    def check(data: dict[str, Any]) -> None:
+        found = benchmark_of(data.get("task"))
+        if found != benchmark.name:
+            problem = f"--like: found an episode of {found or 'no benchmark'}; expected one of {benchmark.name}"
+            raise spec_error(problem, episode=data["id"])
+        if "settings" in data:
+            raise spec_error("--like: found a resolved scene; pass the spec that it was made of", episode=data["id"])
+
+    given = [*read_benchmark(names, benchmark.name, check)]
 
     def make(seed: int) -> Iterable[dict[str, Any]]:
         found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))

@@ -331,8 +331,9 @@ def settle(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ..
     numbers. It needs MuJoCo: `pip install 'diorama-render[physics]'`. Other objects stay where they are. The `truth` of
     a frame names the simulation. See docs/spec.md.
 
-    Exit codes: 0: done; 1: no layout was found for some episodes, or something in them does not come to rest (the
-    command names these, and writes the others); 2: invalid specs or options, or MuJoCo is not installed.
+    Exit codes: 0: done; 1: in some episodes nothing drops, no layout was found, something does not come to rest, or a
+    constraint does not hold at rest (the command names these, and writes the others); 2: invalid specs or options, or
+    MuJoCo is not installed.
 
     Examples:
       render-specs settle dropped.jsonl --out specs.jsonl

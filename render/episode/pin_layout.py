@@ -31,29 +31,33 @@ from diorama.scene_specs.reading.source import parse_episode
 _LAYOUT_CONSTRAINTS = ("axis_margin", "min_distance", "in_frame", "min_visible_pixels")
 
 
-def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()) -> EpisodeSpec:
+def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = (), relax: bool = True) -> EpisodeSpec:
     """Write every location, rotation, appearance, camera and light of a Scene into its spec.
 
     Constraints stay, so an edit that breaks a stated relation is an error. Where the specified locations don't satisfy
-    the layout constraints of a frame, these are dropped and only the relations stay.
+    the layout constraints of a frame, these are dropped and only the relations stay, or with `relax` off, refused.
 
     Args:
         spec: that the Scene was compiled from.
         scene: with the layout.
         asset_roots: folders of .blend materials and meshes.
+        relax: drop layout constraints that do not hold.
 
     Raises:
+        CompileError, SpecError: with `relax` off, a constraint does not hold.
         UsageError: the spec language can't describe the Scene; names the first value that would change.
     """
     problem = ""
     area = load_stage(spec.stage).placement.area
-    for strict in (True, False):
+    for strict in (True, False) if relax else (True,):
         frames = [_frame(frame, scene.frames[k], area, strict) for k, frame in enumerate(spec.frames)]
         try:
             # Parsed from text, because model_copy does not validate.
             pinned = parse_episode(spec.model_copy(update={"frames": tuple(frames)}).model_dump_json())
             recompiled = compile_episode(pinned, scene.settings, asset_roots)
         except DioramaError as error:
+            if not relax:
+                raise
             problem = str(error)
             continue
         before, after = (one.model_dump(mode="json")["frames"] for one in (scene, recompiled))

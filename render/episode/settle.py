@@ -16,10 +16,11 @@ from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.forms import Floats, Form, form_of
 from diorama.render.geometry.rotation import matrix_euler, matrix_quaternion, rotation_matrix, rounded3
-from diorama.render.model.errors import CompileError, UsageError
+from diorama.render.model.errors import CompileError, SpecError, UsageError
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, object_name
+from diorama.scene_specs.language.stage import load_stage
 
 # Seconds: of a step, of the longest simulation, and for which everything must be slow enough to rest.
 _STEP, LONGEST, _REST = 0.002, 10.0, 0.25
@@ -52,11 +53,16 @@ def settle(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[
 
     Raises:
         CompileError: no layout was found, or an object does not come to rest.
-        UsageError: MuJoCo is not installed, this is no spec, or the language can't describe the result.
+        UsageError: MuJoCo is not installed, this is no spec, nothing drops, there is no ground, or the resting places
+            break a constraint.
         AssetError: a mesh can't be read.
     """
     if isinstance(spec, Scene):
         raise UsageError(f"episode {spec.id}: found a resolved scene, whose objects are where they are; give its spec")
+    if not any(item.drop for frame in spec.frames for item in frame.objects):
+        raise UsageError(f'episode {spec.id}: no object drops; give those that should fall `"drop": true`')
+    if load_stage(spec.stage).ground is None:
+        raise UsageError(f"episode {spec.id}: stage {spec.stage!r} has no ground to fall on; choose another stage")
     scene = compile_episode(spec, settings, asset_roots)
     frames, written = list(scene.frames), list(spec.frames)
     for k, frame in enumerate(spec.frames):
@@ -64,7 +70,10 @@ def settle(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[
         if free:
             frames[k], written[k] = _settled_frame(spec, frame, scene.frames[k], free)
     scene = scene.model_copy(update={"frames": tuple(frames)})
-    return pin_layout(spec.model_copy(update={"frames": tuple(written)}), scene, asset_roots)
+    try:
+        return pin_layout(spec.model_copy(update={"frames": tuple(written)}), scene, asset_roots, relax=False)
+    except (CompileError, SpecError) as error:
+        raise UsageError(f"at rest: {error}; drop the objects elsewhere, or change the constraint") from error
 
 
 def _settled_frame(
@@ -75,7 +84,9 @@ def _settled_frame(
     if result.restless:
         names = ", ".join(result.restless)
         problem = f"{names} did not come to rest in {LONGEST:g} s; start lower or on a flat face, or leave out `drop`"
-        raise CompileError(f"episode {spec.id}: frame {scene.name}: {problem}")
+        error = CompileError(problem)
+        error.episode, error.frame = spec.id, scene.name
+        raise error
     engine = f"mujoco {load_mujoco().__version__}"
     origin = {"engine": engine, "seed": spec.seed, "steps": result.steps, "objects": [*free]}
     truth = {**(frame.truth or {}), "settled": origin}
@@ -114,14 +125,13 @@ def simulate(objects: Sequence[SceneObject], push: dict[str, Any], seconds: floa
     names = [item.name for item in objects if item.name in push]
     for k, name in enumerate(names):
         data.qvel[6 * k : 6 * k + 3] = push[name]
-    quiet = steps = 0
-    while steps < seconds / _STEP and quiet < _REST / _STEP:
+    # The last step in which each object moved: one that swings stops for a moment.
+    steps, last = 0, np.zeros(len(names))
+    while steps < seconds / _STEP and steps - last.max(initial=0) < _REST / _STEP:
         mujoco.mj_step(model, data)
         steps += 1
-        quiet = quiet + 1 if float(np.abs(data.qvel).max(initial=0.0)) < _SLOW else 0
-    speeds = np.abs(data.qvel.reshape(-1, 6)).max(axis=1)
-    still = quiet >= _REST / _STEP
-    restless = tuple(name for name, speed in zip(names, speeds, strict=True) if not still and speed >= _SLOW)
+        last[~(np.abs(data.qvel.reshape(-1, 6)) < _SLOW).all(axis=1)] = steps
+    restless = tuple(name for name, step in zip(names, last, strict=True) if steps - step < _REST / _STEP)
     moved = {}
     for item in objects:
         if item.name in push:

@@ -123,7 +123,8 @@ def items_of(
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
             groups = {**_groups_of(episode), **item.groups}
-            item = replace(item, benchmark=str(name), groups=groups, together=item.together or _together(episode))
+            together = _together(episode, item.together or episode.episode_id)
+            item = replace(item, benchmark=str(name), groups=groups, together=together)
             if own and (contrast := episode.scene.contrast) is not None:
                 groups = {**item.groups, "change": contrast.change}
                 item = replace(item, pair=item_id(contrast.pair, item), groups=groups)
@@ -132,10 +133,10 @@ def items_of(
         raise spec_error(incomplete(name, error), episode=episode.episode_id, path="task") from error
 
 
-def _together(episode: RenderedEpisode) -> str:
+def _together(episode: RenderedEpisode, own: str) -> str:
     if episode.scene.contrast is not None:
-        return episode.scene.contrast.pair
-    return source_of_id(episode.episode_id, look_of(episode.scene)) or episode.episode_id
+        return episode.scene.contrast.source
+    return source_of_id(own, look_of(episode.scene)) or own
 
 
 def _groups_of(episode: RenderedEpisode) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.tables import counted
 
 # Rounds of generation that add nothing before the search ends.
@@ -63,8 +64,8 @@ def siblings(
     total, number, idle = wanted.copy(), 0, 0
     while left := wanted.total():
         for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
-            cell, shown = cell_of(spec), _shown(spec)
-            if wanted[cell] and shown not in seen:
+            cell = cell_of(spec)
+            if wanted[cell] and (shown := _shown(spec)) not in seen:
                 wanted[cell] -= 1
                 seen.add(shown)
                 yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
@@ -72,12 +73,15 @@ def siblings(
         number += 1
         if idle == _IDLE:
             lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in wanted.items() if count]
+            more = f"; and {len(lacking) - 5} more kinds" if len(lacking) > 5 else ""
             raise UsageError(
-                f"--like: in {number} rounds, found {'; '.join(lacking[:5])}{'; ...' * (len(lacking) > 5)}. Repeat "
-                "the options that these specs were generated with, or pass fewer specs"
+                f"--like: in {number} rounds, found {'; '.join(lacking[:5])}{more}. Repeat the options that these "
+                "specs were generated with, or pass fewer specs"
             )
 
 
 def _shown(spec: Mapping[str, Any]) -> str:
-    """What is in the images and asked about them, without ids and seeds."""
-    return json.dumps([spec["frames"], (spec.get("task") or {}).get("question")], sort_keys=True)
+    """What is in the images and asked about them, without ids and seeds; equal however its values are written."""
+    frames = (FrameSpec.model_validate(frame) for frame in spec["frames"])
+    data = [frame.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for frame in frames]
+    return json.dumps([data, (spec.get("task") or {}).get("question")], sort_keys=True)

@@ -76,10 +76,11 @@ class _Reader:
         self.source, self._images = SourceFile(str(path), strict=strict), images
         name = _FILE.fullmatch(path.stem)
         if name is None or (name[1] == AUG) != bool(name[2]):
-            raise spec_error(f"expected a name such as {' or '.join(CONDITIONS)}.json, aug_dev.json", file=str(path))
+            names = ", ".join(f"{one}.json" for one in CONDITIONS)
+            raise spec_error(f"expected a name such as {names} or aug_dev.json", file=str(path))
         self._condition, self._caption = name[1], bool(name[3])
         games = path.with_name("aug_dev.json" if name[1] == AUG else "part+color.json")
-        self._rows, self._games = _rows(path), _rows(games)
+        self._rows, self._games, self._games_name = _rows(path), _rows(games), games.name
         if len(self._rows) != len(self._games):
             problem = f"{len(self._rows)} rows; {games.name} beside it has {len(self._games)}"
             raise spec_error(problem, file=str(path))
@@ -117,7 +118,8 @@ class _Reader:
                 continue
             for row, (_, image, text) in enumerate(block, start):
                 if text != (usual := texts[image].most_common(1)[0][0]):
-                    self._disagree(f"row {row}: part+color.json gives {image} the text {text!r}, elsewhere {usual!r}")
+                    problem = f"{self._games_name} gives {image} the text {text!r}, elsewhere {usual!r}"
+                    self._disagree(f"row {row}: {problem}")
             try:
                 examples = tuple(self._example(image, text) for _, image, text in block)
             except ValueError as error:
@@ -149,7 +151,7 @@ class _Reader:
         """Report each row of a game that does not follow from `part+color.json`."""
         images = [
             image if self._condition == AUG else example.image(self._condition)
-            for example, (_, image, _) in zip(examples, self._games[start:], strict=False)
+            for example, (_, image, _) in zip(examples, self._games[start : start + len(examples)], strict=True)
         ]
         for row, (example, image) in enumerate(zip(examples, images, strict=True), start):
             text = example.text(self._condition) if self._caption else example.hashed(self._condition)

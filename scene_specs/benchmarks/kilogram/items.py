@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -20,8 +21,8 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
         return
     names = [image.name for image in episode.images]
     target, letters = names.index(task["answer"]), tuple(LETTERS[: len(names)])
-    # All conditions have the same games, with the target in the same place.
-    together = episode.episode_id.replace(f"/{task['name']}/", "/", 1)
+    # All conditions, and all numbers of shown parts, have the same games, with the target in the same place.
+    together = re.sub("/[0-9]+of[0-9]+/", "/", episode.episode_id.replace(f"/{task['name']}/", "/", 1))
     groups = {"condition": task["name"], "parts": str(task["part_count"]), "shown_parts": str(task["shown_parts"])}
     shown = [
         part

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
-from diorama.render.episode.settle import settle
+from diorama.render.episode.settle import settle, simulate
 from diorama.render.geometry.contact import body_of, floor_of
-from diorama.render.model.errors import CompileError
+from diorama.render.model.errors import CompileError, UsageError
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.strategies import EXAMPLES
@@ -46,8 +46,35 @@ def test_the_example_rests_where_nothing_floats_or_sinks() -> None:
 
 
 def test_what_does_not_rest_is_named() -> None:
-    with pytest.raises(CompileError, match=r"frame-0: ball did not come to rest in 10 s; start lower"):
+    with pytest.raises(CompileError, match=r"^episode drop: frame frame-0: ball did not come to rest in 10 s; start"):
         settle(spec_of(location=[0, 0, 900]), SETTINGS)
+
+
+def test_what_stops_for_a_moment_does_not_rest() -> None:
+    item = compile_episode(spec_of(location=[0, 0, 3]), SETTINGS).frames[0].objects[1]
+    assert simulate([item], {"ball": (0, 0, 9.81 * 0.05)}, 0.05).restless == ("ball",), "at the top of a throw"
+
+
+def test_a_constraint_that_does_not_hold_at_rest_is_not_dropped() -> None:
+    objects = [
+        {"shape": "cube", "size": 0.9, "location": [1, -1]},
+        {"shape": "cube", "size": 0.2, "drop": True, "location": [-0.6, 0.6, 2.6]},
+    ]
+    camera = {"location": [7, -7, 1.2], "look_at": [0, 0, 1]}
+    frame = {"objects": objects, "camera": camera, "constraints": [{"min_visible_pixels": 5}]}
+    with pytest.raises(UsageError, match=r"^at rest: episode x: frame frame-0: .* min_visible_pixels 5 of object-1"):
+        settle(EpisodeSpec.model_validate({"version": 1, "id": "x", "frames": [frame]}), SETTINGS)
+
+
+def test_what_can_not_fall_is_refused() -> None:
+    spec = spec_of(location=[0, 0, 2])
+    for wrong, said in (
+        (compile_episode(spec, SETTINGS), "found a resolved scene"),
+        (spec_of(location=[0, 0, 2], drop=False), 'no object drops; give those that should fall `"drop": true`'),
+        (spec.model_copy(update={"stage": "quadrants"}), "stage 'quadrants' has no ground"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            settle(wrong, SETTINGS)
 
 
 def test_the_command_writes_specs_and_names_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

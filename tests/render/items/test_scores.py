@@ -10,6 +10,7 @@ import resource
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -17,6 +18,8 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+import diorama
+from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.episode.make_record import make_record
 from diorama.render.evaluation.predictions import read_predictions
@@ -29,6 +32,7 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.mewl.audit import audit
 from diorama.scene_specs.language.answer_rule import LETTERS
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.compatibility.commands import run, run_json
 from tests.factories import make_job
 from tests.render.items.eval_stores import episodes, eval_store
@@ -362,3 +366,16 @@ def test_a_game_in_four_conditions_is_held_out_as_one(tmp_path: Path) -> None:
     }
     answers = {(entry.episode, entry.answer) for entry in entries.values() if entry.task.endswith("to image")}
     assert len(answers) == 2
+
+
+def test_a_game_is_held_out_as_one_in_all_looks_and_with_all_numbers_of_parts(tmp_path: Path) -> None:
+    made, settings = LanceStore.create(str(tmp_path / "games.lance"), fsync=False), settings_for("draft", 32, 24)
+    specs = diorama.generate("kilogram", condition="aug", contexts=1, world="3d")
+    scenes = [compile_episode(EpisodeSpec.model_validate(spec), settings) for spec in islice(specs, 3)]
+    looked = [(look, with_look(scene, look, words=False)) for scene in scenes for look in ("plain", "wood")]
+    named = [scene.model_copy(update={"id": f"{scene.id}+{look}"}) for look, scene in looked]
+    made.put([make_record(FakeRenderer(), one, make_job(json.loads(one.to_json())), settings) for one in named])
+    entries = read_entries(made, ExportOptions()).values()
+    made.close()
+    assert {entry.groups["shown_parts"] for entry in entries} >= {"0", "1"}
+    assert len({entry.episode for entry in entries}) == 1

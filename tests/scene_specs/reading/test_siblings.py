@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import diorama
 from diorama.render.cli.specs import main
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.reading.siblings import cell_of, siblings
+from diorama.scene_specs.reading.source import read_checked
 
 
 def _spec(number: int, objects: int, answer: object = None) -> dict[str, Any]:
-    frame = {"name": "a", "objects": [{"shape": f"{number}"}] * objects}
+    frame = {"name": "a", "objects": [{"shape": "cube", "size": number + 1}] * objects}
     return {"id": f"x/{number}", "frames": [frame], "split": "test", "task": {"name": "t", "answer": answer}}
 
 
@@ -52,6 +54,29 @@ def test_an_answer_is_of_the_cell_only_if_it_is_yes_or_no() -> None:
 def test_cells_that_no_option_fills_are_named() -> None:
     with pytest.raises(UsageError, match="found 0 of 1 t test yes with 1 frame of up to 4 objects; 0 of 1 t test with"):
         list(siblings([_spec(99, 4, "yes"), _spec(98, 1, "doble")], _make, 1))
+
+
+def test_what_was_read_from_a_file_is_not_made_again(tmp_path: Path) -> None:
+    """Reading fills in defaults and turns whole numbers into floats; generated specs have neither."""
+    made = [*diorama.generate("clevr", count=3), *diorama.generate("malevic", count=2, name="pos1")]
+    (path := tmp_path / "specs.jsonl").write_text("".join(json.dumps(spec) + "\n" for spec in made))
+    given = [item.data() for item in read_checked([str(path)])]
+    with pytest.raises(UsageError, match="found 0 of"):
+        list(siblings(given, lambda _: made, 1))
+
+
+def test_other_benchmarks_and_resolved_scenes_are_refused_at_once(tmp_path: Path) -> None:
+    specs, scenes = tmp_path / "specs.jsonl", tmp_path / "scenes.jsonl"
+    assert CliRunner().invoke(main, ["clevr", "--count", "1", "--out", str(specs)]).exit_code == 0
+    assert CliRunner().invoke(main, ["resolve", str(specs), "--out", str(scenes)]).exit_code == 0
+    for name, file, said in (
+        ("mewl", specs, "found an episode of clevr; expected one of mewl"),
+        ("clevr", scenes, "found a resolved scene"),
+    ):
+        out = tmp_path / "out.jsonl"
+        done = CliRunner().invoke(main, [name, "--count", "1", "--like", str(file), "--out", str(out)])
+        assert (done.exit_code, out.exists()) == (2, False)
+        assert said in done.output
 
 
 @pytest.mark.parametrize(
