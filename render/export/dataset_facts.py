@@ -77,7 +77,10 @@ class Facts:
 
 
 def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
-    """Read the facts of the episodes that an export has. Memory: their ids, and about 2 KB per evaluation item."""
+    """Read the facts of the episodes that an export has.
+
+    Memory: their ids, and of each evaluation item about 2 KB, its text, and what the learners see of it.
+    """
     facts, digest = Facts(asks=options.questions is not None), hashlib.sha256()
     chosen = chosen_ids(store, options)
     known, identities = set(chosen), {}

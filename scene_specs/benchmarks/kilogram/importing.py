@@ -125,9 +125,11 @@ class _Reader:
             except ValueError as error:
                 self.source.diagnostic(("images", start), str(error))
                 continue
-            if len({(one.tangram, one.colors(self._condition)) for one in examples}) < len(examples):
-                # The published script excludes the target itself from its distractors, not its tangram.
-                self.source.diagnostic(("images", start), "two images of the game are equal, so it has two answers")
+            # The published script excludes the target itself from the distractors of subsets, not its tangram.
+            shown = {(one.tangram, one.colors(AUG)) for one in examples}
+            if self._condition == AUG and min(len(shown), len({text for *_, text in block})) < size:
+                what = "images" if len(shown) < size else "texts"
+                self.source.diagnostic((what, start), f"two {what} of the game are equal, so it has two answers")
                 continue
             self._compare(start, examples)
             yield self._item(index, numbers[target], examples, [image for _, image, _ in block])

@@ -98,17 +98,23 @@ def test_broken_games_of_subsets_are_refused(tmp_path: Path, column: str, row: i
         list(import_published(path, svg=drawings, annotations=file))
 
 
-def test_a_game_with_equal_images_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["images", "texts"])
+def test_a_game_with_two_answers_is_refused(tmp_path: Path, what: str) -> None:
     """The published script may draw another description of the target's tangram, whose image without parts is equal."""
     drawings, file, _ = make_published(tmp_path)
     path = make_subset_games(file, tmp_path / "development/texts/augmented")
     data: Rows = json.loads(path.read_text())
     tangram, number, _ = data["images"][0].split("_")
-    other = read_annotations(file.read_text(), "")[0][tangram][1 - int(number)]
+    described = read_annotations(file.read_text(), "")[0]
+    other = described[tangram][1 - int(number)]
+    if what == "texts":
+        shown = {image.split("_")[0] for image in data["images"][:10]}
+        unseen = (one for items in described.values() for one in items if one.tangram not in shown)
+        other = next(one for one in unseen if one.whole == data["texts"][0])
     data["images"][4], data["texts"][4] = f"{other.key}_0", other.whole
     path.write_text(json.dumps(data))
     found = list[EpisodeSpec]()
-    with pytest.raises(SpecError, match=r"images\[0\]: two images of the game are equal"):
+    with pytest.raises(SpecError, match=rf"{what}\[0\]: two {what} of the game are equal"):
         found += import_published(path, svg=drawings, annotations=file)
     assert len(found) == 3
 
