@@ -39,7 +39,7 @@ from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
-from tools.crosschecks.kilogram_subsets import subset_rows
+from tools.crosschecks._kilogram_subsets import MAKE, subset_rows
 
 INPUTS = "models/preprocessing/model_inputs"
 MARK = f"{INPUTS}/data_split.json"
@@ -66,10 +66,10 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
         yield _measures(path)
     yield from _games(checkout)
     yield _captions(checkout)
-    if find_spec("torch") and find_spec("pandas"):
-        yield from subset_rows(checkout)
-    else:
-        yield Row("augmented games and the analysis by parts", 0, note="PyTorch or pandas is not installed")
+    if (checkout / MAKE).is_dir():
+        can = find_spec("torch") and find_spec("pandas")
+        note = "PyTorch or pandas is not installed"
+        yield from subset_rows(checkout) if can else [Row("augmented games, the analysis by parts", 0, note=note)]
     yield from _images(checkout, options)
 
 
