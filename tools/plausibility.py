@@ -3,10 +3,9 @@
     python -m tools plausibility [SPECS ...] [--scenes 500] [--width 160]
 
 Renders SPECS (default: the examples), and random scenes with the profile `standard`: objects of all materials, some cut
-off by the border. Prints the largest ratio of each measurement and its bound (an image is refused above 1), for
-each kind of fault how many images with it were refused, of those that it changes, and the milliseconds of the check.
-Exit code 1: an honest image was
-refused, or a faulty one was not.
+off by the border. Prints the largest ratio of each measurement and its bound (an image is refused above 1), for each
+kind of fault how many images with it were refused, of those that it changes, and the milliseconds of the check. Exit
+code 1: an honest image was refused, or a faulty one was not.
 """
 
 from __future__ import annotations

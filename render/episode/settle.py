@@ -53,8 +53,8 @@ def settle(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[
 
     Raises:
         CompileError: no layout was found, or an object does not come to rest.
-        UsageError: MuJoCo is not installed, this is no spec, nothing drops, there is no ground, or the resting places
-            break a constraint.
+        UsageError: MuJoCo is not installed, a Scene was passed, no object drops, the stage has no ground, or the
+            resting places break a constraint.
         AssetError: a mesh can't be read.
     """
     if isinstance(spec, Scene):

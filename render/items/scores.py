@@ -160,13 +160,18 @@ def read_entries(
     return entries
 
 
+def fold_of(episode: str) -> int:
+    """Return in which of ten parts an episode is held out."""
+    return crc32(episode.encode()) % _FOLDS
+
+
 def add_guesses(entries: Iterable[Entry]) -> None:
     """Compute what the guessers get on each entry of tasks with enough items, as expected shares from 0 to 1."""
     tasks: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         tasks[entry.task].append(entry)
     for group in tasks.values():
-        folds = [crc32(entry.episode.encode()) % _FOLDS for entry in group]
+        folds = [fold_of(entry.episode) for entry in group]
         if len(group) < LEAST or len({*folds}) < 2:
             continue
         blind = [_frequent(group, [""] * len(group), folds, place) for place in (False, True)]

@@ -20,18 +20,16 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist, fmean
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.items.scores import LEAST, interval
+from diorama.render.items.scores import LEAST, fold_of, interval
 from diorama.render.model.errors import UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.items import Item
 from diorama.scene_specs.language.tables import markdown_table
 
-_FOLDS = 10
 # Chance that a set without shortcuts is said to have one.
 ALPHA = 0.001
 
@@ -138,7 +136,7 @@ def stress(cases: Iterable[Case]) -> list[Finding]:
     found = [
         _finding(name, group, _probabilities(group, features))
         for _, group in sorted(tasks.items())
-        if len(group) >= LEAST and len({_fold(case) for case in group}) > 1
+        if len(group) >= LEAST and len({fold_of(case.episode) for case in group}) > 1
         for name, features in LEARNERS.items()
     ]
     # Holm's correction.
@@ -148,10 +146,6 @@ def stress(cases: Iterable[Case]) -> list[Finding]:
             break
         found[k] = Finding(**{**vars(found[k]), "shortcut": True})
     return found
-
-
-def _fold(case: Case) -> int:
-    return crc32(case.episode.encode()) % _FOLDS
 
 
 def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterator[str]]) -> list[NDArray[np.float64]]:
@@ -166,7 +160,7 @@ def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterat
     counter = CountVectorizer(analyzer=list, dtype=np.float64)
     pairs = counter.fit_transform([*features(case, k)] for case in group for k in range(len(case.options)))
     right = np.array([option == case.answer for case in group for option in case.options])
-    folds = np.array([_fold(case) for case in group for _ in case.options])
+    folds = np.array([fold_of(case.episode) for case in group for _ in case.options])
     scores = np.zeros(len(right))
     for fold in sorted({*folds.tolist()}):
         held = folds == fold

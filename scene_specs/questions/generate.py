@@ -16,7 +16,7 @@ from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import MEWL_MATERIALS
 from diorama.scene_specs.questions.balance import Balance, chances_of
 from diorama.scene_specs.questions.grammar import Grammar
-from diorama.scene_specs.questions.patterns import Pattern, Tree
+from diorama.scene_specs.questions.patterns import Pattern
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
@@ -343,7 +343,7 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
     """
     if "stack" in pattern.slots.values() or any("stacked" in kind for kind in pattern.slots.values()):
         return any(any(view.relations.get(name, ())) for name in ("above", "in", "leaning"))
-    if "falls" in _operations_of(pattern.program):
+    if "falls" in pattern.program.operations():
         return any(view.relations.get("falls", ()))
     if "see" in pattern.slots.values():
         return len(view.value_bits["visibility"]) > 1
@@ -352,10 +352,6 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
         return True
     shares = view.value_bits[name].values()
     return len(shares) > 1 and (kind == "query" or any(bits.bit_count() > 1 for bits in shares))
-
-
-def _operations_of(tree: Tree) -> set[str]:
-    return {tree.op}.union(*map(_operations_of, tree.parts))
 
 
 def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:

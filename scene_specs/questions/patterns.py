@@ -86,6 +86,10 @@ class Tree(NamedTuple):
             raise ValueError(f"unknown operation or slot {data[0]!r}")
         return cls(op, slot, () if phrase else tuple(map(cls.of, data[1:])), phrase)
 
+    def operations(self) -> set[str]:
+        """Names of all operations, slots and phrases."""
+        return {self.op}.union(*(part.operations() for part in self.parts))
+
     def slots(self) -> dict[str, str]:
         """Slot -> what it holds."""
         found = {self.slot: self.op} if self.slot else {}

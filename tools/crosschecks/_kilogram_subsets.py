@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from statistics import fmean
@@ -30,7 +31,8 @@ from diorama.scene_specs.benchmarks.kilogram.games import SIZE, games
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
 
 MAKE, ANALYSIS = "models/preprocessing/model_inputs/augmented/aug_dev", "analysis/model/adding_parts"
@@ -60,10 +62,36 @@ def subset_rows(checkout: Path) -> Iterator[Row]:
             yield compare(checkout, Path(folder))
 
 
-def _run(script: Path, cwd: Path, *arguments: Path) -> None:
-    code = [_RUN, str(script.absolute())] if not arguments else [_SAVE, *map(str, arguments)]
+def read_back(episodes: Iterable[EpisodeSpec], condition: str) -> tuple[GameLists, list[str], list[Diagnostic]]:
+    """Verify imported games and list them for an export: the lists, contradictions, and what the import refused."""
+    lists, problems = GameLists(), list[str]()
+    try:
+        for episode in episodes:
+            data = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+            problems += [reason for reason in [verify_spec(data)] if reason]
+            add_game(lists, data, condition)
+    except SpecError as error:
+        return lists, problems, [*error.diagnostics]
+    return lists, problems, []
+
+
+def add_game(lists: GameLists, spec: Mapping[str, Any], condition: str) -> None:
+    """Add a game to the lists of an export, as if it were rendered."""
+    truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in spec["frames"]}
+    lists.add(spec["split"], condition, spec["task"], {name: (truth["image"], truth) for name, truth in truths.items()})
+
+
+def differing(published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]]) -> int:
+    """Return how many values of the columns of two lists differ."""
+    return sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
+
+
+def _run(code: str, cwd: Path, *arguments: Path) -> None:
     cwd.mkdir(parents=True, exist_ok=True)
-    subprocess.run([sys.executable, "-c", *code], cwd=cwd, check=True, timeout=1200, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    # The scripts draw from lists of sets.
+    env = {**os.environ, "PYTHONHASHSEED": "0"}
+    subprocess.run(command, cwd=cwd, env=env, check=True, timeout=1200, stdout=subprocess.DEVNULL)
 
 
 def _imported(checkout: Path, folder: Path) -> Row:
@@ -82,15 +110,15 @@ def _imported(checkout: Path, folder: Path) -> Row:
         path.mkdir(parents=True)
     (folder / "a/database_raw.json").write_text(json.dumps({"annotations": raw}))
     (folder / "a/data_split.json").write_text(json.dumps({"development": [*raw]}))
-    _run(checkout / MAKE / "new_dev_make_color_powersets.py", work)
+    _run(_RUN, work, checkout.absolute() / MAKE / "new_dev_make_color_powersets.py")
     shutil.copy(work / "dev_texts/new_powerset_color_texts_development.json", work)
-    _run(checkout / MAKE / "make_df.py", work)
+    _run(_RUN, work, checkout.absolute() / MAKE / "make_df.py")
     shutil.copy(work / "new_dev_df.csv", made / "dev_texts")
     with (work / "new_dev_df.csv").open(newline="") as table:
         for row in csv.DictReader(table):
             (images / f"{row['image']}.png").touch()
-    _run(checkout / MAKE / "gen_eval_sets.py", work)
-    _run(checkout / MAKE / "make_dataset.py", work)
+    _run(_RUN, work, checkout.absolute() / MAKE / "gen_eval_sets.py")
+    _run(_RUN, work, checkout.absolute() / MAKE / "make_dataset.py")
     file, texts = folder / TEXTS / "aug_dev.json", folder / "descriptions.json"
     shutil.copy(work / "aug_dev.json", file)
     texts.write_text(json.dumps(described))
@@ -99,25 +127,16 @@ def _imported(checkout: Path, folder: Path) -> Row:
 
 def _written_back(file: Path, drawings: Path, texts: Path) -> Row:
     """Return the comparison of a file of games with what is written from its import."""
-    lists, published, problems = GameLists(), json.loads(file.read_text()), list[str]()
-    try:
-        for episode in import_published(file, svg=drawings, annotations=texts):
-            data = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-            problems += [reason for reason in [verify_spec(data)] if reason]
-            truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in data["frames"]}
-            shown = {name: (truth["image"], truth) for name, truth in truths.items()}
-            lists.add(data["split"], AUG, data["task"], shown)
-    except SpecError as error:
-        refused = [found.path for found in error.diagnostics if "two images of the game are equal" in found.problem]
-        problems += [found.problem for found in error.diagnostics if found.path not in refused]
-        for start in reversed([int(path.partition("[")[2][:-1]) for path in refused]):
-            for column in published.values():
-                del column[start : start + SIZE]
-    else:
-        refused = []
+    published = json.loads(file.read_text())
+    lists, problems, refused = read_back(import_published(file, svg=drawings, annotations=texts), AUG)
+    equal = [found.path for found in refused if "two images of the game are equal" in found.problem]
+    problems += [found.problem for found in refused if found.path not in equal]
+    for start in reversed([int(path.partition("[")[2][:-1]) for path in equal]):
+        for column in published.values():
+            del column[start : start + SIZE]
     made = lists.columns[f"{TEXTS}/aug_dev.json"]
-    differ = sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
-    note = [f"{len(made['texts']) // SIZE} games", f"{len(refused)} with two equal images refused", *problems[:3]]
+    differ = differing(published, made)
+    note = [f"{len(made['texts']) // SIZE} games", f"{len(equal)} with two equal images refused", *problems[:3]]
     what = "augmented games made by the published scripts: read, verified, written back"
     return Row(what, len(published["texts"]), differ + len(problems), note="; ".join(note))
 
@@ -132,8 +151,7 @@ def _analyzed(checkout: Path, folder: Path) -> Row:
     scores: dict[str, list[Any]] = defaultdict(list)
     for game in games(annotations, options, {}, augmented=True):
         spec = game_spec(dataset, game, AUG, options)
-        truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in spec["frames"]}
-        lists.add("dev", AUG, spec["task"], {name: (truth["image"], truth) for name, truth in truths.items()})
+        add_game(lists, spec, AUG)
         # Similarity of text i and image j, the target first.
         similarity = [[rng.random() for _ in range(SIZE)] for _ in range(SIZE)]
         similarity[0][0] += 0.2 * len(game.examples[0].shown)
@@ -174,15 +192,15 @@ def _published_means(
     (by_target,) = lists.by_target.values()
     (folder / "data/dev/file_sep_by_part_counts.json").write_text(json.dumps(by_target))
     (folder / "scores.json").write_text(json.dumps(scores))
-    _run(Path(), work, folder / "scores.json", *(model / f"random_model{k}.pth" for k in (1, 2, 3)))
-    _run(checkout / SCORE, work)
+    _run(_SAVE, work, folder / "scores.json", *(model / f"random_model{k}.pth" for k in (1, 2, 3)))
+    _run(_RUN, work, checkout.absolute() / SCORE)
     shutil.copy(work / "vilt/random_analysis.json", folder / "caption-cont-vilt/probs_verbose.json")
     with (folder / "new_dev_df.csv").open("w", newline="") as file:
         csv.writer(file).writerows(table)
-    _run(checkout / ANALYSIS / "verbose_make_table.py", folder)
+    _run(_RUN, folder, checkout.absolute() / ANALYSIS / "verbose_make_table.py")
     # The two scripts name different folders.
     shutil.copy(folder / "caption-cont-vilt/pred.csv", folder / "caption-rand-clip")
-    _run(checkout / ANALYSIS / "merge_same_pc.py", folder)
+    _run(_RUN, folder, checkout.absolute() / ANALYSIS / "merge_same_pc.py")
     with (folder / "caption-rand-clip/merged_pred.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     return {(row["annotation_idx"], int(float(row["ann_num_parts"]))): float(row["avg_probability"]) for row in rows}

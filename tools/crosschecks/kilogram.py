@@ -13,7 +13,6 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
-from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -24,7 +23,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from diorama.render.compiler import compile_episode
-from diorama.render.export.formats.kilogram import GameLists
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
@@ -33,13 +31,12 @@ from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
-from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
-from tools.crosschecks._kilogram_subsets import MAKE, subset_rows
+from tools.crosschecks._kilogram_subsets import MAKE, differing, read_back, subset_rows
 
 INPUTS = "models/preprocessing/model_inputs"
 MARK = f"{INPUTS}/data_split.json"
@@ -110,18 +107,11 @@ def _games(checkout: Path) -> Iterator[Row]:
     for path in [checkout / GAMES / f"{condition}.json" for condition in CONDITIONS]:
         if not path.exists():
             continue
-        lists, published, wrong = GameLists(), _json(path), list[str]()
-        try:
-            for episode in _imported(checkout, path):
-                data = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
-                wrong += [reason for reason in [verify_spec(data)] if reason]
-                truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in data["frames"]}
-                shown = {name: (truth["image"], truth) for name, truth in truths.items()}
-                lists.add(data["split"], path.stem, data["task"], shown)
-        except SpecError as error:
-            wrong += [found.problem for found in error.diagnostics]
+        published = _json(path)
+        lists, wrong, refused = read_back(_imported(checkout, path), path.stem)
+        wrong += [found.problem for found in refused]
         made = lists.columns[f"training/texts/validation/controlled/{path.name}"]
-        differ = sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
+        differ = differing(published, made)
         note = "; ".join([f"{len(made['texts']) // SIZE} games", *wrong[:3]])
         what = f"{GAMES}/{path.name}: read, verified, written back"
         yield Row(what, len(published["texts"]), differ + len(wrong), note=note)

@@ -125,10 +125,7 @@ class _Reader:
             except ValueError as error:
                 self.source.diagnostic(("images", start), str(error))
                 continue
-            # The published script excludes the target itself from the distractors of subsets, not its tangram.
-            shown = {(one.tangram, one.colors(AUG)) for one in examples}
-            if self._condition == AUG and min(len(shown), len({text for *_, text in block})) < size:
-                what = "images" if len(shown) < size else "texts"
+            if what := self._repeated(examples):
                 self.source.diagnostic((what, start), f"two {what} of the game are equal, so it has two answers")
                 continue
             self._compare(start, examples)
@@ -148,6 +145,16 @@ class _Reader:
                 # Subsets are counted in the order in which the published script drew them.
                 frame["truth"]["image"] = images[k]
         return EpisodeSpec.model_validate({**spec, "id": identity})
+
+    def _repeated(self, examples: Sequence[Example]) -> str:
+        """Return which list of a game of subsets has two equal rows, or "".
+
+        The published script excludes the target itself from its distractors, not its tangram.
+        """
+        if self._condition != AUG:
+            return ""
+        images, texts = {(one.tangram, one.colors(AUG)) for one in examples}, {one.hashed(AUG) for one in examples}
+        return "images" if len(images) < len(examples) else "texts" if len(texts) < len(examples) else ""
 
     def _compare(self, start: int, examples: Sequence[Example]) -> None:
         """Report each row of a game that does not follow from `part+color.json`."""

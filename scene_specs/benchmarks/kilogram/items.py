@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
@@ -30,10 +29,10 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
         for part in (Part(say["picture"].format(letter=letter)), Part(image=name))
     ]
     asked, version = Part(say["to_images"].format(text=task["text"])), int(say["version"])
-    first = Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups)
-    yield replace(first, together=together)
+    yield Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups,
+               together=together)  # fmt: skip
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     texts = tuple(utterances[image.frame] for image in episode.images)
     parts = (Part(image=names[target]), Part(say["to_texts"].format(options=listed(texts))))
-    second = Item(1, "image to text", parts, texts, texts[target], version, lettered=True, groups=groups)
-    yield replace(second, together=together)
+    yield Item(1, "image to text", parts, texts, texts[target], version, lettered=True, groups=groups,
+               together=together)  # fmt: skip
