@@ -16,7 +16,7 @@ Anchors = Mapping[str, Floats]
 
 # What the head turns, degrees; the eyes turn the rest.
 _HEAD_TURN, _HEAD_NOD = 65.0, 45.0
-# Each round of `gaze_at` shrinks the error at least by half for points that a person may look at.
+# The place of the eyes depends on the gaze, so `gaze_at` corrects it this often; a test bounds the error that is left.
 _ROUNDS = 32
 
 
