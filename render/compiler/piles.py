@@ -63,16 +63,18 @@ class Piles:
         return [k for k, own in enumerate(self.root) if own == root]
 
     def outer_items(self) -> list[Item]:
-        """The first object of each pile, with the outline of its pile."""
+        """The first object of each pile, with the outline of its pile.
+
+        An object beside the piles keeps its disc only if that contains it: the corners of a CLEVR cube stand out.
+        """
         made = []
         for root in self.roots:
-            members = self.members(root)
-            if len(members) == 1:
-                made.append(self.items[root])
-                continue
-            hull = _around(np.concatenate([self.bodies[k].outline for k in members]))
-            reach = max(math.sqrt(x * x + y * y) for x, y in hull)
-            made.append(replace(self.items[root], radius=reach, hull=hull))
+            item, members = self.items[root], self.members(root)
+            points = np.concatenate([self.bodies[k].outline for k in members])
+            if len(members) > 1 or (item.hull is None and (points**2).sum(axis=1).max() > item.radius**2 + 1e-6):
+                hull = _around(points)
+                item = replace(item, radius=max(math.sqrt(x * x + y * y) for x, y in hull), hull=hull)
+            made.append(item)
         return made
 
     def rules(self, rules: Rules, right: tuple[float, float], front: tuple[float, float]) -> Rules:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import pytest
 
 from diorama.render.compiler import compile_episode
-from diorama.render.geometry.contact import body_of, contact_relations, depth_in, floor_of
+from diorama.render.geometry.contact import body_of, contact_relations, depth_in, floor_of, gap
 from diorama.render.model.errors import CompileError
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.checks.semantics import diagnostics_of
@@ -17,22 +19,25 @@ from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import SUPPORT_MARGIN
 
 FREE = [{"min_visible_pixels": 0}, {"axis_margin": 0.1}, {"in_frame": False}]
+CLOSE = [FREE[0], {"axis_margin": 0.0}, {"min_distance": 0.02}, FREE[2]]
 PLANK = {"polygon": [[-0.05, -0.2], [0.05, -0.2], [0.05, 0.2], [-0.05, 0.2]], "height": 1.1}
 
 
-def spec_of(objects: dict[str, dict[str, Any]], *relations: str, seed: int = 0) -> EpisodeSpec:
+def spec_of(
+    objects: dict[str, dict[str, Any]], *relations: str, seed: int = 0, free: Sequence[dict[str, Any]] = FREE
+) -> EpisodeSpec:
     """A spec of named objects, and relations such as "a on b"."""
     stated: list[dict[str, Any]] = []
     for text in relations:
         subject, relation, of, *other = text.split()
         stated.append({"relation": relation, "subject": subject, "of": of} | ({"other": other[0]} if other else {}))
     listed = [{"name": name, **item} for name, item in objects.items()]
-    frame = {"objects": listed, "constraints": [*stated, *FREE]}
+    frame = {"objects": listed, "constraints": [*stated, *free]}
     return EpisodeSpec.model_validate({"version": 1, "id": "piles", "seed": seed, "frames": [frame]})
 
 
-def frame_of(*arguments: Any, seed: int = 0) -> SceneFrame:
-    return compile_episode(spec_of(*arguments, seed=seed), settings_for("draft", 64, 48)).frames[0]
+def frame_of(*arguments: Any, **options: Any) -> SceneFrame:
+    return compile_episode(spec_of(*arguments, **options), settings_for("draft", 64, 48)).frames[0]
 
 
 CUBE, SMALL, BALL = ({"shape": s, "size": z} for s, z in (("cube", 0.7), ("cylinder", 0.35), ("sphere", 0.25)))
@@ -144,3 +149,12 @@ def test_a_cycle_of_100_objects_is_refused_soon() -> None:
         {f"o{k}": CUBE for k in range(100)}, *(f"o{k} on o{(k + 1) % 100}" for k in range(100))
     )
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_cubes_beside_a_pile_reach_into_nothing(seed: int) -> None:
+    """The discs of CLEVR's cubes end before their corners."""
+    cubes = {f"cube-{k}": {"shape": "cube", "size": "large"} for k in range(7)}
+    frame = frame_of({"a": CUBE, "b": SMALL} | cubes, "b on a", seed=seed, free=CLOSE)
+    first, _, *others = (body_of(item) for item in frame.objects)
+    assert min(gap(one.outline, other.outline) for one, other in combinations([first, *others], 2)) >= 0.02
