@@ -21,6 +21,7 @@ BUILDERS = (
     ("meshes/clevr_ground.npz", "diorama.assets.build.shapes"),
     ("meshes/hand.npz", "diorama.assets.build.hand"),
     ("meshes/hand_left.npz", "diorama.assets.build.hand"),
+    ("meshes/person.npz", "diorama.assets.build.person"),
     ("meshes/arrow.npz", "diorama.assets.build.arrow"),
     ("materials/checker.blend", "diorama.assets.build.checker"),
     ("materials/wood.blend", "diorama.assets.build.wood"),

@@ -12,7 +12,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.geometry.person import posed
 from diorama.render.geometry.rotation import Vec, transform
 from diorama.render.model.errors import AssetError
 from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.invented.surfaces import shading_normals
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.invented import is_invented
+from diorama.scene_specs.language.person import is_person, parse_person
 from diorama.scene_specs.language.registry import plugins
 
 
@@ -43,6 +45,8 @@ class Mesh:
         parts: corners of convex parts that together fill a shape that is not convex, (N, 3) each.
         cavities: spaces inside: corners of the floor (N, 3), counter-clockwise, and a row of the floor's z, the z where
             the space ends, and whether it has a ceiling.
+        joints: of a person, (V,): 0 body, 1 head, 2 right and 3 left eye.
+        tints: of a person, (T, 3): a triangle's linear color; -1 where it has the object's.
     """
 
     name: str
@@ -53,6 +57,8 @@ class Mesh:
     anchors: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     parts: tuple[NDArray[np.float64], ...] = ()
     cavities: tuple[NDArray[np.float64], ...] = ()
+    joints: NDArray[np.float64] | None = None
+    tints: NDArray[np.float64] | None = None
 
 
 def mesh_paths() -> dict[str, Path]:
@@ -81,14 +87,16 @@ def _check(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
 
 @lru_cache(maxsize=64)
 def load_mesh(name: str) -> Mesh:
-    """Return a mesh by name; that of an invented shape is built.
+    """Return a mesh by name; that of an invented shape is built, and that of a person gets its pose.
 
     Raises:
-        AssetError: the name is unknown, or the file is damaged.
+        AssetError: the name is unknown or malformed, or the file is damaged.
         PluginError: the plug-in can't be imported.
     """
     if is_invented(name):
         return _invented(name)
+    if is_person(name):
+        return _person(name)
     own, shapes = _own_meshes(), plugins("shapes")
     if name not in own and name not in shapes:
         hint = did_you_mean(name, (*shapes, *own))
@@ -106,10 +114,12 @@ def load_mesh(name: str) -> Mesh:
                 tuple(arrays[key].astype(np.float64) for key in sorted(arrays) if key.startswith(start))
                 for start in ("part_", "cavity_")
             )
+            joints, tints = (arrays[key].astype(np.float64) if key in arrays else None for key in ("joint", "tint"))
             _check(vertices, normals, triangles, anchors=anchors.values())
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
-    return Mesh(name, vertices, normals, triangles, hashlib.sha256(data).hexdigest(), anchors, parts, cavities)
+    digest = hashlib.sha256(data).hexdigest()
+    return Mesh(name, vertices, normals, triangles, digest, anchors, parts, cavities, joints, tints)
 
 
 def _invented(name: str) -> Mesh:
@@ -119,6 +129,14 @@ def _invented(name: str) -> Mesh:
         raise AssetError(str(error)) from error
     digest = hashlib.sha256(vertices.astype("<f8").tobytes() + triangles.astype("<i4").tobytes())
     return Mesh(name, vertices, shading_normals(vertices, triangles), triangles, digest.hexdigest())
+
+
+def _person(name: str) -> Mesh:
+    gaze, mesh = parse_person(name), load_mesh("person")
+    if gaze is None or mesh.joints is None:
+        raise AssetError(f"mesh {name!r}: not the name of a person; allowed: person:<turn>/<nod>, in degrees")
+    vertices, normals = posed(mesh.vertices, mesh.normals, mesh.joints, mesh.anchors, gaze)
+    return replace(mesh, name=name, vertices=vertices, normals=normals)
 
 
 def pointing_ray(shape: str, rotation_deg: Vec, scale: float, location: Vec) -> tuple[Vec, Vec]:

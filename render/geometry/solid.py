@@ -16,6 +16,7 @@ from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.model_names import is_model
+from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.spec import OutlineSpec
 
@@ -102,8 +103,8 @@ def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
         AssetError: it can't be read.
     """
     drawn = outline_of(name, outline)
-    if is_invented(name):
-        return _of_invented(name)
+    if is_invented(name) or is_person(name):
+        return _of_varied(name)
     return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 
 
@@ -122,7 +123,7 @@ def _of_shape(name: str, outline: OutlineSpec | None) -> Solid:
 
 
 @lru_cache(maxsize=64)
-def _of_invented(name: str) -> Solid:
+def _of_varied(name: str) -> Solid:
     return Solid.of(load_mesh(name))
 
 
@@ -151,7 +152,8 @@ class Stand:
 
 
 def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
-    """Return how a shape stands. Meshes have their origin 1 above the ground, on a disc of radius 1; not containers."""
+    """Return how a shape stands. Meshes have their origin 1 above the ground, on a disc of radius 1; not containers
+    and people."""
     drawn = outline_of(name, outline)
     if drawn is not None:
         corners = corners_of(drawn)
@@ -160,7 +162,7 @@ def stand_of(name: str, outline: OutlineSpec | None = None) -> Stand:
         return Stand(drawn.height / 2, reach, hull, math.hypot(reach, drawn.height / 2), None)
     if not is_model(name):
         mesh = load_mesh(name)
-        if not mesh.cavities:
+        if not mesh.cavities and not is_person(name):
             return Stand(1.0, 1.0, None, solid(name).radius, None)
         flat = mesh.vertices[:, :2]
         reach = float(np.sqrt((flat * flat).sum(axis=1).max()))

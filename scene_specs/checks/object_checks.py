@@ -31,6 +31,7 @@ from diorama.scene_specs.language.model_names import (
     parse_model,
 )
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
+from diorama.scene_specs.language.person import is_person, parse_person
 from diorama.scene_specs.language.registry import PluginError, plugins, shapes
 from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
 from diorama.scene_specs.language.stage import Stage
@@ -160,6 +161,10 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
     mesh = parse_mesh(shape)
     if is_invented(shape):
         yield from _invented_diagnostics(shape, path)
+    elif is_person(shape):
+        if parse_person(shape) is None:
+            form = "person:<turn>/<nod>, degrees: turn from -80 to 80, nod from -60 to 60, at most four decimals"
+            yield unexpected(path, shape, form, "such as person:30/-10")
     elif mesh is not None:
         yield from asset_diagnostics(mesh.path, MESH_SUFFIXES, path)
     elif not is_model(shape):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh, load_mesh
 from diorama.render.geometry.outlines import outline_mesh
@@ -47,5 +49,22 @@ def _filled(data: Any, mesh: Mesh) -> Any:
     data.shade_smooth()
     data.normals_split_custom_set_from_vertices(mesh.normals.tolist())
     data.materials.append(None)
+    if mesh.tints is not None:
+        _tint(data, mesh.tints)
     data.update()
     return data
+
+
+def _tint(data: Any, tints: NDArray[np.float64]) -> None:
+    """Give triangles with colors of their own materials of these, in slots behind the object's."""
+    colors, slots = np.unique(tints, axis=0, return_inverse=True)
+    # The object's own color, -1, is the first.
+    for red, green, blue in colors[1:].tolist():
+        name = f"tint-{red:g}-{green:g}-{blue:g}"
+        material = bpy.data.materials.get(name) or bpy.data.materials.new(name)
+        material.use_nodes = True
+        shader = material.node_tree.nodes["Principled BSDF"]
+        shader.inputs["Base Color"].default_value = (red, green, blue, 1.0)
+        shader.inputs["Roughness"].default_value = 0.6
+        data.materials.append(material)
+    data.polygons.foreach_set("material_index", slots.reshape(-1).astype(np.int32))

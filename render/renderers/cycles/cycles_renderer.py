@@ -41,6 +41,7 @@ from diorama.render.renderers.cycles.render_settings import apply_part, apply_se
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
+from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
 from diorama.scene_specs.language.stage import load_stage
 
@@ -156,7 +157,7 @@ class CyclesRenderer:
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
-        if outline is not None or is_invented(item.shape):
+        if outline is not None or is_invented(item.shape) or is_person(item.shape):
             data = self._blender.slots.get(slot, outline or item.shape)
         else:
             unlit = item.material.name == UNLIT
@@ -171,9 +172,11 @@ class CyclesRenderer:
         own = item.material.name in MODEL_MATERIALS
         target.color = (*item.color_linear, 0.0 if item.material.name == ORIGINAL else 1.0)
         target.pass_index = item.index
-        for slot_of in target.material_slots:
-            slot_of.link = "DATA" if own else "OBJECT"
-            if not own:
+        for number, slot_of in enumerate(target.material_slots):
+            # Skin, hair and eyes of a person keep their colors.
+            kept = own or (number and is_person(item.shape))
+            slot_of.link = "DATA" if kept else "OBJECT"
+            if not kept:
                 slot_of.material = self._material(item.material)
         return target
 
