@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from diorama.scene_specs.language.person import is_person
+
 PREFIX = "shapenet:"
 FILE_PREFIX = "model:"
 # How the names of readable files end, in lower case.
@@ -170,7 +172,9 @@ def word_of(synset: str) -> str:
 
 
 def kind_of(shape: str) -> str:
-    """Return the kind of a shape: the word for a model's category, a file's path without its end, or the shape."""
+    """Return the kind of a shape: a model's word, a file's path without its end, `person`, or the shape."""
+    if is_person(shape):
+        return "person"
     mesh = parse_mesh(shape)
     if mesh is not None:
         return mesh.path.rpartition(".")[0]

@@ -15,6 +15,7 @@ from diorama.render.geometry.solid import solid
 from diorama.render.model.errors import AssetError
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.person import parse_person
+from diorama.scene_specs.questions.view import kind_values
 
 
 @pytest.mark.parametrize("shape", ["person:0/0", "person:-80/60", "person:12.5/-0.0001"])
@@ -102,3 +103,8 @@ def test_a_person_is_an_object_of_a_scene_and_stands_on_the_ground() -> None:
 def test_a_head_that_can_not_turn_that_far_is_a_spec_error() -> None:
     with pytest.raises(SpecError, match="turn from -80 to 80"):
         compile_spec(spec("person:90/0"))
+
+
+@pytest.mark.parametrize("shape", ["person:0/0", "person:30/-10"])
+def test_texts_call_every_pose_a_person(shape: str) -> None:
+    assert kind_values(shape) == {"shape": "person", "category": None}
