@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -298,7 +299,12 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
 
     def make(seed: int) -> Iterable[dict[str, Any]]:
         found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
-        return found.items if isinstance(found, Series) else found
+        # Of these specs some are kept, so a report on all of them would be wrong.
+        logging.disable(logging.WARNING)
+        try:
+            return [*(found.items if isinstance(found, Series) else found)]
+        finally:
+            logging.disable(logging.NOTSET)
 
     seed: int = getattr(options, "seed")  # noqa: B009  # Not all commands have one.
     return make, seed
