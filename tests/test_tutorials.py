@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from diorama.render.cli.specs import main
 from tests.distributions import installed, write_distribution
 from tests.test_docs import ROOT, blocks_of
+from tools.programs import command
 
 BLOCKS = {block.words[0]: block.text for block in blocks_of(ROOT / "docs/tutorials/benchmark.md")}
 POINTS = tomllib.loads(BLOCKS["toml"])["project"]["entry-points"]["diorama.benchmarks"]
@@ -50,12 +51,11 @@ def test_the_benchmark_is_short_and_its_verifier_finds_a_wrong_answer(packages: 
 
 @pytest.mark.slow
 def test_the_commands_of_the_page_render_and_prove_twenty_episodes(packages: Path, tmp_path: Path) -> None:
-    path = {"PYTHONPATH": f"{packages}:{ROOT}", "PATH": os.environ["PATH"]}
     for line in BLOCKS["console"].splitlines():
         done = subprocess.run(
-            line.split(),
+            command(*line.split()),  # the PATH need not have the environment's programs
             cwd=tmp_path,
-            env={**os.environ, **path},
+            env={**os.environ, "PYTHONPATH": f"{packages}:{ROOT}"},
             capture_output=True,
             text=True,
             timeout=600,
