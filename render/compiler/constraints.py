@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +110,7 @@ class Rules:
         if self.hulls[first] is None and self.hulls[second] is None:
             return np.asarray(discs)
         disc_radii = sum(float(self.radii[k]) for k in (first, second) if self.hulls[k] is None)
-        outline = difference(self.hulls[first], self.hulls[second])
+        outline = _apart(self.hulls[first], self.hulls[second])
         return np.asarray(np.maximum(discs, clearance(dx, dy, outline) - disc_radii))
 
     def least(self, axis: int) -> Floats:
@@ -136,6 +137,10 @@ def difference(first: Outline | None, second: Outline | None) -> Floats:
     b = np.array(second or [(0.0, 0.0)])
     sums = (a[:, None, :] - b[None, :, :]).reshape(-1, 2)
     return np.array(convex_hull(sums))
+
+
+# The layouts of a frame ask again and again.
+_apart = lru_cache(maxsize=256)(difference)
 
 
 def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:

@@ -138,8 +138,7 @@ def _search(
                 locations = _locations(items, places[row])
                 if search.piles is not None:
                     locations = search.piles.locations(locations)
-                shown = search.visibility.visible(list(enumerate(locations))) if any(floors) else {}
-                hidden = [k for k, pixels in shown.items() if pixels < floors[k]]
+                hidden = search.visibility.hidden(locations, floors) if any(floors) else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not hidden and (placer is None or pointer is not None):
                     return Layout(locations, tried + row, refused, pointer)

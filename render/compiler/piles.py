@@ -178,6 +178,7 @@ class _Builder:
     generator: np.random.Generator
     refused: dict[str, int] = field(default_factory=dict)
     tried: int = 0
+    still: dict[int, Body] = field(default_factory=dict)
 
     def build(self, root: int) -> dict[int, Body]:
         """Return the bodies of the pile of a root, about its origin. Raises CompileError."""
@@ -231,15 +232,20 @@ class _Builder:
                 raise CompileError(f"{self.items[k].name} has a location, but {self.items[root].name} has none")
             return stated[0] - at[0], stated[1] - at[1]
         low, high = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
-        cx, cy, _ = body_at(self.items[k], (0.0, 0.0, 0.0)).center
+        cx, cy, _ = self._still(k).center
         return low[0] + u * (high[0] - low[0]) - cx, low[1] + v * (high[1] - low[1]) - cy
 
+    def _still(self, k: int) -> Body:
+        """The body of an object at the origin, kept while its rotation is the same."""
+        item, body = self.items[k], self.still.get(k)
+        if body is None or body.rotation_deg != item.rotation_deg:
+            body = self.still[k] = body_at(item, (0.0, 0.0, 0.0))
+        return body
+
     def _stand(self, k: int, at: tuple[float, float], floor: float) -> Body:
-        item = self.items[k]
-        low = body_at(item, (0.0, 0.0, 0.0)).low
         stated = self._stated(k)
-        z = stated[2] if stated is not None and len(stated) == 3 else floor - low
-        return body_at(item, rounded3((*at, z)))
+        z = stated[2] if stated is not None and len(stated) == 3 else floor - self._still(k).low
+        return body_at(self.items[k], rounded3((*at, z)))
 
     def _on(self, k: int, bodies: dict[int, Body]) -> Body | None:
         support = bodies[self.parents[k][1]]

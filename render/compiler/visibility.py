@@ -16,6 +16,8 @@ from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.stage import StageGround
 
 Floats = NDArray[np.float64]
+# With how many objects a layout is tried before all are drawn: one and those nearest to it.
+_NEAREST = (2, 4)
 
 
 def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
@@ -49,22 +51,23 @@ def is_in_frame(item: Item, location: Vec, camera: Camera) -> bool:
 
 @dataclass
 class VisibilityCounter:
-    """Counts visible pixels in layouts of the same items; objects with specified locations are rasterized once."""
+    """Counts visible pixels in layouts of the same items; what has not moved since the last one is not drawn again."""
 
     items: Sequence[Item]
     camera: Camera
     ground: StageGround | None
-    _fixed: dict[int, Layer] = field(default_factory=dict)
+    _layers: dict[int, tuple[Vec, Layer]] = field(default_factory=dict)
+    _suspect: int = 0
 
     def layer(self, index: int, location: Vec) -> Layer:
         """Rasterize an object alone at a location."""
+        before = self._layers.get(index)
+        if before is not None and before[0] == location:
+            return before[1]
         item = self.items[index]
-        if item.location is not None and index in self._fixed:
-            return self._fixed[index]
         pose = Pose(item.rotation_deg, item.scale, location)
         layer = rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
-        if item.location is not None:
-            self._fixed[index] = layer
+        self._layers[index] = (location, layer)
         return layer
 
     def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:
@@ -73,3 +76,18 @@ class VisibilityCounter:
         ids, _ = compose(layers, self.camera.width, self.camera.height)
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
         return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}
+
+    def hidden(self, locations: Sequence[Vec], floors: Sequence[int]) -> list[int]:
+        """Return which of all objects show fewer pixels than their floor, or one of them.
+
+        What was hidden in the last layout is mostly hidden again, and by what is near, so this is tried first.
+        """
+        x, y, _ = locations[self._suspect]
+        near = sorted(range(len(locations)), key=lambda k: (locations[k][0] - x) ** 2 + (locations[k][1] - y) ** 2)
+        for size in (*_NEAREST, len(near)):
+            shown = self.visible([(k, locations[k]) for k in sorted(near[:size])])
+            if shown[self._suspect] < floors[self._suspect]:
+                return [self._suspect]
+        found = [k for k, pixels in shown.items() if pixels < floors[k]]
+        self._suspect = next(iter(found), self._suspect)
+        return found
