@@ -8,7 +8,9 @@ and between neighboring pixels (not noise). The bounds are far beyond what hones
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -46,6 +48,8 @@ DARK = 0.02
 _FLAT = 0.1
 # Pixels of a region that are looked at, and rays that look for the ground along each axis of the image.
 _SAMPLE, _RAYS = 600, 10
+# About as many pixels are looked at to find where light falls.
+_LIT_PIXELS = 160 * 120
 
 
 class Check(NamedTuple):
@@ -145,6 +149,9 @@ def check_color(
             found = np.median(shown, axis=0).astype(int)
             problem = f"{what} has the color {found.tolist()}; expected {expected.tolist()}"
             yield Check("plain", float(np.abs(found - expected).max()) / TOLERANCE, problem)
+    # What is lit is large: of an image of 320 x 240, every second row and column suffice.
+    step = max(1, math.isqrt(ids.size // _LIT_PIXELS))
+    color, ids = color[::step, ::step], ids[::step, ::step]
     lit, shaded = _lit(stage, frame, view, ids)
     if len(shown := _sample(color, lit)) >= MIN_PIXELS:
         black = float(np.mean(~shown.any(axis=1)))
@@ -158,7 +165,7 @@ def check_color(
 def _sample(color: Colors, region: Bools) -> Colors:
     """Return about 600 pixels of a region, evenly spread."""
     where = np.flatnonzero(region)
-    sample: Colors = color.reshape(-1, 3)[where[:: max(1, len(where) // _SAMPLE)]]
+    sample: Colors = color[np.divmod(where[:: max(1, len(where) // _SAMPLE)], region.shape[1])]
     return sample
 
 
@@ -186,6 +193,7 @@ def _lit(stage: Stage, frame: SceneFrame, view: SceneView, ids: Ids) -> tuple[Bo
     return shaded | np.take(np.array(bright) & own, ids) if any(own) else shaded, shaded
 
 
+@lru_cache(maxsize=16)
 def _spread(length: int) -> NDArray[np.intp]:
     return np.linspace(0, length - 1, min(length, _RAYS), dtype=np.intp)
 
@@ -193,13 +201,15 @@ def _spread(length: int) -> NDArray[np.intp]:
 def _on_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Bools:
     """Return whether the rays of pixels meet the flat part of the ground, (rows, columns)."""
     y, x = (axis.ravel() + 0.5 for axis in np.broadcast_arrays(rows, columns))
-    eye, ahead = (camera.unproject(x, y, np.full(len(x), depth)) for depth in (0.0, 1.0))
+    depths = np.array([[0.0], [1.0]])
+    (eye_x, ahead_x), (eye_y, ahead_y), (eye_z, ahead_z) = camera.unproject(x, y, depths)
     with np.errstate(divide="ignore", invalid="ignore"):
-        depth = eye[2] / (eye[2] - ahead[2])
-        at_x, at_y, _ = camera.unproject(x, y, depth)
+        depth = eye_z / (eye_z - ahead_z)
+        at_x, at_y = eye_x + depth * (ahead_x - eye_x), eye_y + depth * (ahead_y - eye_y)
         seen = (depth > camera.clip[0]) & (depth < camera.clip[1]) & on_sheet(ground, at_x, at_y)
     seen[seen] = np.abs(height_at(ground, at_x[seen], at_y[seen])) < _FLAT
-    return seen.reshape(rows.size, columns.size)
+    flat: Bools = seen.reshape(rows.size, columns.size)
+    return flat
 
 
 def _noise(color: Colors, ids: Ids) -> float:
