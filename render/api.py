@@ -27,7 +27,7 @@ from diorama.render.geometry.asset_roots import searching
 from diorama.render.geometry.shapenet import library_setting
 from diorama.render.model.blender_series import require_module
 from diorama.render.model.device_names import DEVICE_NAMES, DeviceName
-from diorama.render.model.errors import UsageError
+from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.model.passes import Passes, Renderer
 from diorama.render.model.profiles import episode_settings
 from diorama.render.model.record import EpisodeRecord
@@ -342,7 +342,10 @@ def samples(folder: Name) -> LanceStore:
     Raises:
         StoreError: the folder has no such store.
     """
-    return open_store(Path(_path("folder", folder)) / "samples.lance")
+    store = Path(_path("folder", folder)) / "samples.lance"
+    if not store.exists():
+        raise StoreError(f"{store}: no such store; pass a folder that `make samples` built")
+    return open_store(store)
 
 
 def _check(name: str, value: object, right: bool, allowed: str) -> None:

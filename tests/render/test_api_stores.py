@@ -55,7 +55,7 @@ def test_specs_of_a_generator_are_rendered_and_only_once(tmp_path: Path) -> None
 def test_samples_opens_the_store_in_a_folder(tmp_path: Path) -> None:
     LanceStore.create(str(tmp_path / "samples.lance"), fsync=False).put([rendered("a")])
     assert [name for name, _ in diorama.samples(tmp_path).ids()] == ["a"]
-    with pytest.raises(diorama.StoreError, match=r"samples\.lance"):
+    with pytest.raises(diorama.StoreError, match="make samples"):
         diorama.samples(tmp_path / "other")
 
 
