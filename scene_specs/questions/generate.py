@@ -244,7 +244,7 @@ class Questioner:
                     tally.idle[family] += 1
                     break
                 text = self._grammar.text_of(one, name, lexicon, choose)
-                if not self._nested and not is_plain(text):
+                if not self._nested and not (is_plain(text) and all(j.reads_well(one) for j in image.judges)):
                     tally.nested[family] += 1
                     break
                 if {read for _, read in self._grammar.readings(text, lexicon)} != {one}:

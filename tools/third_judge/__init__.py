@@ -95,8 +95,9 @@ def noticed(
 ) -> bool:  # fmt: skip
     """Whether the judge notices another answer, or the words of the question's twin."""
     answer, changed = line["answer"], dict(line)
-    if "twin" in line and rng.random() < 0.5:
-        changed["question"] = next(one.text for one in made if one.identity == line["twin"])
+    twin = next((one.text for one in made if one.identity == line.get("twin")), "")
+    if twin and rng.random() < 0.5:
+        changed["question"] = twin
     elif isinstance(answer, bool):
         changed["answer"] = not answer
     elif isinstance(answer, int):

@@ -21,7 +21,7 @@ _SIDES = {
     "inside": "in", "leaning against": "leaning",
 }  # fmt: skip
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest", "tiniest")
+_SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest")
 _HIDDEN = {
     "partly hidden": False, "partly covered": False, "fully visible": True, "completely visible": True,
 }  # fmt: skip
@@ -47,10 +47,8 @@ class Reader:
         text = text.removeprefix("other ")
         for left, right in cuts(text, " that is ", " that are "):
             found += [some & more for some in self.things(left) for more in self.property(right)]
-        for left, right in cuts(text, " except ", " other than "):
+        for left, right in cuts(text, " except "):
             found += [some - {k} for some in self.things(left) for k in self.object(right)]
-        for left, right in cuts(text, " other than "):
-            found += [some - more for some in self.things(left) for more in self.things(right)]
         for left, right in cuts(text, " of the same "):
             found += [some & more for some in self.things(left) for more in self.property("of the same " + right)]
         *adjectives, noun = text.split(" ")
@@ -121,6 +119,12 @@ class Reader:
     def alike(self, name: str, k: int) -> Things:
         """All objects with the same value of an attribute."""
         return self._world.having("kind" if name == "shape" else name, self.value(name, k))
+
+    def utmost(self, word: str, some: Things) -> int:
+        """The leftmost, largest, ... of a set."""
+        if word not in _SUPERLATIVES or not some:
+            raise Unclear("no superlative")
+        return self._world.most(word, some)
 
     def falling(self, k: int) -> Things:
         """The objects that stand, lean or are in another one, directly or not; not asked if something is in it."""
@@ -247,15 +251,19 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield "would any {S} fall if {X} were taken away", lambda self, s, x: bool(s & self.falling(x))
     yield "how many {S} would fall if {X} were taken away", lambda self, s, x: len(s & self.falling(x))
     yield "how many {S} would not fall if {X} were taken away", lambda self, s, x: len(s - self.falling(x))
-    yield "how many {S} are there except {X}", lambda _, s, x: len(s - {x})
+    yield "apart from {S} , how many {S} are there", lambda _, t, s: len(s - t)
     yield "what is the number of {S}", lambda _, s: len(s)
     for name in ("size", "color", "material", "shape"):
         yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
-        for word, result in (("any", True), ("no", False)):
+        for words, result in (("does any other {{S}} have", True), ("is it true that no other {{S}} has", False)):
             yield (
-                f"does {word} other {{S}} have the same {name} as {{X}}",
+                f"{words.format()} the same {name} as {{X}}",
                 lambda self, s, x, n=name, r=result: bool(s & self.alike(n, x) - {x}) == r,
             )
+        yield (
+            f"apart from {{X}} , what {name} is the {{W}} {{S}}",
+            lambda self, x, word, s, n=name: self.value(n, self.utmost(word, s - {x})),
+        )
         for text in ("what {} is {{X}}", "what is the {} of {{X}}", "there is {{X}} ; what {} is it",
                      "there is {{X}} ; what is its {}"):  # fmt: skip
             yield text.format(name), _value(name)
@@ -282,39 +290,39 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
     yield "are there no {S}", lambda _, s: not s
-    for text in ("are any of the {S} {P}", "is any {S} {P}"):
+    for text in ("are any of the {S} {P}", "of the {S} , are any {P}"):
         yield text, _at_least(1, lambda yes, _: yes > 0)
-    for text in ("are none of the {S} {P}", "is no {S} {P}"):
+    for text in ("are none of the {S} {P}", "is it true that none of the {S} are {P}"):
         yield text, _at_least(2, lambda yes, _: yes == 0)
-    for text in ("are all of the {S} {P}", "is every {S} {P}"):
+    for text in ("are all of the {S} {P}", "of the {S} , are all {P}", "is it true that each {S} is {P}"):
         yield text, _at_least(2, lambda yes, total: yes == total)
-    yield "are not all of the {S} {P}", _at_least(2, lambda yes, total: yes < total)
-    for text in ("are most of the {S} {P}", "are more than half of the {S} {P}"):
+    yield "is it true that not all of the {S} are {P}", _at_least(2, lambda yes, total: yes < total)
+    for text in ("are most of the {S} {P}", "of the {S} , are most {P}", "are more than half of the {S} {P}"):
         yield text, _at_least(3, lambda yes, total: yes > total - yes)
     yield "are exactly half of the {S} {P}", _at_least(2, lambda yes, total: yes == total - yes)
     yield "are fewer than half of the {S} {P}", _at_least(3, lambda yes, total: yes < total - yes)
     yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
-    yield "are few of the {S} {P}", _vague(True)
+    yield "is it true that few of the {S} are {P}", _vague(True)
     yield "are many of the {S} {P}", _vague(False)
-    yield "are not many of the {S} {P}", _opposite(_vague(False))
-    yield "are only the {S} {P}", _only
+    yield "is it true that not many of the {S} are {P}", _opposite(_vague(False))
+    yield "are there only {S} {P}", _only
     yield "apart from {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
     yield "are there an equal number of {S} and {S}", lambda _, s, t: len(s) == len(t)
-    yield "are there as many {S} as {S}", lambda _, s, t: len(s) == len(t)
+    yield "are there exactly as many {S} as {S}", lambda _, s, t: len(s) == len(t)
     yield "are there exactly twice as many {S} as {S}", lambda _, s, t: len(s) == 2 * len(t)
     yield "are there fewer {S} than {S}", lambda _, s, t: len(s) < len(t)
     yield "are there more {S} than {S}", lambda _, s, t: len(s) > len(t)
     number = "is the number of {{S}} {} the number of {{S}}"
     yield number.format("equal to"), lambda _, s, t: len(s) == len(t)
     yield number.format("different from"), lambda _, s, t: len(s) != len(t)
-    for word in ("less than", "smaller than"):
-        yield number.format(word), lambda _, s, t: len(s) < len(t)
-    for word in ("greater than", "larger than"):
-        yield number.format(word), lambda _, s, t: len(s) > len(t)
+    yield number.format("less than"), lambda _, s, t: len(s) < len(t)
+    yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
     for k, name in enumerate(_NUMBERS):
         yield f"is the number of {{S}} different from {name}", lambda _, s, k=k: len(s) != k
         for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than", "no fewer than"):
             yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
+            text = f"apart from {{X}} , are there {word} {name} {{S}}"
+            yield text, lambda _, x, s, k=k, word=word: _numeral(word, len(s - {x}), k)
             yield f"are {word} {name} of the {{S}} {{P}}", lambda _, s, p, k=k, word=word: _numeral(word, len(s & p), k)
         for high in range(k + 1, len(_NUMBERS)):
             text = f"are there between {name} and {_NUMBERS[high]} {{S}}"

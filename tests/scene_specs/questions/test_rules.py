@@ -83,11 +83,31 @@ def test_answers_of_questions_that_may_be_asked(data: Any, answer: Any) -> None:
         ["all", ["filter_color", "red", SCENE], ["filter_color", "blue", SCENE]],
         ["larger", thing(("size", "large")), thing(("shape", "cylinder"))],
         ["query_size", ["extreme", "leftmost", ["filter_size", "large", SCENE]]],
+        ["query_size", ["extreme", "smallest", ["filter_color", "red", SCENE]]],
         ["count", ["union", ["filter_color", "red", SCENE], ["filter_color", "red", ["filter_shape", "cube", SCENE]]]],
     ],
 )
 def test_questions_that_give_the_answer_away(data: Any) -> None:
     assert gives_away(parse_program(data))
+
+
+@pytest.mark.parametrize(
+    ("data", "well"),
+    [
+        (["count", ["relate", "left", thing(("color", "blue"))]], True),
+        # "The cylinder" twice, and cylinders beside it.
+        (["larger", thing(("shape", "cylinder")), ["unique", ["relate", "left", thing(("shape", "cylinder"))]]], False),
+        (["equal_integer", *(["count", part] for part in (["filter_shape", "cylinder", SCENE],
+                                                          ["relate", "left", thing(("shape", "cylinder"))]))], False),
+        # Other cylinders than the blue sphere, or than the cylinder.
+        (["count", ["filter_shape", "cylinder", ["same_color", thing(("color", "blue"))]]], False),
+        (["count", ["filter_shape", "cylinder", ["same_color", thing(("shape", "cylinder"))]]], True),
+        (["less_than", ["count", ["same_color", thing(("shape", "cylinder"))]], ["count", SCENE]], False),
+        (["count", ["relate", "left", ["unique", ["same_color", thing(("shape", "cylinder"))]]]], False),
+    ],
+)  # fmt: skip
+def test_what_reads_well(data: Any, well: bool) -> None:
+    assert Judge(stacked()).reads_well(parse_program(data)) == well
 
 
 def test_each_step_is_left_out_once() -> None:
