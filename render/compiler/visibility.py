@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,15 +61,26 @@ class VisibilityCounter:
         item = self.items[index]
         if item.location is not None and index in self._fixed:
             return self._fixed[index]
-        pose = Pose(item.rotation_deg, item.scale, location)
-        layer = rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
+        layer = self._drawn(item, location)
         if item.location is not None:
             self._fixed[index] = layer
         return layer
 
-    def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:
-        """Count the visible pixels of each of the objects (index, location), without any other object."""
-        layers = [self.layer(index, location) for index, location in places]
+    def _drawn(self, item: Item, location: Vec) -> Layer:
+        pose = Pose(item.rotation_deg, item.scale, location)
+        return rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
+
+    def visible(self, places: Sequence[tuple[int, Vec]], posed: Mapping[int, Item] | None = None) -> dict[int, int]:
+        """Count the visible pixels of each of the objects (index, location), without any other object.
+
+        Args:
+            posed: items with another pose than before, by index.
+        """
+        posed = posed or {}
+        layers = [
+            self._drawn(posed[index], location) if index in posed else self.layer(index, location)
+            for index, location in places
+        ]
         ids, _ = compose(layers, self.camera.width, self.camera.height)
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
         return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}

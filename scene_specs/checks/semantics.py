@@ -26,6 +26,7 @@ from diorama.scene_specs.checks.object_checks import (
     stage_diagnostics,
     unknown,
 )
+from diorama.scene_specs.checks.observer_checks import observer_diagnostics
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.look import PLAIN, Look, LookError, load_look, look_names
@@ -148,6 +149,9 @@ def _frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Itera
         yield from object_diagnostics(item, stage, (*at, "objects", index))
     names = [object_name(item, index) for index, item in enumerate(frame.objects)]
     yield from duplicates(names, (*at, "objects"), "an object")
+    if frame.observers:
+        yield from observer_diagnostics(frame, names, stage, (*at, "observers"))
+        names += [person.name for person in frame.observers]
     if frame.random_objects is not None:
         yield from random_diagnostics(frame, frame.random_objects, stage, (*at, "random_objects"))
     if frame.pointer is not None:

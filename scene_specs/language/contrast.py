@@ -96,8 +96,9 @@ def _edits(
     if change == "position":
         picked = [(pick(rng, placed), spot) for spot in spots if placed]
         return [partial(_set, k, "location", [*spot, *items[k]["location"][2:]]) for k, spot in picked]
-    found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] != pointer.get("target")]
-    names = {item["name"] for item in items}
+    watched = [pointer.get("target"), *(person["looks_at"] for person in frame.get("observers", ()))]
+    found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] not in watched]
+    names = {item["name"] for item in (*items, *frame.get("observers", ()))}
     name = next(name for k in range(len(names), 2 * len(names) + 1) if (name := f"object-{k}") not in names)
     for spot in spots[: max(len(found), 1)]:
         look = {key: pick(rng, some) for key, some in own.items() if some}

@@ -213,6 +213,23 @@ class PointerSpec(SpecModel):
     location: Vector2 | Vector3 | None = None
 
 
+class ObserverSpec(SpecModel):
+    """A person on the ground who looks at something; in annotations an object, behind all others.
+
+    Attributes:
+        looks_at: name of an object of the frame, or a point, Blender units.
+        color: of the clothes, default sampled from the stage's.
+        size: half the height, or a name, default 1.
+        location: [x, y] on the ground, or [x, y, z] of the middle; found by the layout if left out.
+    """
+
+    name: Name
+    looks_at: Name | Vector3
+    color: str | tuple[Byte, Byte, Byte] | None = None
+    size: str | Positive | None = None
+    location: Vector2 | Vector3 | None = None
+
+
 class RandomObjectsSpec(SpecModel):
     """Random objects, in addition to those listed in the frame. Lists have possible values, default the stage's.
 
@@ -336,6 +353,7 @@ class FrameSpec(SpecModel):
     objects: Annotated[tuple[ObjectSpec, ...], Field(max_length=100)] = ()
     random_objects: RandomObjectsSpec | None = None
     pointer: PointerSpec | None = None
+    observers: Annotated[tuple[ObserverSpec, ...], Field(max_length=10, exclude_if=lambda people: not people)] = ()
     constraints: Annotated[tuple[ConstraintSpec, ...], Field(max_length=1000)] = ()
     camera: CameraSpec | None = None
     views: Annotated[tuple[ViewSpec, ...], Field(min_length=1, max_length=100)] | None = None
