@@ -2,11 +2,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-all coverage docs lint format lock clean distclean
+.PHONY: help env demo samples test test-all coverage docs lint format lock clean distclean
 
 VENV ?= .venv
 export DIORAMA_VENV := $(VENV)
 PROFILE ?= standard
+ABOUT ?= tools/samples.toml
 BIN := $(VENV)/bin
 READERS := $(CURDIR)/.venv-readers
 # In parallel, except for chosen tests: with few tests the processes would start for longer than they save.
@@ -14,6 +15,7 @@ PARALLEL := $(if $(ARGS),,-n auto --maxprocesses 4 --dist worksteal)
 DEMO := demo
 # In folders that may be removed: `make` made them.
 MADE := .made-by-make
+SAMPLES := samples
 FIRST := scene_specs/examples/shapes-and-materials.json
 
 help: ## what can be made
@@ -42,6 +44,27 @@ demo: env ## renders the examples (PROFILE=standard) and says where the pictures
 	@echo "  . $(BIN)/activate"
 	@echo "  render-episode --from $(FIRST) --set 'frames[0].objects[0].color=green' --sheet green.png"
 	@echo "  render-specs clevr --count 10 --objects 3-10 --seed 1 --out clevr.jsonl && render-batch clevr.jsonl"
+
+# MEWL has seven images per episode, so they are smaller. Half of the folder is the truth as text, for any size.
+samples: env ## builds the folder of samples: a store, a dataset with its card, a gallery (PROFILE, SIZE=WxH, ABOUT=FILE)
+	@if [[ -e $(SAMPLES) && ! -e $(SAMPLES)/$(MADE) ]]; then echo "make samples: $(CURDIR)/$(SAMPLES) was not made by it;" \
+	  "move it away, or pass another folder: make samples SAMPLES=FOLDER" >&2; exit 2; fi
+	@rm -rf $(SAMPLES) && mkdir -p $(SAMPLES)/specs && touch $(SAMPLES)/$(MADE)
+	cd $(SAMPLES)/specs && export PATH="$(abspath $(BIN)):$$PATH" && \
+	  render-specs clevr --count 40 --split test --seed 1 --out clevr.jsonl && \
+	  render-specs clevr --count 4 --objects 4-6 --split val --seed 1 | render-specs looks --looks wood,daylight,evening - --out looks.jsonl && \
+	  render-specs novel --count 10 --seed 1 --out novel.jsonl && \
+	  render-specs iwisdm --benchmark low --count 40 --split test --seed 1 --out iwisdm.jsonl && \
+	  render-specs malevic --set set-pos --split test --count 80 --seed 1 | awk NR%2 > malevic.jsonl && \
+	  render-specs kilogram --condition part+color --contexts 1 --split dev --seed 1 --out kilogram.jsonl && \
+	  render-specs icca --contexts 40 --seed 1 --out icca.jsonl && \
+	  render-specs mewl --split test --count 5 --seed 1 --out mewl.jsonl
+	for name in $$(ls $(SAMPLES)/specs); do size=$(SIZE); if [[ $$name == mewl.jsonl ]]; then size=$${size:-160x120}; fi; \
+	  $(BIN)/render-batch $(SAMPLES)/specs/$$name --out $(SAMPLES)/samples.lance --profile $(PROFILE) $${size:+--size $$size}; done
+	$(BIN)/render-export $(SAMPLES)/samples.lance --format huggingface --out $(SAMPLES)/dataset --questions 2 --about $(ABOUT)
+	$(BIN)/render-gallery $(SAMPLES)/samples.lance --out $(SAMPLES)/gallery
+	@echo "$(CURDIR)/$(SAMPLES) has $$(du -sm $(SAMPLES) | cut -f1) MB; a smaller SIZE makes less than the 50 MB that a sample should have"
+	@echo "Open $(CURDIR)/$(SAMPLES)/gallery/index.html, or in Python: diorama.samples('$(SAMPLES)')"
 
 lint: env ## style and types
 	@$(BIN)/ruff check .
@@ -74,7 +97,7 @@ lock: ## new lock files after a change of dependencies (ARGS=--upgrade for newer
 	@tools/lock.sh $(ARGS)
 
 clean: ## removes what was built, not the environment
-	[[ ! -e $(DEMO)/$(MADE) ]] || rm -rf $(DEMO)
+	for folder in $(DEMO) $(SAMPLES); do [[ ! -e $$folder/$(MADE) ]] || rm -rf $$folder; done
 	rm -rf build/coverage build/docs build/site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path './.venv*' -prune -o -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 

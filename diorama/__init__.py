@@ -33,6 +33,7 @@ __all__ = [
     "MissingError", "Passes", "PluginError", "RayFailedError", "RenderError", "RenderedImage", "Renderer", "Scene",
     "SpecError", "StoreError", "Summary", "UsageError",
     "__version__", "compile_spec", "export", "generate", "live", "open_store", "render_scene", "render_to_store",
+    "samples",
 ]
 # fmt: on
 # Where names lie that are neither errors nor in diorama.render.api. Ray comes with the summary.

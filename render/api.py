@@ -46,11 +46,13 @@ from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_j
 if TYPE_CHECKING:
     from diorama.render.run.live import Live
     from diorama.render.run.summary import Summary
+    from diorama.render.store.lance.lance_store import LanceStore
 
 # fmt: off
 __all__ = [
     "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "Passes", "RenderedImage", "Renderer", "Scene",
     "compile_spec", "export", "generate", "live", "open_store", "render_scene", "render_to_store",
+    "samples",
 ]
 # fmt: on
 
@@ -329,6 +331,18 @@ def export(
     if error := report.error():
         raise error
     return report
+
+
+def samples(folder: Name) -> LanceStore:
+    """Open the store of a folder of samples, which `make samples` builds.
+
+    Args:
+        folder: the folder, of which `gallery` and `dataset` show the same episodes.
+
+    Raises:
+        StoreError: the folder has no such store.
+    """
+    return open_store(Path(_path("folder", folder)) / "samples.lance")
 
 
 def _check(name: str, value: object, right: bool, allowed: str) -> None:

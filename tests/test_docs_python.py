@@ -93,7 +93,7 @@ def test_the_example_of_the_readme_has_at_most_ten_lines() -> None:
 
 def test_passes_are_read_as_the_page_says() -> None:
     (call,) = re.findall(
-        r"`(diorama\.render\.annotations\.decode_extra\([^`]*\))`", (ROOT / "docs/spec.md").read_text()
+        r"`(diorama\.render\.annotations\.decode_extra\([^`]*\))`", (ROOT / "docs/fields.md").read_text()
     )
     passes = eval(call, {"diorama": diorama, "record": rendered(frames=1)})
     assert {name: array.shape for name, array in passes.items()} == {"depth": (48, 64)}

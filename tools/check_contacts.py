@@ -49,7 +49,7 @@ Floats = NDArray[np.float64]
 Table = Mapping[str, Mapping[str, list[str]]]
 Relations = dict[str, set[tuple[str, str]]]
 BOUND = 0.002
-# As docs/spec.md states them, Blender units and degrees.
+# As docs/shapes.md states them, Blender units and degrees.
 LIMITS, BETWEEN, LEANING = {"near": 0.5, "far": 2.5}, 0.35, (12, 35)
 # Blender units by which what falls gets lower, seconds of a simulation, and share of removals that may differ.
 FALL, _SIMULATED, MOST_DIFFERENT = 0.05, 2.0, 0.03
@@ -166,7 +166,7 @@ class Contacts:
         return points[points[:, 2] <= self.bodies[name].low + 2 * BOUND]
 
     def holds(self, relation: str, name: str, of: str) -> bool:
-        """Whether a relation of two bodies holds, as docs/spec.md defines it."""
+        """Whether a relation of two bodies holds, as docs/shapes.md defines it."""
         body, other = self.bodies[name], self.bodies[of]
         if relation in LIMITS:
             apart, limit = -float((body.reach + np.roll(other.reach, 180)).min()), LIMITS[relation]

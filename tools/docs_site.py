@@ -34,7 +34,7 @@ CODE_BAR = re.compile(r"^\|.*\\\|.*$", re.MULTILINE)
 
 def pages() -> dict[Path, str]:
     """Map each page of the repository to its path on the site."""
-    own = {page: page.relative_to(ROOT / "docs").as_posix() for page in sorted((ROOT / "docs").glob("*.md"))}
+    own = {page: page.relative_to(ROOT / "docs").as_posix() for page in sorted((ROOT / "docs").rglob("*.md"))}
     return {ROOT / name: site for name, site in ROOT_PAGES.items()} | own
 
 

@@ -17,7 +17,7 @@ from diorama.scene_specs.language.materials import load_material
 from diorama.scene_specs.language.registry import plugins, singular
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = {"materials": DOCS / "spec.md", "grounds": DOCS / "looks.md", "patterns": DOCS / "looks.md"}
+PAGES = {"materials": DOCS / "fields.md", "grounds": DOCS / "looks.md", "patterns": DOCS / "looks.md"}
 BEGIN, END = "<!-- {}: python -m tools docs-tables --write -->\n", "<!-- end of {} -->\n"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
 from pathlib import Path
@@ -16,7 +17,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
-from diorama.render.model.errors import SpecError
+from diorama.render.model.errors import SpecError, UsageError
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.writing import is_stream
 
@@ -44,7 +45,13 @@ _like = click.option(
     help="Generate other episodes than these, as many of each task, split, number of frames, number of objects, and "
     "answer yes or no. Repeat the options that these were generated with, but with another --seed. Repeatable.",
 )
-_ADDED = {"json": opt.as_json, "out": opt.out, "like": _like}
+_balanced = click.option(
+    "--balanced-answers",
+    is_flag=True,
+    help="Replace episodes until, among questions that read alike, each answer is equally frequent.",
+)
+_ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers": _balanced}
+_ADDED_NAMES = ("as_json", "out", "like", "balanced_answers")
 
 
 def names() -> list[str]:
@@ -115,14 +122,18 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
-        added = {key: values.pop(key, None) for key in ("as_json", "out", "like") if key not in model.model_fields}
+        added = {key: values.pop(key, None) for key in _ADDED_NAMES if key not in model.model_fields}
         given = {key: value for key, value in values.items() if opt.is_given(ctx, key)}
         if issubclass(model, StoreCommand):
             given.setdefault("store", opt.default_store())
         options = _options(model, given)
-        run(benchmark, options, added.get("out"), bool(added.get("as_json")), added.get("like") or ())
+        like, even = added.get("like") or (), bool(added.get("balanced_answers"))
+        if like and even:
+            raise click.UsageError("pass --like or --balanced-answers, not both")
+        run(benchmark, options, added.get("out"), bool(added.get("as_json")), like, even)
 
-    for key in reversed((*model.writes, *["like"] * (model is benchmark.options and "seed" in model.model_fields))):
+    generates = model is benchmark.options and "seed" in model.model_fields
+    for key in reversed((*model.writes, *("like", "balanced_answers") * generates)):
         callback = _ADDED[key](callback)
     params = [parameter(key, field) for key, field in model.model_fields.items()]
     epilog = opt.FILES_HELP if issubclass(model, SpecsCommand) else None
@@ -207,7 +218,14 @@ def parse_settings(_ctx: click.Context, _param: click.Parameter, values: tuple[s
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
-def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool, like: Sequence[str] = ()) -> None:
+def run(
+    benchmark: Benchmark,
+    options: Command,
+    out: Path | None,
+    as_json: bool,
+    like: Sequence[str] = (),
+    even: bool = False,
+) -> None:
     """Run a command of a benchmark and write what it returns.
 
     Args:
@@ -216,6 +234,7 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool,
         out: file for the output, None for stdout.
         as_json: write JSON instead of text.
         like: specs whose siblings are generated.
+        even: generate each answer of a group of questions equally often.
 
     Raises:
         DioramaError: what the command raises.
@@ -229,6 +248,8 @@ def run(benchmark: Benchmark, options: Command, out: Path | None, as_json: bool,
             found = Result(rows, benchmark.function(options.text)(rows))
         elif like:
             found = _siblings(benchmark, options, like)
+        elif even:
+            found = _balanced_series(benchmark, options)
         else:
             found = benchmark.function(options.run)(options, *inputs)
         if isinstance(found, Result):
@@ -260,13 +281,33 @@ def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> S
             raise spec_error("--like: found a resolved scene; pass the spec that it was made of", episode=data["id"])
 
     given = [*read_benchmark(names, benchmark.name, check)]
+    return Series(siblings(given, *_maker(benchmark, options)), len(given))
+
+
+def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
+    from diorama.scene_specs.language.benchmark import Series
+    from diorama.scene_specs.reading.siblings import balanced
+
+    if benchmark.asked is None:
+        raise UsageError(f"--balanced-answers: {benchmark.name} does not say what its episodes ask; omit the option")
+    return Series(balanced(benchmark.asked, *_maker(benchmark, options)))
+
+
+def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iterable[dict[str, Any]]], int]:
+    """A function that generates specs from a seed, and the seed of the options."""
+    from diorama.scene_specs.language.benchmark import Series
 
     def make(seed: int) -> Iterable[dict[str, Any]]:
         found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
-        return found.items if isinstance(found, Series) else found
+        # Of these specs some are kept, so a report on all of them would be wrong.
+        logging.disable(logging.WARNING)
+        try:
+            return [*(found.items if isinstance(found, Series) else found)]
+        finally:
+            logging.disable(logging.NOTSET)
 
     seed: int = getattr(options, "seed")  # noqa: B009  # Not all commands have one.
-    return Series(siblings(given, make, seed), len(given))
+    return make, seed
 
 
 @contextmanager

@@ -211,16 +211,20 @@ def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene 
     """Write the scenes or specs of all tries that succeed, a line each; exit code 1 if any does not."""
     from diorama.scene_specs.language.look import LookError
 
-    failed = 0
+    context, failed, made = click.get_current_context(), 0, 0
     with atomic_writer(out) as stream:
         for make in tries:
             try:
                 stream.writelines([scene.to_json() + "\n" for scene in make()])
+                made += 1
             except (CompileError, ContrastError, LookError, UsageError) as error:
                 failed += 1
                 log.error("%s", error)
+        if failed and not made:
+            # Within the block: a file that is there stays, instead of becoming an empty one.
+            context.exit(CompileError.exit_code)
     if failed:
-        click.get_current_context().exit(CompileError.exit_code)
+        context.exit(CompileError.exit_code)
 
 
 @main.command(epilog=opt.FILES_HELP)
@@ -247,7 +251,7 @@ def resolve(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, .
     _write_scenes(out, (partial(compiled, *one) for one in _with_settings(files, None, **given)))
 
 
-_CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position")
+_CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position", "support")
 
 
 @main.command(epilog=opt.FILES_HELP)

@@ -187,6 +187,8 @@ def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
     old, new = (scene.frames[edit.frame] for scene in (chain.scenes[-1], after))
     if load_stage(after.stage).ground is not None:
         left = {item.name for item in new.objects}
+        # The compiler has verified what is stated.
+        left -= {claim.subject for claim in new.contacts}
         if any(upper in left for upper, _ in _standing(old) - _standing(new)):
             return "an object would not stand any more on what it stands on"
     looks = [(item.shape, item.outline, item.color_linear, item.material, item.scale) for item in new.objects]
@@ -205,8 +207,10 @@ def _standing(frame: SceneFrame) -> set[tuple[str, str]]:
 
 
 def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
-    """All of a frame but these objects and its seed; the others without their numbers."""
-    rest = frame.model_dump(mode="json", exclude={"truth", "objects", "seed"} | ({"pointer"} if names else set()))
+    """All of a frame but these objects, what they touch, and its seed; the others without their numbers."""
+    left_out = {"truth", "objects", "contacts", "seed"} | ({"pointer"} if names else set())
+    rest = frame.model_dump(mode="json", exclude=left_out)
+    rest["contacts"] = [one.label() for one in frame.contacts if not {one.subject, one.of, one.other} & {*names}]
     items = (item.model_dump(mode="json", exclude={"index"}) for item in frame.objects if item.name not in names)
     return {**rest, "objects": list(items)}
 

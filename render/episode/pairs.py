@@ -223,7 +223,9 @@ def _facts(record: EpisodeRecord) -> list[Any]:
         names = _part(record).objects if image.frame == _part(record).frame else ()
         found += [item.model_dump(exclude=_VISIBILITY) for item in truth.objects if item.name not in names]
         for table in truth.relations.values():
-            found += [(of, [one for one in some if one not in names]) for of, some in table.items() if of not in names]
+            # Of "between", a key is "A | B".
+            held = ((of, some) for of, some in table.items() if not {*of.split(" | ")} & {*names})
+            found += [(of, left) for of, some in held if (left := [one for one in some if one not in names])]
         found += [truth.camera, truth.directions]
     return found
 

@@ -6,6 +6,8 @@
                    see `Verifier`; in the module itself or in its file `verify`; optional
     items(episode) yields the evaluation items of a rendered episode, see diorama.scene_specs.language.items; in the
                    module itself or in its file `items`; optional
+    asked(spec)    returns what a spec asks, see `Asked`, for `--balanced-answers`; in the module itself or in its file
+                   `items`; optional
     contrasts(data, change, rng)
                    yields edits of a spec with the truth recomputed, see diorama.scene_specs.language.contrast; in the
                    module itself or in its file `contrast`; optional
@@ -29,7 +31,7 @@ from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -207,6 +209,22 @@ class Chart:
     panels: Sequence[tuple[str, Mapping[str, Sequence[tuple[float, float, float, float]]], float | None, float | None]]
 
 
+class Asked(NamedTuple):
+    """What an episode asks, for sets in which each answer is equally frequent.
+
+    Attributes:
+        group: the same for questions that a reader of the text would answer alike.
+        answers: all that the text allows, or their places among the options.
+    """
+
+    group: str
+    answer: str
+    answers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.group} with the answer {self.answer}"
+
+
 class Verifier(Protocol):
     """Verification of a benchmark. Both functions raise SpecError for an episode that they can't read."""
 
@@ -256,6 +274,11 @@ class Benchmark:
     def contrasts(self) -> Callable[..., Iterator[Any]] | None:
         """The function that yields edits of a spec (diorama.scene_specs.language.contrast.Edit), if it has one."""
         return getattr(self._with("contrasts", "contrast"), "contrasts", None)
+
+    @property
+    def asked(self) -> Callable[[Mapping[str, Any]], Asked] | None:
+        """The function that says what a spec, as JSON data, asks, if it has one."""
+        return getattr(self._with("asked", "items"), "asked", None)
 
     def _with(self, name: str, file: str) -> Any:
         """The module itself, if it has this function, or else its file; None if there is neither."""

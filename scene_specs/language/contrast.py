@@ -19,6 +19,7 @@ import numpy as np
 from diorama.scene_specs.language.rng import pick, shuffled
 from diorama.scene_specs.language.scene import Change
 from diorama.scene_specs.language.stage import Stage, load_stage
+from diorama.scene_specs.language.vocabulary import CONTAINERS
 
 # Random locations to try per frame.
 _DRAWS = 40
@@ -86,6 +87,9 @@ def _edits(
         return [partial(_set, k, change, value) for k, now in some for value in known if value != now]
     if change == "pointer":
         return [partial(_point, item["name"]) for item in items if pointer and item["name"] != pointer["target"]]
+    if change == "support":
+        return [partial(_carry, claim, item) for claim in _last_claims(frame) for item in items
+                if item["name"] not in (claim["subject"], claim["of"])]  # fmt: skip
     placed = [k for k, item in enumerate(items) if item.get("location") is not None]
     if change == "relation":
         # Two objects that look alike would change nothing.
@@ -108,7 +112,15 @@ def _edits(
 
 
 def _names_any(constraint: Json, names: Sequence[str]) -> bool:
-    return bool({*names} & {constraint.get("subject"), constraint.get("of"), *(constraint.get("objects") or ())})
+    ends = {constraint.get(key) for key in ("subject", "of", "other")}
+    return bool({*names} & {*ends, *(constraint.get("objects") or ())})
+
+
+def _last_claims(frame: Json) -> list[Json]:
+    """What puts an object that carries no other on or into another one."""
+    claims = [one for one in frame.get("constraints") or () if one.get("relation") in ("on", "in", "leaning")]
+    carriers = {one["of"] for one in claims}
+    return [one for one in claims if one["subject"] not in carriers and one["relation"] != "leaning"]
 
 
 def _set(k: int, key: str, value: Any, frame: Json) -> _Change:
@@ -123,6 +135,16 @@ def _point(target: str, frame: Json) -> _Change:
     before, pointer["target"] = pointer["target"], target
     pointer.pop("location", None)
     return ("pointer",), before, target
+
+
+def _carry(claim: Json, support: Json, frame: Json) -> _Change:
+    """Put an object on or into another one; the compiler finds its place there."""
+    subject = claim["subject"]
+    relation = "in" if support["shape"] in CONTAINERS else "on"
+    kept = [one for one in frame["constraints"] if not _names_any(one, (subject,))]
+    frame["constraints"] = [*kept, {"relation": relation, "subject": subject, "of": support["name"]}]
+    next(item for item in frame["objects"] if item["name"] == subject).pop("location", None)
+    return (subject,), f"{claim['relation']} {claim['of']}", f"{relation} {support['name']}"
 
 
 def _swap(pair: tuple[int, int], frame: Json) -> _Change:

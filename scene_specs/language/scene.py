@@ -276,7 +276,7 @@ class SceneFrame(SpecModel):
 
 
 # What `render-specs contrast` can change.
-Change = Literal["color", "material", "shape", "size", "relation", "count", "pointer", "position"]
+Change = Literal["color", "material", "shape", "size", "relation", "count", "pointer", "position", "support"]
 
 
 _MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")

@@ -60,6 +60,7 @@ class Grammar:
             check_patterns(self.phrases, made)
             # The forms are asked only if they are named, and their twins with them.
             self.families, self.forms, self._twins = map(_by_name, some)
+            self._named = {**self.phrases, **self._twins, **self.forms, **self.families}
             # First word -> wordings of questions.
             self._by_first: dict[str, list[tuple[Pattern, tuple[str | Slot, ...]]]] = {}
             for one in made:
@@ -117,8 +118,7 @@ class Grammar:
         Raises:
             ValueError: if no pattern has this program.
         """
-        patterns = {**self.phrases, **self._twins, **self.forms, **self.families}[family]
-        return written(self._realize(patterns, node, "one", lexicon, cache(choose)))
+        return written(self._realize(self._named[family], node, "one", lexicon, cache(choose)))
 
     def _realize(
         self, patterns: Sequence[Pattern], node: Node, number: str, lexicon: Lexicon, choose: Choose

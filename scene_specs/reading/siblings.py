@@ -1,12 +1,14 @@
-"""Fresh siblings of a set of specs: other episodes, with as many in each cell as the set has."""
+"""Sets whose cells have a given size: fresh siblings of a set of specs, and sets in which no text tells the answer."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import cycle, islice
 from typing import Any, NamedTuple
 
+from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import FrameSpec
@@ -61,23 +63,85 @@ def siblings(
     for spec in given:
         wanted[cell_of(spec)] += 1
         seen.add(_shown(spec))
+
+    def rounds(number: int) -> Iterator[dict[str, Any]]:
+        for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
+            yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
+
+    hint = "--like: {}. Repeat the options that these specs were generated with, or pass fewer specs"
+    return _filled(wanted, cell_of, rounds, seen, hint)
+
+
+def balanced(
+    asked_of: Callable[[Mapping[str, Any]], Asked], make: Callable[[int], Iterable[dict[str, Any]]], seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield as many specs of each group of questions as a seed gives, with each answer of a group equally often.
+
+    What is left over of a group goes to each answer in turn, from group to group. Specs of the seed come first; those
+    that replace what a group has too many of are generated from other seeds, with ids that begin with
+    `balanced.<seed>.<round>/`.
+
+    Args:
+        asked_of: what a spec, as JSON data, asks.
+        make: generates specs from a seed.
+        seed: of the set.
+
+    Raises:
+        UsageError: after 20 rounds that add nothing; names the answers that are missing.
+    """
+    drawn = [*make(seed)]
+    wanted = _even(map(asked_of, drawn))
+
+    def rounds(number: int) -> Iterator[dict[str, Any]]:
+        if not number:
+            yield from drawn
+            return
+        for spec in make(int(generator(seed, str(number), "balanced").integers(2**62))):
+            yield {**spec, "id": f"balanced.{seed}.{number}/{spec['id']}"}
+
+    return _filled(
+        wanted,
+        lambda spec: str(asked_of(spec)),
+        rounds,
+        set(),
+        "--balanced-answers: {}. Ask for more episodes or other tasks, or omit the option",
+    )
+
+
+def _even(asked: Iterable[Asked]) -> Counter[str]:
+    """How many episodes to keep of each group and answer."""
+    turns: dict[tuple[str, ...], Iterator[str]] = {}
+    found = Counter[str]()
+    for group, count in Counter(one._replace(answer="") for one in asked).items():
+        share, rest = divmod(count, len(group.answers))
+        turn = turns.setdefault(group.answers, cycle(group.answers))
+        due = [*group.answers * share, *islice(turn, rest)]
+        found.update(str(group._replace(answer=answer)) for answer in due)
+    return found
+
+
+def _filled(
+    wanted: Counter[Any],
+    cell_of: Callable[[Mapping[str, Any]], Any],
+    rounds: Callable[[int], Iterable[dict[str, Any]]],
+    seen: set[str],
+    problem: str,
+) -> Iterator[dict[str, Any]]:
+    """Yield specs of rounds that were not seen, until each cell has as many as are wanted."""
     total, number, idle = wanted.copy(), 0, 0
     while left := wanted.total():
-        for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
+        for spec in rounds(number):
             cell = cell_of(spec)
             if wanted[cell] and (shown := _shown(spec)) not in seen:
                 wanted[cell] -= 1
                 seen.add(shown)
-                yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
+                yield spec
         idle = 0 if wanted.total() < left else idle + 1
         number += 1
         if idle == _IDLE:
             lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in wanted.items() if count]
             more = f"; and {len(lacking) - 5} more kinds" if len(lacking) > 5 else ""
-            raise UsageError(
-                f"--like: in {number} rounds, found {'; '.join(lacking[:5])}{more}. Repeat the options that these "
-                "specs were generated with, or pass fewer specs"
-            )
+            raise UsageError(problem.format(f"in {number} rounds, found {'; '.join(lacking[:5])}{more}"))
 
 
 def _shown(spec: Mapping[str, Any]) -> str:

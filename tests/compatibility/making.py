@@ -18,7 +18,7 @@ from tests.compatibility.identities import EXAMPLES, GOLDEN, example_entry, gene
 
 # Chosen for what they use: pointer, glass, models, flat shapes, places, passes, views, random objects, outlines, ...
 STORED_EXAMPLES = (
-    "coloured-lights", "flat", "models", "passes", "pointing", "prisms", "quadrants", "random-objects",
+    "colored-lights", "flat", "models", "passes", "pointing", "prisms", "quadrants", "random-objects",
     "shapes-and-materials", "stack", "studio-views", "tangram", "views", "word-learning",
 )  # fmt: skip
 # The episode that the store lacks; the test renders it.

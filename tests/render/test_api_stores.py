@@ -17,6 +17,8 @@ import pytest
 import diorama
 from diorama.render.run.local_ray import local_ray
 from diorama.render.store import create_store
+from diorama.render.store.lance.lance_store import LanceStore
+from tests.render.store.rendered import rendered
 
 SMALL: dict[str, Any] = {"renderer": "fake", "size": (32, 24), "device": "cpu"}
 
@@ -48,6 +50,13 @@ def test_specs_of_a_generator_are_rendered_and_only_once(tmp_path: Path) -> None
     number: Any = 3
     with pytest.raises(diorama.UsageError, match="found 3; allowed: an id"):
         opened.get(number)
+
+
+def test_samples_opens_the_store_in_a_folder(tmp_path: Path) -> None:
+    LanceStore.create(str(tmp_path / "samples.lance"), fsync=False).put([rendered("a")])
+    assert [name for name, _ in diorama.samples(tmp_path).ids()] == ["a"]
+    with pytest.raises(diorama.StoreError, match=r"samples\.lance"):
+        diorama.samples(tmp_path / "other")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,8 @@ def test_all_are_right() -> None:
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_an_example_is_named_after_its_file(file: Path) -> None:
-    assert parse_episode(file.read_text()).id == f"examples/{file.stem}"
+    # Ids stay, because seeds depend on them: two are older than the American names of their files.
+    assert parse_episode(file.read_text()).id.replace("colour", "color") == f"examples/{file.stem}"
 
 
 def test_together_they_use_every_field_and_word() -> None:

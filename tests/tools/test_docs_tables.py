@@ -23,7 +23,7 @@ def test_an_old_page_is_noticed_and_updated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = docs_tables.PAGES["materials"].read_text("utf-8")
-    old = tmp_path / "spec.md"
+    old = tmp_path / "fields.md"
     old.write_text(page.replace("| | `ior` | 1 to 4 | 1.1 |", "| | `ior` | 1 to 4 | 1.5 |"), "utf-8")
     monkeypatch.setitem(docs_tables.PAGES, "materials", old)
     assert run() == 1

@@ -11,6 +11,7 @@ from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
+from diorama.scene_specs.questions.lexicon import plural
 from tests.factories import make_job
 from tests.scene_specs.questions.images import STACKED
 from tools.third_judge import is_judged, noticed
@@ -41,6 +42,15 @@ def test_the_judge_agrees_and_notices_what_is_tampered_with() -> None:
             families.add(one.family)
             read += 1
     assert read > 150 and len(families & {*default_grammar().forms}) > 35
+
+
+@pytest.mark.parametrize("shape", ["cube", "box", "shelf"])
+def test_plurals_of_all_shapes_are_read(shape: str) -> None:
+    """Of "shelves", the judge once knew no singular."""
+    annotation = next(iter(records())).images[0].annotation.model_dump(mode="json")
+    annotation["objects"][0]["shape"] = shape
+    number = sum(item["shape"] == shape for item in annotation["objects"])
+    assert answers(annotation, 0.2, {"question": f"How many {plural(shape)} are there?"}) == {number}
 
 
 @pytest.mark.parametrize("change", ["location", "color", "scale"])

@@ -13,7 +13,7 @@ from tools.third_judge.world import USUAL, Things, Unclear, World
 # Value -> words for it; all other values are their own words.
 _WORDS = {
     "large": ("big",), "small": ("tiny",), "metal": ("metallic", "shiny"), "rubber": ("matte",), "cube": ("block",),
-    "sphere": ("ball",),
+    "sphere": ("ball",), "shelf": ("shelves",), "box": ("boxes",),
 }  # fmt: skip
 _SIDES = {
     "to the left of": "left", "to the right of": "right", "in front of": "front", "behind": "behind",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of
+from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
@@ -36,3 +38,14 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
             parts, key = (*shown, Part(asked)), f"{kind}: {form}"
             yield Item(number, task["name"], parts, options, answer, int(say["version"]), groups=groups, key=key)
             number += 1
+
+
+def asked(spec: Mapping[str, Any]) -> Asked:
+    """Return the group of a spec, the key of its last question, and the answer to that."""
+    task = spec["task"]
+    answer = next(due for due in reversed(task["answers"]) if due != "null").split("; ")[-1]
+    kind = KINDS.get(answer, OTHER)
+    answers = [one for one, its in KINDS.items() if its == kind] or task["categories"]
+    if answer not in answers:
+        answers = VIEW_ANGLES if answer in VIEW_ANGLES else task["models"]
+    return Asked(f"{task['name']}: {kind}: {form_of(task['instruction'])}", answer, tuple(answers))

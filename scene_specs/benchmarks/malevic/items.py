@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from diorama.scene_specs.benchmarks.malevic.verify import task_of
+from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
@@ -18,3 +20,10 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
         0, task["name"], parts, tuple(task["options"]), task["answer"], int(say["version"]),
         groups=groups, key=task["adjective"],
     )  # fmt: skip
+
+
+def asked(spec: Mapping[str, Any]) -> Asked:
+    """Return the group of a spec, its sentence, and its answer; scenes without a question are a group."""
+    task = spec["task"]
+    group = f"{task['name']} {task['split']}: {task.get('question', 'scene')}"
+    return Asked(group, task.get("answer", ""), tuple(task.get("options", ("",))))

@@ -111,9 +111,10 @@ def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mappin
     imported = str(data["id"]).startswith(_PUBLISHED)
     # Other scenes have a question.
     question = task.get("question") if imported or split == _RAW else task["question"]
-    # A member of a contrast has the id of its source and a suffix, one of a stream, or a sibling, that and a prefix.
+    # A member of a contrast has the id of its source and a suffix; one of a stream, a sibling or a balanced set, that
+    # and a prefix.
     if not imported and not re.fullmatch(
-        rf"((live|like)\.[0-9.]+/)?{re.escape(own)}(\+[a-z]+-[0-9]+)?", str(data["id"])
+        rf"((live|like|balanced)\.[0-9.]+/)?{re.escape(own)}(\+[a-z]+-[0-9]+)?", str(data["id"])
     ):
         return f"the id is {data['id']}; set, split and number belong to {own}"
     # The number in the id of an imported item is that of its image, which is named anew in the published data sets.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
+from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
@@ -29,3 +31,10 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
     yield Item(
         0, task["name"], tuple(parts), options, task["answer"], int(say["version"]), lettered=True, rules=rules
     )  # fmt: skip
+
+
+def asked(spec: Mapping[str, Any]) -> Asked:
+    """Return the group of a spec, its task, and the place of its answer among the options."""
+    task = spec["task"]
+    places = tuple(str(k) for k in range(len(task["options"])))
+    return Asked(f"{task['name']} {spec['split']}", str(task["options"].index(task["answer"])), places)

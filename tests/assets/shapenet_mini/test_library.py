@@ -202,7 +202,7 @@ def test_no_two_models_of_a_category_are_alike_in_color_or_form(category: str) -
     names = [name for group, name in BUILT if group == category]
     for one, other in itertools.combinations(names, 2):
         shared = np.minimum(look(category, one), look(category, other)).sum()
-        assert shared < 0.65, f"{one} and {other} share {shared:.0%} of their colours"
+        assert shared < 0.65, f"{one} and {other} share {shared:.0%} of their colors"
         a, b = silhouettes(category, one), silhouettes(category, other)
         common = (np.minimum(a, b).sum(axis=(1, 2)) / np.maximum(a, b).sum(axis=(1, 2))).min()
         assert common < 0.92, f"{one} and {other} have outlines {common:.0%} alike in every direction"

@@ -167,6 +167,16 @@ def test_resolve_writes_scenes_that_resolve_to_themselves(tmp_path: Path) -> Non
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_a_file_stays_if_nothing_could_be_made(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
+    out = tmp_path / "out.jsonl"
+    out.write_text("of before\n")
+    result = run("contrast", tmp_path / "a.json", "--change", "support", "--out", out)
+    assert result.exit_code == 1 and "nothing in it has a support to change" in result.stderr
+    assert out.read_text() == "of before\n"
+    assert {*tmp_path.iterdir()} == {tmp_path / "a.json", out}
+
+
 def test_resolve_changes_the_profile_of_a_scene_and_keeps_its_size(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(episode(seed=3)))
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"

@@ -18,7 +18,7 @@ from diorama.scene_specs.language.scene import SceneFrame
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import SUPPORT_MARGIN
 
-FREE = [{"min_visible_pixels": 0}, {"axis_margin": 0.1}, {"in_frame": False}]
+FREE: list[dict[str, Any]] = [{"min_visible_pixels": 0}, {"axis_margin": 0.1}, {"in_frame": False}]
 CLOSE = [FREE[0], {"axis_margin": 0.0}, {"min_distance": 0.02}, FREE[2]]
 PLANK = {"polygon": [[-0.05, -0.2], [0.05, -0.2], [0.05, 0.2], [-0.05, 0.2]], "height": 1.1}
 

@@ -11,6 +11,7 @@ import diorama
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
 from diorama.render.episode.make_record import make_record
+from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.sampling_plan import glass_share, samples_of
 from diorama.render.model.errors import ContrastError, SpecError
 from diorama.render.model.profiles import episode_settings, settings_for
@@ -32,6 +33,29 @@ CROWD: dict[str, Any] = {
 }
 
 
+PILES: dict[str, Any] = {
+    **CROWD,
+    "frames": [
+        {
+            "objects": [
+                {"name": "a", "shape": "cube", "size": "large"},
+                {"name": "b", "shape": "cylinder", "size": 0.3},
+                {"name": "c", "shape": "bowl", "size": 0.9},
+                {"name": "d", "shape": "cube", "size": 0.2},
+            ],
+            "constraints": [
+                {"relation": "on", "subject": "b", "of": "a"},
+                {"relation": "far", "subject": "b", "of": "c"},
+                {"relation": "in", "subject": "d", "of": "c"},
+                {"axis_margin": 0.0},
+                {"min_distance": 0.05},
+                {"min_visible_pixels": 0},
+            ],
+        }
+    ],
+}
+
+
 def scenes_of(data: dict[str, Any], **options: Any) -> list[Scene]:
     return contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(**options))
 
@@ -43,8 +67,9 @@ def frame_of(objects: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("change", get_args(Change))
 def test_one_thing_differs_and_all_else_is_held(change: Change) -> None:
-    first, second = scenes_of(CROWD, change=change)
-    source = compile_episode(EpisodeSpec.model_validate(CROWD), SETTINGS)
+    data = PILES if change == "support" else CROWD
+    first, second = scenes_of(data, change=change)
+    source = compile_episode(EpisodeSpec.model_validate(data), SETTINGS)
     assert first.model_copy(update={"id": source.id, "contrast": None}) == source
     assert second.contrast is not None
     assert [pair_of_id(one.id) for one in (first, second)] == [second.contrast.pair] * 2
@@ -117,6 +142,22 @@ def test_what_stands_on_the_ground_or_on_an_object_keeps_standing() -> None:
     for seed in range(6):
         _, after = scenes_of({**frame_of(stack), "seed": seed}, change="count")
         assert "a" in {item.name for item in after.frames[0].objects}, "it is under b"
+
+
+def test_a_support_changes_and_what_was_stated_of_it_goes() -> None:
+    """What was far from the bowl need not be any more; what carries another object stays where it is."""
+    for seed in range(4):
+        first, second = scenes_of({**PILES, "seed": seed}, change="support")
+        old, new = first.frames[0], second.frames[0]
+        assert second.contrast is not None and second.contrast.objects in {("b",), ("d",)}
+        (moved,) = second.contrast.objects
+        held = {claim.label() for claim in old.contacts if moved not in (claim.subject, claim.of)}
+        (now,) = {claim.label() for claim in new.contacts} - held
+        table = contact_relations(new.objects)
+        assert now == f"{moved} {second.contrast.values[1]}" and all(claim.holds(table) for claim in new.contacts)
+        assert f"{moved} {second.contrast.values[0]}" in {claim.label() for claim in old.contacts}
+    with pytest.raises(ContrastError, match="nothing in it has a support to change"):
+        scenes_of(CROWD, change="support")
 
 
 def test_distinct_objects_stay_distinct() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from click.testing import CliRunner
 
 import diorama
 from diorama.render.cli.specs import main
+from diorama.scene_specs.language.benchmark import Asked, benchmark
 from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.reading.siblings import cell_of, siblings
+from diorama.scene_specs.reading.siblings import balanced, cell_of, siblings
 from diorama.scene_specs.reading.source import read_checked
 
 
@@ -90,3 +91,68 @@ def test_the_command_makes_a_sibling(tmp_path: Path, options: tuple[str, ...]) -
     one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (first, second))
     assert Counter(map(cell_of, one)) == Counter(map(cell_of, other))
     assert CliRunner().invoke(main, ["check", "--prove", str(second)]).exit_code == 0
+
+
+def _asked(spec: Mapping[str, Any]) -> Asked:
+    return Asked(f"{len(spec['frames'][0]['objects'])} objects", spec["task"]["answer"], ("yes", "no"))
+
+
+def test_answers_of_a_group_are_equally_frequent_and_groups_as_large_as_before() -> None:
+    def make(seed: int) -> Iterator[dict[str, Any]]:
+        for k in range(20):
+            yield _spec(seed % 1000 + k, 1 + k % 3, "no" if k % 5 == 4 else "yes")
+
+    found = list(balanced(_asked, make, 1))
+    assert Counter(_asked(spec).group for spec in found) == Counter(_asked(spec).group for spec in make(1))
+    counts = Counter((_asked(spec).group, _asked(spec).answer) for spec in found)
+    assert all(abs(counts[group, "yes"] - counts[group, "no"]) <= 1 for group, _ in counts)
+    assert len({json.dumps(spec["frames"]) for spec in found}) == len({spec["id"] for spec in found}) == 20
+    # What the seed gives stays, and only what replaces the rest has another id.
+    own = {spec["id"] for spec in make(1)}
+    kept = [spec for spec in found if spec["id"] in own]
+    assert kept and all(spec in list(make(1)) for spec in kept)
+    assert all(spec["id"].startswith("balanced.1.") for spec in found if spec not in kept)
+    assert list(balanced(_asked, make, 1)) == found
+
+
+def test_an_answer_that_never_comes_is_named() -> None:
+    with pytest.raises(UsageError, match="--balanced-answers: in 21 rounds, found 0 of 2 1 objects with the answer no"):
+        list(balanced(_asked, lambda seed: [_spec(seed % 1000 + k, 1, "yes") for k in range(4)], 1))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("malevic", "--set", "pos1", "--split", "test", "--count", "90"),
+        ("mewl", "--task", "color", "--split", "test", "--count", "9", "--balanced-options"),
+        ("iwisdm", "--benchmark", "single-frame", "--count", "12"),
+    ],
+)
+def test_the_command_balances_answers(tmp_path: Path, options: tuple[str, ...]) -> None:
+    own, even = tmp_path / "own.jsonl", tmp_path / "even.jsonl"
+    assert CliRunner().invoke(main, [*options, "--out", str(own)]).exit_code == 0
+    made = CliRunner().invoke(main, [*options, "--balanced-answers", "--out", str(even)])
+    assert made.exit_code == 0, made.output
+    assert "| set |" not in made.output, "a report on specs of which some are not kept"
+    asked = benchmark(options[0]).asked
+    assert asked is not None
+    one, other = ([asked(json.loads(line)) for line in path.read_text().splitlines()] for path in (own, even))
+    assert Counter(item.group for item in one) == Counter(item.group for item in other)
+    for item in other:
+        counts = [other.count(item._replace(answer=answer)) for answer in item.answers]
+        alike = [sum(it.answers == item.answers and it.answer == answer for it in other) for answer in item.answers]
+        assert max(counts) - min(counts) <= 1 and max(alike) - min(alike) <= 1
+    assert CliRunner().invoke(main, ["check", "--prove", str(even)]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("clevr", "--count", "1"), "clevr does not say what its episodes ask"),
+        (("mewl", "--count", "1", "--like", "nowhere.jsonl"), "not both"),
+    ],
+)
+def test_what_cannot_be_balanced_is_refused(options: tuple[str, ...], said: str) -> None:
+    done = CliRunner().invoke(main, [*options, "--balanced-answers"])
+    assert done.exit_code == 2
+    assert said in done.output
