@@ -26,7 +26,7 @@ from diorama.scene_specs.checks.object_checks import (
     stage_diagnostics,
     unknown,
 )
-from diorama.scene_specs.checks.observer_checks import observer_diagnostics
+from diorama.scene_specs.checks.observer_checks import observer_diagnostics, observer_index_diagnostics
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.look import PLAIN, Look, LookError, load_look, look_names
@@ -318,6 +318,7 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
         at: Path = ("frames", number)
         yield from duplicates([item.name for item in frame.objects], (*at, "objects"), "an object")
         yield from duplicates([view.name or "" for view in frame.views], (*at, "views"), "a view", fold=True)
+        yield from observer_index_diagnostics(frame, (*at, "observers"))
         for index, item in enumerate(frame.objects):
             here = (*at, "objects", index)
             if item.index != index + 1:

@@ -276,7 +276,9 @@ class SceneFrame(SpecModel):
 
 
 # What `render-specs contrast` can change.
-Change = Literal["color", "material", "shape", "size", "relation", "count", "pointer", "position", "support"]
+Change = Literal[
+    "color", "material", "shape", "size", "relation", "count", "pointer", "observer", "position", "support"
+]
 
 
 _MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")

@@ -4,13 +4,11 @@ An `EpisodeSpec` is a JSON object. Specified values are fixed; the compiler samp
 models check form (types, ranges, unknown keys), `diorama.scene_specs.checks.semantics` checks what needs more than one
 field, and `diorama.scene_specs.reading.source` turns both into diagnostics with file, line and path.
 
-Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size.
-Axes: right-handed, Z up.
+Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size. Z is up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -19,7 +17,7 @@ from pydantic_core import PydanticKnownError
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.model_names import mesh_name
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS, SUPPORTED
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 
 Relation = Literal["left", "right", "front", "behind"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}
@@ -407,13 +405,3 @@ class EpisodeSpec(SpecModel):
 def object_name(spec: ObjectSpec, index: int) -> str:
     """Return the name of an object: its own, or `object-<index>`."""
     return spec.name or f"object-{index}"
-
-
-def supports(constraints: Iterable[ConstraintSpec]) -> dict[str, tuple[str, str]]:
-    """Return object -> how and by which object it is carried: as stated, or on what is stated to be under it."""
-    found: dict[str, tuple[str, str]] = {}
-    for c in sorted(constraints, key=lambda c: c.relation == "under"):
-        if c.subject is not None and c.of is not None and c.relation in (*SUPPORTED, "under"):
-            above, below = (c.of, c.subject) if c.relation == "under" else (c.subject, c.of)
-            found.setdefault(above, ("on" if c.relation == "under" else c.relation, below))
-    return found
