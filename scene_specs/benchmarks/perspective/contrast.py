@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_sp
 from diorama.scene_specs.language.contrast import Edit, edits
 from diorama.scene_specs.language.scene import Change
 
+# How often places are drawn, as from few of them the person sees what it looks at and the answer is another.
+_ROUNDS = 25
+
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits that move the observer; the question stays. Refused: places from which the answer is not clear."""
-    for edit in edits(data, change, rng) if change == "observer" else ():
+    for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS if change == "observer" else 0)):
         task = edit.data["task"]
         found = answers(Truth.model_validate(task), Layout.of(edit.data["frames"][0]))
         if isinstance(found, str):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective import Options
-from diorama.scene_specs.benchmarks.perspective.sight import HIGH, LONG, THICK, Body, Layout, body_of, gap
+from diorama.scene_specs.benchmarks.perspective.sight import HIGH, LONG, THICK, Layout, body_of, gap
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
@@ -50,7 +50,7 @@ def perspective_spec(seed: int, split: str, task: TaskName, number: int) -> dict
     cell = shuffled(group, range(_CELLS))[number % _CELLS]
     for attempt in range(ATTEMPTS):
         rng = generator(seed, episode, f"attempt-{attempt}")
-        frame = draw_frame(rng, task)
+        frame = _frame(rng, task, cell)
         if frame is not None and (truth := _truth(frame, rng, task, number, cell)) is not None:
             spec = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
             spec["task"] = truth.model_dump(mode="json", exclude_none=True)
@@ -59,7 +59,7 @@ def perspective_spec(seed: int, split: str, task: TaskName, number: int) -> dict
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def draw_frame(rng: np.random.Generator, task: TaskName) -> dict[str, Any] | None:
+def _frame(rng: np.random.Generator, task: TaskName, cell: int) -> dict[str, Any] | None:
     """Draw a frame, as JSON data; None if there is no room for all."""
     colors, person = sample(rng, _COLORS, 6), pick(rng, PEOPLE)
     kinds = [pick(rng, SHAPES) for _ in range(5)]
@@ -75,26 +75,35 @@ def draw_frame(rng: np.random.Generator, task: TaskName) -> dict[str, Any] | Non
     screen = {"name": SCREEN, "shape": {"polygon": _CORNERS, "height": HIGH}, "color": "gray", "material": "matte",
               "size": 1.0, "rotation_deg": _between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
-    bodies: list[Body] = []
-    for item in (screen, observer, *items):
-        most = _MIDDLE if item is screen else _AREA
-        for _ in range(_TRIES):
-            item["location"] = [_between(rng, -most, most), _between(rng, -most, most)]
-            body = body_of(item)
-            if all(gap(body.start, body.end, other) - body.radius > _APART for other in bodies):
-                break
-        else:
-            return None
-        bodies.append(body)
     yaw, up = math.radians(_between(rng, 9, 89)), math.radians(_between(rng, 36, 46))
     across, high = _DISTANCE * math.cos(up), _DISTANCE * math.sin(up)
-    camera = [round(value, 4) for value in (across * math.sin(yaw), -across * math.cos(yaw), 0.4 + high)]
-    return {
-        "name": "scene",
-        "objects": [screen, *items],
-        "observers": [observer],
-        "camera": {"location": camera, "look_at": [0, 0, 0.4]},
-    }
+    location = [round(value, 4) for value in (across * math.sin(yaw), -across * math.cos(yaw), 0.4 + high)]
+    camera = {"location": location, "look_at": [0.0, 0.0, 0.4]}
+    # What the person must see of the first two objects and of the last one, which it looks at.
+    sees = {"level-1": [cell < _CELLS / 2], "level-2": [True], "director": [cell < _CELLS / 2, cell >= _CELLS / 2]}
+    wanted = {item["name"]: seen for item, seen in zip(items, sees.get(task, []), strict=False)}
+    wanted[items[-1]["name"]] = True
+    frame = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
+    layout = Layout.about({}, frame)
+    for item in (screen, observer, items[-1], *items[:-1]):
+        if not _place(rng, item, layout, wanted.get(item["name"])):
+            return None
+    return frame
+
+
+def _place(rng: np.random.Generator, item: dict[str, Any], layout: Layout, seen: bool | None) -> bool:
+    """Find a free place for an item, in sight of the camera, where the person sees it or not; False without one."""
+    most, others = _MIDDLE if item["name"] == SCREEN else _AREA, [*layout.bodies.values()]
+    for _ in range(_TRIES):
+        item["location"] = [_between(rng, -most, most), _between(rng, -most, most)]
+        body = layout.bodies[item["name"]] = body_of(item)
+        if (
+            all(gap(body.start, body.end, other) - body.radius > _APART for other in others)
+            and (item["name"] == SCREEN or layout.shown(item["name"]))
+            and (seen is None or layout.sees(item["name"]) == seen)
+        ):
+            return True
+    return False
 
 
 def _truth(frame: dict[str, Any], rng: np.random.Generator, task: TaskName, number: int, cell: int) -> Truth | None:

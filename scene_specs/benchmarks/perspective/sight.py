@@ -52,7 +52,7 @@ class Layout(NamedTuple):
         look_at: the point that it is aimed at.
     """
 
-    bodies: Mapping[str, Body]
+    bodies: dict[str, Body]
     person: str
     target: str
     camera: Point3
@@ -61,11 +61,13 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, frame: Mapping[str, Any]) -> Layout:
         """Read a frame of a spec, as JSON data."""
-        (person,) = frame["observers"]
-        bodies = {item["name"]: body_of(item) for item in (*frame["objects"], person)}
-        return cls(
-            bodies, person["name"], person["looks_at"], *(tuple(frame["camera"][k]) for k in ("location", "look_at"))
-        )
+        return cls.about({item["name"]: body_of(item) for item in (*frame["objects"], *frame["observers"])}, frame)
+
+    @classmethod
+    def about(cls, bodies: dict[str, Body], frame: Mapping[str, Any]) -> Layout:
+        """Return a layout of some bodies of a frame."""
+        (person,), camera = frame["observers"], frame["camera"]
+        return cls(bodies, person["name"], person["looks_at"], tuple(camera["location"]), tuple(camera["look_at"]))
 
     def eyes(self) -> Point3:
         """Return the point between the eyes of the person, wherever its body turns."""

@@ -28,7 +28,7 @@ from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpiso
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 
-COUNT = 4
+COUNT = 2
 ALL = pytest.mark.parametrize("task", TASKS)
 
 
@@ -46,8 +46,9 @@ def episode_of(scene: Scene, annotation: FrameAnnotation) -> RenderedEpisode:
     return cast(RenderedEpisode, SimpleNamespace(scene=scene, images=[image], episode_id=scene.id))
 
 
-def shot(spec: dict[str, Any]) -> RenderedEpisode:
-    scene = compile_spec(spec, "draft", (320, 240))
+@lru_cache(maxsize=64)
+def shot(task: TaskName, number: int) -> RenderedEpisode:
+    scene = compile_spec(spec_of(task, number), "draft", (320, 240))
     frame, view = scene.frames[0], scene.frames[0].views[0]
     return episode_of(scene, annotate(scene, frame, view, FakeRenderer().render(scene, frame, view)))
 
@@ -58,7 +59,7 @@ def test_what_was_measured_proves_the_answers(task: TaskName) -> None:
         spec = spec_of(task, number)
         assert diagnostics_of(EpisodeSpec.model_validate(spec)) == []
         assert verify_spec(spec) == ""
-        episode = shot(spec)
+        episode = shot(task, number)
         assert verify_record(episode) == ""
         (observer,) = episode.images[0].annotation.observers
         assert math.dist(Layout.of(spec["frames"][0]).eyes(), observer.eye) < 0.01
@@ -108,19 +109,19 @@ def test_tampering_is_found(task: TaskName) -> None:
 
 
 def test_a_person_who_moved_sees_something_else() -> None:
-    """The record of another place of the person contradicts the stored truth of some episodes."""
+    """From the opposite place, most answers differ or are not clear."""
     found = 0
-    for number in range(COUNT):
+    for number in range(8):
         spec = spec_of("level-1", number)
         x, y = spec["frames"][0]["observers"][0]["location"]
         spec["frames"][0]["observers"][0]["location"] = [-x, -y]
         found += verify_spec(spec) != ""
-    assert found >= COUNT // 2
+    assert found >= 4
 
 
 @ALL
 def test_questions_name_the_frame_of_reference(task: TaskName) -> None:
-    episode = shot(spec_of(task, 0))
+    episode = shot(task, 0)
     (item,) = items_of(episode, items)
     text, person = " ".join(part.text for part in item.parts), episode.scene.task["person"]  # type: ignore[index]
     assert person in item.parts[-1].text
@@ -129,7 +130,7 @@ def test_questions_name_the_frame_of_reference(task: TaskName) -> None:
     assert {*item.rules} == {"egocentric"}
 
 
-@pytest.mark.parametrize(("task", "number"), [("level-1", 3), ("level-2", 1)])
+@pytest.mark.parametrize(("task", "number"), [("level-1", 1), ("level-2", 0)])
 def test_a_contrast_moves_the_person_alone_and_flips_the_answer(task: TaskName, number: int) -> None:
     spec = EpisodeSpec.model_validate(spec_of(task, number))
     pair = contrast_scenes(spec, settings_for("draft", 64, 48), ContrastOptions("observer"))
