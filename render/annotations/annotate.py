@@ -9,6 +9,7 @@ import numpy as np
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import pointing_ray
+from diorama.render.geometry.observer import eye_camera, seen_by
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
 from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
 from diorama.render.model.errors import RenderError
@@ -18,12 +19,13 @@ from diorama.scene_specs.language.rendered import (
     CameraAnnotation,
     FrameAnnotation,
     ObjectAnnotation,
+    ObserverAnnotation,
     PointerAnnotation,
     Quaternion,
     Vector3,
 )
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.stage import StageGround, load_stage
 from diorama.scene_specs.language.vocabulary import RELATIONS
 
 # Fields that an object's annotation has from the Scene.
@@ -125,6 +127,24 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
     )
 
 
+def observer_annotations(frame: SceneFrame, ground: StageGround | None) -> list[ObserverAnnotation]:
+    """What each observer of a frame sees. Raises AssetError for a mesh that can't be read or is no person."""
+    found = []
+    for one in frame.observers:
+        person = frame.objects[one.index - 1]
+        eye = eye_camera(person)
+        found.append(
+            ObserverAnnotation(
+                name=person.name,
+                looks_at=one.looks_at,
+                eye=rounded3(eye.location),
+                gaze=rounded3(eye.forward),
+                visible=seen_by(person, frame.objects, ground),
+            )
+        )
+    return found
+
+
 def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, height: int) -> list[Layer]:
     """Each object of a frame alone in an image, by the software id buffer.
 
@@ -174,4 +194,5 @@ def annotate(
             for item, alone in zip(frame.objects, layers, strict=True)
         ],
         pointer=pointer_annotation(frame, camera),
+        observers=observer_annotations(frame, stage.ground),
     )

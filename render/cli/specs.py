@@ -251,7 +251,7 @@ def resolve(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, .
     _write_scenes(out, (partial(compiled, *one) for one in _with_settings(files, None, **given)))
 
 
-_CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "position", "support")
+_CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "observer", "position", "support")
 
 
 @main.command(epilog=opt.FILES_HELP)

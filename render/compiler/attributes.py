@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.outlines import corners_of, outline_of
+from diorama.render.geometry.person import FOOTPRINT
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet import canonical, load_model
 from diorama.render.geometry.solid import Stand, stand_of
@@ -21,6 +22,7 @@ from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
+from diorama.scene_specs.language.person import Gaze
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import SceneMaterial
 from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
@@ -34,6 +36,9 @@ Look = tuple[object, object, object, object]
 
 # How often sampling distinct objects may start over before the frame fails.
 _DISTINCT_TRIES = 100
+# How far the body of an observer is at most turned away from what it looks at, degrees.
+_MOST_ASIDE = 50.0
+OBSERVER_MATERIAL = "rubber"
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Item:
         hull: convex outline of the footprint, about the origin, rotated and scaled; None where unknown.
         reach: radius of the sphere about the origin that contains it.
         outline: of prisms, and of shapes defined by corners.
+        looks_at: of an observer without a pose so far, whose rotation is the angle between what it looks at and where
+            its body is turned; see `with_poses`.
     """
 
     name: str
@@ -66,6 +73,7 @@ class Item:
     hull: tuple[tuple[float, float], ...] | None = None
     reach: float = 0.0
     outline: OutlineSpec | None = None
+    looks_at: str | Vec | None = None
 
 
 def material_of(material: str | MaterialSpec) -> SceneMaterial:
@@ -359,7 +367,25 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[
     turns = (u[:, 4] * 360.0).tolist()
     places = _places(wanted, stage, keys)
     layers = flat_layers(frame, stage)
-    return [
+    items = [
         _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k, layers))
         for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]
+    return items + _observers(frame, stage, keys)
+
+
+def _observers(frame: FrameSpec, stage: Stage, keys: Keys) -> list[Item]:
+    """The observers of a frame, without their poses."""
+    # Numbers of their own, so that an object more or less does not change them.
+    u = keys.generator("observers").random((len(frame.observers), 2)).tolist() if frame.observers else []
+    items = []
+    for spec, (a, b) in zip(frame.observers, u, strict=True):
+        color, size = spec.color or _pick(stage.defaults.colors, a), 1.0 if spec.size is None else spec.size
+        look: Look = (Gaze(0.0, 0.0).shape, color, OBSERVER_MATERIAL, size)
+        setting = _Setting(stage, None, 0, None)
+        item = _item(spec.name, ObjectSpec(size=size, location=spec.location), look, (0.0, 0.0, 0.0), setting)
+        turn = rounded((2 * b - 1) * _MOST_ASIDE)
+        radius = item.scale * FOOTPRINT
+        made = replace(item, rotation_deg=(0.0, 0.0, turn), looks_at=spec.looks_at, radius=radius, hull=None)
+        items.append(made)
+    return items

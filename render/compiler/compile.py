@@ -17,7 +17,7 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, ScenePointer, Settings
+from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneObserver, ScenePointer, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
 from diorama.scene_specs.language.stage import Stage, stage_of
 
@@ -38,6 +38,7 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
             items, layout = lay_out_piles(frame, items, camera, stage, keys)
         else:
             layout = lay_out(frame, items, camera, stage, keys)
+            items = list(layout.items)
     except CompileError as error:
         error.episode, error.frame = spec.id, name
         raise
@@ -47,6 +48,8 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         assert layout.pointer.location is not None
         placed.append((layout.pointer, layout.pointer.location))
         pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
+    first = len(placed) - len(frame.observers)
+    observers = (SceneObserver(index=first + k, looks_at=one.looks_at) for k, one in enumerate(frame.observers, 1))
     objects = tuple(_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
     compiled = SceneFrame(
         name=name,
@@ -55,6 +58,7 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         objects=objects,
         contacts=claims,
         pointer=pointer,
+        observers=tuple(observers),
         lights=draw_lights(frame, stage, keys),
         views=views,
         passes=frame.passes,

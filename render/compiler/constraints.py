@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
+from diorama.scene_specs.checks.contact_checks import supports
 from diorama.scene_specs.language.scene import SceneContact
-from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec, supports
+from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.language.stage import StagePlacement
 from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.constraints import Rules, rules_of
+from diorama.render.compiler.observers import with_poses
 from diorama.render.compiler.piles import Piles, build_piles
 from diorama.render.compiler.placement import Floats, Ground2, Search
 from diorama.render.compiler.pointer import Placer, placer_of, quadrants
@@ -42,12 +43,14 @@ class Layout:
         restarts: number of discarded layouts.
         refused: constraint -> candidates that it rejected.
         pointer: with location and rotation; None without one.
+        items: all objects, with the poses of observers; empty for piles.
     """
 
     locations: tuple[Vec, ...]
     restarts: int
     refused: dict[str, int]
     pointer: Item | None = None
+    items: tuple[Item, ...] = ()
 
 
 def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
@@ -120,6 +123,29 @@ def _locations(items: Sequence[Item], places: Floats) -> tuple[Vec, ...]:
     return tuple(item.location or (x, y, item.height) for item, (x, y) in zip(items, places.tolist(), strict=True))
 
 
+def _poses(
+    items: Sequence[Item], locations: Sequence[Vec], rules: Rules, camera: Camera
+) -> tuple[dict[int, Item], list[str]]:
+    """Return the observers that get a pose in a layout, by number, and the rules that they break in it."""
+    waiting = [k for k, item in enumerate(items) if item.looks_at is not None]
+    if not waiting:
+        return {}, []
+    posed = with_poses(items, dict(enumerate(locations)))
+    failed = [f"gaze of {posed[k].name}" for k in waiting if posed[k].looks_at is not None]
+    if rules.in_frame:
+        outside = [k for k in waiting if not is_in_frame(posed[k], locations[k], camera)]
+        failed += ["in_frame" for k in outside if rules.frame_stated or items[k].location is None]
+    return {k: posed[k] for k in waiting}, failed
+
+
+def _broken_gazes(items: Sequence[Item], fixed: Sequence[tuple[int, Vec]]) -> Iterator[str]:
+    standing = {items[k].name for k, _ in fixed}
+    for k, _ in fixed:
+        target = items[k].looks_at
+        if target is not None and (not isinstance(target, str) or target in standing):
+            yield f"gaze of {items[k].name}: what it looks at is too steeply above or below its eyes"
+
+
 def _search(
     search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, quarters: bool
 ) -> Layout:
@@ -138,18 +164,19 @@ def _search(
                 locations = _locations(items, places[row])
                 if search.piles is not None:
                     locations = search.piles.locations(locations)
-                hidden = search.visibility.hidden(locations, floors) if any(floors) else []
+                posed, failed = _poses(items, locations, rules, search.visibility.camera)
+                searched = any(floors) and not failed
+                hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
-                if not hidden and (placer is None or pointer is not None):
+                if not failed and not hidden and (placer is None or pointer is not None):
                     return Layout(locations, tried + row, refused, pointer)
-                for k in hidden:
-                    label = f"min_visible_pixels {floors[k]} of {names[k]}"
+                for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():
                 if counts[row]:
                     refused[label] = refused.get(label, 0) + int(counts[row])
         tried += size
-    if not search.order:
+    if not search.order and placer is not None:
         raise CompileError("no location for the pointer among the specified objects", refused)
     objects = counted(len(names), "object")
     problem = f"no valid layout of {objects} in {limit} attempts with {search.tries} locations per object"
@@ -180,13 +207,15 @@ def lay_out(
     ground = Ground2(area.x, area.y, (right[0], right[1]), (front[0], front[1]))
     visibility = VisibilityCounter(items, camera, stage.ground)
     fixed = [(k, item.location) for k, item in enumerate(items) if item.location is not None]
+    items = visibility.items = with_poses(items, dict(fixed))
     rules = outer_rules = rules_of(frame, items, stage.placement)
-    outer = items
+    outer: Sequence[Item] = items
     if piles is not None:
         outer, outer_rules = piles.outer_items(), piles.rules(rules, ground.right, ground.front)
     _check_demands(outer_rules)
     fixed_outer = [(k, item.location) for k, item in enumerate(outer) if item.location is not None]
-    broken = [*_broken_pairs(outer_rules, fixed_outer, ground), *_broken_visibility(rules, items, fixed, visibility)]
+    broken = [*_broken_pairs(outer_rules, fixed_outer, ground), *_broken_gazes(items, fixed)]
+    broken += _broken_visibility(rules, items, fixed, visibility)
     if broken:
         raise CompileError(f"the specified locations break constraints of the frame: {'; '.join(broken)}")
     grounds = [ground] * len(outer)
@@ -203,7 +232,7 @@ def lay_out(
     if piles is not None:
         piles.check(layout.locations)
     _check_ground(layout, items, rules, camera, stage)
-    return layout
+    return replace(layout, items=tuple(with_poses(items, dict(enumerate(layout.locations)))))
 
 
 def lay_out_piles(

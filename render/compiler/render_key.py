@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.compiler.assets import scene_assets
+from diorama.render.compiler.attributes import OBSERVER_MATERIAL
 from diorama.render.compiler.cameras import fits
 from diorama.render.compiler.pointer import MESHES
 from diorama.render.geometry.asset_roots import in_asset_roots
@@ -112,6 +113,8 @@ def _materials_of(spec: EpisodeSpec, stage: Stage) -> Iterator[str | MaterialSpe
             yield frame.pointer.material
         elif frame.pointer is not None and stage.pointer is not None:
             yield stage.pointer.material
+        if frame.observers:
+            yield OBSERVER_MATERIAL
         if frame.random_objects is not None:
             yield from frame.random_objects.materials or stage.defaults.materials
 
@@ -151,6 +154,8 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:
                 names.update((item.shape,) if item.shape else stage.defaults.shapes)
         if frame.pointer is not None:
             names.add(MESHES[frame.pointer.kind])
+        if frame.observers:
+            names.add("person")
         drawn = frame.random_objects
         if drawn is not None:
             names.update(drawn_shapes(drawn, stage))
@@ -244,7 +249,7 @@ def _digest(path: Path) -> bytes:
         return hashlib.file_digest(stream, "sha256").digest()
 
 
-_METADATA = {"name", "utterance", "truth", "pointer", "fixation"}
+_METADATA = {"name", "utterance", "truth", "pointer", "observers", "fixation"}
 
 
 def _shown(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:

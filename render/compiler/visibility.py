@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,28 +56,34 @@ class VisibilityCounter:
     items: Sequence[Item]
     camera: Camera
     ground: StageGround | None
-    _layers: dict[int, tuple[Vec, Layer]] = field(default_factory=dict)
+    _layers: dict[int, tuple[str, Pose, Layer]] = field(default_factory=dict)
     _suspect: int = 0
 
-    def layer(self, index: int, location: Vec) -> Layer:
-        """Rasterize an object alone at a location."""
-        before = self._layers.get(index)
-        if before is not None and before[0] == location:
-            return before[1]
-        item = self.items[index]
+    def layer(self, index: int, location: Vec, posed: Mapping[int, Item] | None = None) -> Layer:
+        """Rasterize an object alone at a location, in another pose if `posed` has it."""
+        item = (posed or {}).get(index, self.items[index])
         pose = Pose(item.rotation_deg, item.scale, location)
+        before = self._layers.get(index)
+        if before is not None and before[:2] == (item.shape, pose):
+            return before[2]
         layer = rasterize(solid(item.shape, item.outline), pose, self.camera, self.ground)
-        self._layers[index] = (location, layer)
+        self._layers[index] = (item.shape, pose, layer)
         return layer
 
-    def visible(self, places: Sequence[tuple[int, Vec]]) -> dict[int, int]:
-        """Count the visible pixels of each of the objects (index, location), without any other object."""
-        layers = [self.layer(index, location) for index, location in places]
+    def visible(self, places: Sequence[tuple[int, Vec]], posed: Mapping[int, Item] | None = None) -> dict[int, int]:
+        """Count the visible pixels of each of the objects (index, location), without any other object.
+
+        Args:
+            posed: items with another pose than before, by index.
+        """
+        layers = [self.layer(index, location, posed) for index, location in places]
         ids, _ = compose(layers, self.camera.width, self.camera.height)
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
         return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}
 
-    def hidden(self, locations: Sequence[Vec], floors: Sequence[int]) -> list[int]:
+    def hidden(
+        self, locations: Sequence[Vec], floors: Sequence[int], posed: Mapping[int, Item] | None = None
+    ) -> list[int]:
         """Return which of all objects show fewer pixels than their floor, or one of them.
 
         What was hidden in the last layout is mostly hidden again, and by what is near, so this is tried first.
@@ -85,7 +91,7 @@ class VisibilityCounter:
         x, y, _ = locations[self._suspect]
         near = sorted(range(len(locations)), key=lambda k: (locations[k][0] - x) ** 2 + (locations[k][1] - y) ** 2)
         for size in (*_NEAREST, len(near)):
-            shown = self.visible([(k, locations[k]) for k in sorted(near[:size])])
+            shown = self.visible([(k, locations[k]) for k in sorted(near[:size])], posed)
             if shown[self._suspect] < floors[self._suspect]:
                 return [self._suspect]
         found = [k for k, pixels in shown.items() if pixels < floors[k]]

@@ -19,6 +19,7 @@ from diorama.render.draw.typography import FAINT, INK
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.meshes import pointing_ray
+from diorama.render.geometry.observer import eye_camera
 from diorama.render.geometry.rotation import Vec, transform
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices
@@ -227,21 +228,25 @@ def _draw_area(page: Svg, stage: Stage, to_page: Map) -> None:
 def _draw_object(
     page: Svg, frame: SceneFrame, item: SceneObject, outline: NDArray[np.float64], margin: float, to_page: Map
 ) -> None:
-    """Draw an object with its name and rotation, or a pointer with the line to its target.
+    """Draw an object with its name, its rotation, and what it points or looks at.
 
     Args:
         outline: (N, 2) coordinates along the axes of the map.
         margin: half the minimum distance, Blender units; 0 for none.
     """
     center = to_page(item.location)
-    pointer = frame.pointer is not None and frame.pointer.index == item.index
-    if not pointer and margin:
+    pointer = frame.pointer if frame.pointer is not None and frame.pointer.index == item.index else None
+    if pointer is None and margin:
         radius = (item.scale + margin) * to_page.scale
         page.circle(center, radius, fill="none", stroke=FAINT, stroke_width=0.7, stroke_dasharray="2 3")
     points = [to_page.flat(across, up) for across, up in outline.tolist()]
     page.polygon(points, fill=_color_of(item), fill_opacity=0.85, stroke=INK, stroke_width=1)
-    if pointer:
-        _draw_pointing(page, frame, item, to_page)
+    for one in frame.observers:
+        if one.index == item.index:
+            _draw_pointing(page, frame, eye_camera(item).location, one.looks_at, to_page)
+    if pointer is not None:
+        _, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
+        _draw_pointing(page, frame, tip, pointer.target, to_page)
     else:
         # The object's own X axis, the direction of a rotation by 0 degrees.
         ((x, y, z),) = transform(np.array([[1.0, 0.0, 0.0]]), item.rotation_deg, item.scale, item.location).tolist()
@@ -252,11 +257,11 @@ def _draw_object(
     page.text(below, item.name, 11, fill=INK, text_anchor="middle", **halo)
 
 
-def _draw_pointing(page: Svg, frame: SceneFrame, item: SceneObject, to_page: Map) -> None:
-    assert frame.pointer is not None
-    _, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
-    target = next(other for other in frame.objects if other.name == frame.pointer.target)
-    page.line(to_page(tip), to_page(target.location), stroke=_POINTING, stroke_width=1.4, stroke_dasharray="4 3")
+def _draw_pointing(page: Svg, frame: SceneFrame, start: Vec, target: str | Vec, to_page: Map) -> None:
+    """Draw the line from a fingertip or the eyes of an observer to a point, or to the object of a name."""
+    named = next((other.location for other in frame.objects if other.name == target), None)
+    end = named or (target if not isinstance(target, str) else start)
+    page.line(to_page(start), to_page(end), stroke=_POINTING, stroke_width=1.4, stroke_dasharray="4 3")
 
 
 def _draw_camera(page: Svg, name: str, camera: Camera, to_page: Map) -> None:

@@ -208,11 +208,11 @@ def _standing(frame: SceneFrame) -> set[tuple[str, str]]:
 
 def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
     """All of a frame but these objects, what they touch, and its seed; the others without their numbers."""
-    left_out = {"truth", "objects", "contacts", "seed"} | ({"pointer"} if names else set())
+    left_out = {"truth", "objects", "contacts", "seed", "observers"} | ({"pointer"} if names else set())
     rest = frame.model_dump(mode="json", exclude=left_out)
     rest["contacts"] = [one.label() for one in frame.contacts if not {one.subject, one.of, one.other} & {*names}]
     items = (item.model_dump(mode="json", exclude={"index"}) for item in frame.objects if item.name not in names)
-    return {**rest, "objects": list(items)}
+    return {**rest, "objects": list(items), "observers": [one.looks_at for one in frame.observers]}
 
 
 def _finished(chain: _Chain, options: ContrastOptions) -> list[Scene]:

@@ -155,6 +155,14 @@ def _renumber(document: dict[str, Any]) -> None:
     for frame in _dicts(document.get("frames")):
         pointer = frame.get("pointer")
         old = pointer.get("index") if isinstance(pointer, dict) else None
+        people = {one.get("index"): one for one in _dicts(frame.get("observers"))}
+        if people:
+            present = [item.get("index") for item in _dicts(frame.get("objects"))]
+            frame["observers"] = [
+                {**people[old_number], "index": number}
+                for number, old_number in enumerate(present, 1)
+                if old_number in people
+            ]
         for number, item in enumerate(_dicts(frame.get("objects")), start=1):
             if isinstance(pointer, dict) and item.get("index") == old:
                 frame["pointer"] = {**pointer, "index": number}

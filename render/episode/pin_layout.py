@@ -75,8 +75,9 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
 
 def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:
     pointer = decided.objects[decided.pointer.index - 1] if decided.pointer is not None else None
-    standing = [item for item in decided.objects if item is not pointer]
-    around = _area(frame.area or area, standing)
+    people = {one.index: spec for one, spec in zip(decided.observers, frame.observers, strict=True)}
+    standing = [item for item in decided.objects if item is not pointer and item.index not in people]
+    around = _area(frame.area or area, decided.objects if pointer is None else standing)
     named = [*frame.objects, *(ObjectSpec() for _ in standing[len(frame.objects) :])]
     update: dict[str, Any] = {
         "objects": tuple(_object(spec, item, k) for k, (spec, item) in enumerate(zip(named, standing, strict=True))),
@@ -92,6 +93,11 @@ def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) 
         update["camera"] = camera.model_copy(update=_camera(camera, decided.views[0]))
     if frame.pointer is not None and pointer is not None:
         update["pointer"] = frame.pointer.model_copy(update={"location": pointer.location})
+    update["observers"] = tuple(
+        spec.model_copy(update={"color": item.color or spec.color, "location": item.location})
+        for item in decided.objects
+        if (spec := people.get(item.index)) is not None
+    )
     if not strict:
         kept = (c for c in frame.constraints if all(getattr(c, kind) is None for kind in _LAYOUT_CONSTRAINTS))
         update["constraints"] = tuple(kept)

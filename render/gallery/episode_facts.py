@@ -191,6 +191,9 @@ def caption(truth: FrameAnnotation) -> str:
         targets = (description(item) for item in items if item.name == pointer.target)
         kind, target = next(kinds, "pointer"), next(targets, pointer.target)
         parts.append(f"{_article(kind)} points at the {target}")
+    for one in truth.observers:
+        looked_at = "a point" if not isinstance(one.looks_at, str) else one.looks_at
+        parts.append(f"{one.name} looks at {looked_at}")
     text = "; ".join(parts)
     return text[:1].upper() + text[1:] + "."
 

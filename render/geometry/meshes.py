@@ -85,6 +85,11 @@ def _check(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
         raise ValueError(f"found indices {triangles.min()} to {triangles.max()} for {len(vertices)} vertices")
 
 
+def is_varied(shape: str) -> bool:
+    """Return whether the mesh of a shape is made from its name: that of an invented shape, or of a person."""
+    return is_invented(shape) or is_person(shape)
+
+
 @lru_cache(maxsize=64)
 def load_mesh(name: str) -> Mesh:
     """Return a mesh by name; that of an invented shape is built, and that of a person gets its pose.

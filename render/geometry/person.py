@@ -14,6 +14,8 @@ from diorama.scene_specs.language.person import Gaze
 Floats = NDArray[np.float64]
 Anchors = Mapping[str, Floats]
 
+# Radius of the disc on the ground, at scale 1, over which a person is in any pose.
+FOOTPRINT = 0.76
 # What the head turns, degrees; the eyes turn the rest.
 _HEAD_TURN, _HEAD_NOD = 65.0, 45.0
 # The place of the eyes depends on the gaze, so `gaze_at` corrects it this often; a test bounds the error that is left.

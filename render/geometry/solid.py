@@ -9,12 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.meshes import Mesh, load_mesh
+from diorama.render.geometry.meshes import Mesh, is_varied, load_mesh
 from diorama.render.geometry.outlines import corners_of, outline_mesh, outline_of
 from diorama.render.geometry.rotation import transform
 from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
-from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import SceneObject
@@ -103,7 +102,7 @@ def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
         AssetError: it can't be read.
     """
     drawn = outline_of(name, outline)
-    if is_invented(name) or is_person(name):
+    if is_varied(name):
         return _of_varied(name)
     return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 

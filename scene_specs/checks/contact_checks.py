@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json
-from diorama.scene_specs.language.spec import FrameSpec, supports
+from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import CONTACTS, SUPPORTED
@@ -59,3 +59,13 @@ def _raised_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic]:
                 hint = f"use {relation} for objects that stand on the ground"
                 yield PathDiagnostic((*at, "constraints", index), problem, hint)
                 break
+
+
+def supports(constraints: Iterable[ConstraintSpec]) -> dict[str, tuple[str, str]]:
+    """Return object -> how and by which object it is carried: as stated, or on what is stated to be under it."""
+    found: dict[str, tuple[str, str]] = {}
+    for c in sorted(constraints, key=lambda c: c.relation == "under"):
+        if c.subject is not None and c.of is not None and c.relation in (*SUPPORTED, "under"):
+            above, below = (c.of, c.subject) if c.relation == "under" else (c.subject, c.of)
+            found.setdefault(above, ("on" if c.relation == "under" else c.relation, below))
+    return found

@@ -50,14 +50,16 @@ def layout_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Pat
 
 
 def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
-    for index, item in enumerate(frame.objects):
-        if item.location is None:
+    placed = [(("objects", k), item.location) for k, item in enumerate(frame.objects)]
+    placed += [(("observers", k), person.location) for k, person in enumerate(frame.observers)]
+    for where, location in placed:
+        if location is None:
             continue
-        for axis, value, (least, greatest) in zip("xy", item.location[:2], (area.x, area.y), strict=True):
+        for axis, value, (least, greatest) in zip("xy", location[:2], (area.x, area.y), strict=True):
             if not least <= value <= greatest:
                 problem = f"found {axis} = {value:g}, outside the area; allowed: {least:g} to {greatest:g}"
                 hint = "give the frame an area that holds it"
-                yield PathDiagnostic((*at, "objects", index, "location", "xy".index(axis)), problem, hint)
+                yield PathDiagnostic((*at, *where, "location", "xy".index(axis)), problem, hint)
 
 
 def _one_plane(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:

@@ -26,6 +26,7 @@ from diorama.scene_specs.checks.object_checks import (
     stage_diagnostics,
     unknown,
 )
+from diorama.scene_specs.checks.observer_checks import observer_diagnostics, observer_index_diagnostics
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.look import PLAIN, Look, LookError, load_look, look_names
@@ -148,6 +149,9 @@ def _frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Itera
         yield from object_diagnostics(item, stage, (*at, "objects", index))
     names = [object_name(item, index) for index, item in enumerate(frame.objects)]
     yield from duplicates(names, (*at, "objects"), "an object")
+    if frame.observers:
+        yield from observer_diagnostics(frame, names, stage, (*at, "observers"))
+        names += [person.name for person in frame.observers]
     if frame.random_objects is not None:
         yield from random_diagnostics(frame, frame.random_objects, stage, (*at, "random_objects"))
     if frame.pointer is not None:
@@ -314,6 +318,7 @@ def _scene_diagnostics(scene: Scene) -> Iterator[PathDiagnostic]:
         at: Path = ("frames", number)
         yield from duplicates([item.name for item in frame.objects], (*at, "objects"), "an object")
         yield from duplicates([view.name or "" for view in frame.views], (*at, "views"), "a view", fold=True)
+        yield from observer_index_diagnostics(frame, (*at, "observers"))
         for index, item in enumerate(frame.objects):
             here = (*at, "objects", index)
             if item.index != index + 1:

@@ -71,7 +71,7 @@ def edits(
         edited = deepcopy(data)
         frame = edited["frames"][number]
         names, before, after = edit(frame)
-        if change in ("position", "relation", "count"):
+        if change in ("position", "relation", "count", "observer"):
             frame["constraints"] = [one for one in frame.get("constraints") or () if not _names_any(one, names)]
         yield Edit(edited, number, names, before, after)
 
@@ -80,6 +80,7 @@ def _edits(
     frame: Json, change: Change, stage: Stage, values: Mapping[str, Sequence[Any]] | None, rng: np.random.Generator
 ) -> list[_FrameEdit]:
     items, pointer, drawn = frame["objects"], frame.get("pointer") or {}, stage.defaults
+    people = frame.get("observers", ())
     own = {"color": drawn.colors, "material": drawn.materials, "shape": drawn.shapes, "size": drawn.sizes}
     if change in own:
         known = (values or own)[change]
@@ -97,11 +98,13 @@ def _edits(
         return [partial(_swap, pair) for pair in combinations(placed, 2) if looks[pair[0]] != looks[pair[1]]]
     area = frame.get("area") or stage.placement.area.model_dump()
     spots = [[round(float(rng.uniform(*area[axis])), 3) for axis in "xy"] for _ in range(_DRAWS)]
-    if change == "position":
-        picked = [(pick(rng, placed), spot) for spot in spots if placed]
-        return [partial(_set, k, "location", [*spot, *items[k]["location"][2:]]) for k, spot in picked]
-    found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] != pointer.get("target")]
-    names = {item["name"] for item in items}
+    if change in ("position", "observer"):
+        kind, movable = ("objects", placed) if change == "position" else ("observers", range(len(people)))
+        picked = [(pick(rng, movable), spot) for spot in spots if movable]
+        return [partial(_set, k, "location", [*spot, *frame[kind][k]["location"][2:]], kind=kind) for k, spot in picked]
+    watched = [pointer.get("target"), *(person["looks_at"] for person in people)]
+    found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] not in watched]
+    names = {item["name"] for item in (*items, *people)}
     name = next(name for k in range(len(names), 2 * len(names) + 1) if (name := f"object-{k}") not in names)
     for spot in spots[: max(len(found), 1)]:
         look = {key: pick(rng, some) for key, some in own.items() if some}
@@ -122,8 +125,8 @@ def _last_claims(frame: Json) -> list[Json]:
     return [one for one in claims if one["subject"] not in carriers and one["relation"] != "leaning"]
 
 
-def _set(k: int, key: str, value: Any, frame: Json) -> _Change:
-    item = frame["objects"][k]
+def _set(k: int, key: str, value: Any, frame: Json, kind: str = "objects") -> _Change:
+    item = frame[kind][k]
     before, item[key] = item[key], value
     return (item["name"],), before, value
 

@@ -168,6 +168,7 @@ _ALLOWED = {
     "combinations": 'a list of [shape, color] pairs, such as [["cube", "red"]]',
     "polygon": "three to 256 corners, [x, y] each, in order, such as [[0, 0], [1, 0], [0, 1]]",
     "canvas": "[width, height], integers from 1 to 10000, such as [640, 480]",
+    "looks_at": "the name of an object of this frame, or a point [x, y, z]",
     "place": "the name of a place of the stage",
     "background": "an sRGB triple of integers from 0 to 255, such as [255, 255, 255]",
     "material.name": "a name, such as glass",
@@ -184,6 +185,7 @@ _RANGES = {"color": " from 0 to 255", "background": " from 0 to 255", "canvas": 
 # belongs to that key.
 _EXAMPLES: dict[str, dict[str, Any]] = {
     "pointer": {"target": "a"},
+    "observers": {"name": "Anna", "looks_at": "a"},
     "random_objects": {"count": [3, 10]},
     "camera": {"location": [7, -6, 5]},
     "view": {"yaw_deg": 30, "elevation_deg": 20},

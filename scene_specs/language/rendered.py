@@ -143,6 +143,24 @@ class PointerAnnotation(RecordModel):
     fingertip_pixel: Vector3
 
 
+class ObserverAnnotation(RecordModel):
+    """What a person of an image looks at and sees, by geometry; box and mask are those of the object called `name`.
+
+    Attributes:
+        looks_at: name of an object, or a point.
+        eye: the point between the eyes, Blender units.
+        gaze: unit vector in the world.
+        visible: name of each other object -> share of it that the person sees, within 60 degrees of the gaze to all
+            sides; 0 outside of them, and glass hides what is behind it.
+    """
+
+    name: str
+    looks_at: str | Vector3
+    eye: Vector3
+    gaze: Vector3
+    visible: dict[str, float]
+
+
 class FrameAnnotation(RecordModel):
     """All annotations of one image.
 
@@ -157,6 +175,7 @@ class FrameAnnotation(RecordModel):
     relations: dict[str, dict[str, list[str]]]
     objects: list[ObjectAnnotation]
     pointer: PointerAnnotation | None = None
+    observers: list[ObserverAnnotation] = Field(default=[], exclude_if=lambda people: not people)
 
 
 class ImageRecord(RecordModel):

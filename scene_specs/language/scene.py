@@ -209,6 +209,18 @@ class ScenePointer(SpecModel):
     target: Name
 
 
+class SceneObserver(SpecModel):
+    """A person who looks at something.
+
+    Attributes:
+        index: of the object that is the person.
+        looks_at: name of an object, or a point.
+    """
+
+    index: Annotated[int, Field(ge=1, le=32767)]
+    looks_at: Name | Vector3
+
+
 class SceneContact(SpecModel):
     """A relation of contact or distance that the spec states, and that the layout keeps; see ConstraintSpec."""
 
@@ -249,6 +261,7 @@ class SceneFrame(SpecModel):
     objects: tuple[SceneObject, ...]
     contacts: tuple[SceneContact, ...] = Field(default=(), exclude_if=lambda stated: not stated)
     pointer: ScenePointer | None = None
+    observers: tuple[SceneObserver, ...] = Field(default=(), exclude_if=lambda people: not people)
     lights: tuple[SceneLight, ...]
     views: Annotated[tuple[SceneView, ...], Field(min_length=1)]
     passes: tuple[Name, ...]
@@ -263,7 +276,9 @@ class SceneFrame(SpecModel):
 
 
 # What `render-specs contrast` can change.
-Change = Literal["color", "material", "shape", "size", "relation", "count", "pointer", "position", "support"]
+Change = Literal[
+    "color", "material", "shape", "size", "relation", "count", "pointer", "observer", "position", "support"
+]
 
 
 _MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")

@@ -4,13 +4,11 @@ An `EpisodeSpec` is a JSON object. Specified values are fixed; the compiler samp
 models check form (types, ranges, unknown keys), `diorama.scene_specs.checks.semantics` checks what needs more than one
 field, and `diorama.scene_specs.reading.source` turns both into diagnostics with file, line and path.
 
-Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size.
-Axes: right-handed, Z up.
+Units: Blender units, degrees (every such name ends in `_deg`), pixels at the stage's own size. Z is up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -19,7 +17,7 @@ from pydantic_core import PydanticKnownError
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.model_names import mesh_name
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS, SUPPORTED
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 
 Relation = Literal["left", "right", "front", "behind"]
 assert set(RELATIONS) == {"left", "right", "front", "behind"}
@@ -213,6 +211,23 @@ class PointerSpec(SpecModel):
     location: Vector2 | Vector3 | None = None
 
 
+class ObserverSpec(SpecModel):
+    """A person on the ground who looks at something; in annotations an object, behind all others.
+
+    Attributes:
+        looks_at: name of an object of the frame, or a point, Blender units.
+        color: of the clothes, default sampled from the stage's.
+        size: half the height, or a name, default 1.
+        location: [x, y] on the ground, or [x, y, z] of the middle; found by the layout if left out.
+    """
+
+    name: Name
+    looks_at: Name | Vector3
+    color: str | tuple[Byte, Byte, Byte] | None = None
+    size: str | Positive | None = None
+    location: Vector2 | Vector3 | None = None
+
+
 class RandomObjectsSpec(SpecModel):
     """Random objects, in addition to those listed in the frame. Lists have possible values, default the stage's.
 
@@ -336,6 +351,7 @@ class FrameSpec(SpecModel):
     objects: Annotated[tuple[ObjectSpec, ...], Field(max_length=100)] = ()
     random_objects: RandomObjectsSpec | None = None
     pointer: PointerSpec | None = None
+    observers: Annotated[tuple[ObserverSpec, ...], Field(max_length=10, exclude_if=lambda people: not people)] = ()
     constraints: Annotated[tuple[ConstraintSpec, ...], Field(max_length=1000)] = ()
     camera: CameraSpec | None = None
     views: Annotated[tuple[ViewSpec, ...], Field(min_length=1, max_length=100)] | None = None
@@ -389,13 +405,3 @@ class EpisodeSpec(SpecModel):
 def object_name(spec: ObjectSpec, index: int) -> str:
     """Return the name of an object: its own, or `object-<index>`."""
     return spec.name or f"object-{index}"
-
-
-def supports(constraints: Iterable[ConstraintSpec]) -> dict[str, tuple[str, str]]:
-    """Return object -> how and by which object it is carried: as stated, or on what is stated to be under it."""
-    found: dict[str, tuple[str, str]] = {}
-    for c in sorted(constraints, key=lambda c: c.relation == "under"):
-        if c.subject is not None and c.of is not None and c.relation in (*SUPPORTED, "under"):
-            above, below = (c.of, c.subject) if c.relation == "under" else (c.subject, c.of)
-            found.setdefault(above, ("on" if c.relation == "under" else c.relation, below))
-    return found

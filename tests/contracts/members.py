@@ -18,6 +18,7 @@ EPISODES: dict[str, dict[str, Any]] = {
     "malevic": {"name": "pos1", "split": "val", "count": 3},
     "mewl": {"task": "shape", "split": "val", "count": 3},
     "novel": {"task": "few-exemplars", "split": "val", "count": 2},
+    "perspective": {"task": "level-1", "split": "val", "count": 2},
     "views": {"models": ("chairs",), "limit": 2, "count": 2, "yaw": "random"},
 }
 

@@ -35,6 +35,7 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
     "malevic": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
     "mewl": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
     "novel": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
+    "perspective": lambda task: task.update(answer=next(one for one in task["options"] if one != task["answer"])),
 }
 # The option for the number of episodes, where it is not `count`; games of kilogram follow from the drawings.
 LIMITS = {"icca": "contexts", "kilogram": None, "views": "limit"}

@@ -22,6 +22,7 @@ from diorama.render.compiler.assets import resolve_blend
 from diorama.render.geometry.asset_roots import all_roots, searching
 from diorama.render.geometry.camera_finish import finished
 from diorama.render.geometry.display import with_fixation
+from diorama.render.geometry.meshes import is_varied
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
 from diorama.render.model.errors import RenderError
@@ -38,7 +39,6 @@ from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
-from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
 from diorama.scene_specs.language.person import is_person
@@ -157,7 +157,7 @@ class CyclesRenderer:
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
-        if outline is not None or is_invented(item.shape) or is_person(item.shape):
+        if outline is not None or is_varied(item.shape):
             data = self._blender.slots.get(slot, outline or item.shape)
         else:
             unlit = item.material.name == UNLIT

@@ -47,6 +47,18 @@ def test_left_and_front_on_the_plan_are_those_of_the_picture() -> None:
     assert {"key", "fill", "back", "x", "y"} <= found.keys()
 
 
+def test_the_gaze_of_an_observer_ends_at_its_target() -> None:
+    """Of an object or a point: the two lines differ in their starts only."""
+    ends = []
+    for looks_at in ("a", [1.5, 0.5, 0.35]):
+        objects = [{"name": "a", "size": "small", "location": [1.5, 0.5]}]
+        person = {"name": "Ann", "looks_at": looks_at, "location": [-1, 0]}
+        svg = ElementTree.fromstring(top_view(compiled({"objects": objects, "observers": [person]})))
+        (line,) = (node for node in svg.iter(f"{SVG}line") if node.get("stroke") == "#c2410c")
+        ends.append((line.get("x2"), line.get("y2")))
+    assert ends[0] == ends[1]
+
+
 def test_every_frame_and_view_and_the_pointer_are_on_it() -> None:
     scene = compiled(
         {"name": "one", "objects": [{"name": "a"}], "pointer": {"target": "a"}},

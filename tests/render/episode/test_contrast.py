@@ -56,6 +56,12 @@ PILES: dict[str, Any] = {
 }
 
 
+WATCHED: dict[str, Any] = {
+    **CROWD,
+    "frames": [{"objects": [{"name": "a"}, {"name": "b"}], "observers": [{"name": "Ann", "looks_at": "b"}]}],
+}
+
+
 def scenes_of(data: dict[str, Any], **options: Any) -> list[Scene]:
     return contrast_scenes(EpisodeSpec.model_validate(data), SETTINGS, ContrastOptions(**options))
 
@@ -67,7 +73,7 @@ def frame_of(objects: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("change", get_args(Change))
 def test_one_thing_differs_and_all_else_is_held(change: Change) -> None:
-    data = PILES if change == "support" else CROWD
+    data = {"support": PILES, "observer": WATCHED}.get(change, CROWD)
     first, second = scenes_of(data, change=change)
     source = compile_episode(EpisodeSpec.model_validate(data), SETTINGS)
     assert first.model_copy(update={"id": source.id, "contrast": None}) == source

@@ -50,6 +50,11 @@ def test_a_caption_says_what_is_seen_hidden_and_pointed_at() -> None:
     frame = {**POINTING["frames"][0], "pointer": {"target": "b", "kind": "hand-left"}}
     (image,) = rendered({**POINTING, "frames": [frame]}).images
     assert caption(image.annotation).endswith("; a left hand points at the small blue metal sphere.")
+    people = [{"name": "Ann", "looks_at": "b"}, {"name": "Ben", "looks_at": [0, 0, 1]}]
+    (image,) = rendered(
+        {**POINTING, "frames": [{"objects": POINTING["frames"][0]["objects"], "observers": people}]}
+    ).images
+    assert caption(image.annotation).endswith("; Ann looks at b; Ben looks at a point.")
     (image,) = rendered(HIDING).images
     far = next(item for item in image.annotation.objects if item.name == "far")
     assert far.visible_fraction < 0.5

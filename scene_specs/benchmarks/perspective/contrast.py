@@ -1,0 +1,31 @@
+"""Contrasts of perspective episodes: the person stands elsewhere, and the answer that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from diorama.scene_specs.benchmarks.perspective.sight import Layout
+from diorama.scene_specs.benchmarks.perspective.truth import Truth
+from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
+from diorama.scene_specs.language.contrast import Edit, edits
+from diorama.scene_specs.language.scene import Change
+
+# How often places are drawn, as from few of them the person sees what it looks at and the answer is another.
+_ROUNDS = 25
+
+
+def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+    """Yield edits that move the observer; the question stays. Refused: places from which the answer is not clear."""
+    for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS if change == "observer" else 0)):
+        task = edit.data["task"]
+        found = answers(Truth.model_validate(task), Layout.of(edit.data["frames"][0]))
+        if isinstance(found, str):
+            yield replace(edit, problem=found)
+        else:
+            task |= {"answer": found[0], "egocentric": list(found[1])}
+            yield replace(edit, problem=verify_spec(edit.data))

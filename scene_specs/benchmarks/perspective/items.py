@@ -1,0 +1,25 @@
+"""Evaluation items: one image and a question from the point of view of the person in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diorama.scene_specs.benchmarks.perspective.truth import Truth
+from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.rendered import RenderedEpisode
+
+
+def items(episode: RenderedEpisode) -> Iterator[Item]:
+    """Yield the item of an episode. The rule `egocentric` answers from the camera's point of view."""
+    truth, say = Truth.model_validate(episode.scene.task), prompts(__name__)
+    (image,) = episode.images
+    words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of}
+    words |= {"asked": truth.asked[0], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
+    parts = (
+        Part(say["start"].format(**words)),
+        Part(image=image.name),
+        Part(say[truth.name].format(**words)),
+    )
+    groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"}
+    yield Item(0, truth.name, parts, truth.options, truth.answer, int(say["version"]), groups=groups,
+               key=truth.name, rules={"egocentric": truth.egocentric})  # fmt: skip

@@ -1,0 +1,201 @@
+"""Who sees what, from a spec alone: geometry of bodies on the ground, with margins within which nothing is clear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import product
+from operator import mul, sub
+from typing import Any, NamedTuple
+
+from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
+
+Point = tuple[float, float]
+Point3 = tuple[float, float, float]
+# Of a person of size 1 who looks straight ahead: height of the neck above the ground, and the eyes in front of it and
+# above it; the head nods about the neck. And the radius of what no pose leaves, as seen from above.
+NECK, AHEAD, ABOVE, WIDE = 1.14, 0.335, 0.46, 0.76
+# Half the length of the screen, half its thickness, and its height, which is more than that of any eyes.
+LONG, THICK, HIGH = 1.3, 0.1, 1.9
+# Angle from the gaze up to which an object is in view, and from which it is behind the person; between the two, people
+# see something from the corner of the eye. Degrees.
+VIEW, BEHIND = 57.0, 108.0
+# Least angles between what is left and what is right for a person, and between the gaze and what it passes, degrees;
+# and least distance of what is left and right in the image, of a plane at distance 1.
+SIDE, GAZE, IMAGE_SIDE = 12.0, 18.0, 0.07
+# Least distances of lines of sight from what hides nothing, and from the ends of the screen.
+_CLEAR, _EDGE = 0.08, 0.06
+
+
+class Body(NamedTuple):
+    """Something on the ground, as seen from above: all points within `radius` of the line between two ends."""
+
+    start: Point
+    end: Point
+    radius: float
+    height: float
+
+    @property
+    def middle(self) -> Point:
+        """The point between the ends."""
+        return (self.start[0] + self.end[0]) / 2, (self.start[1] + self.end[1]) / 2
+
+
+class Layout(NamedTuple):
+    """What stands where.
+
+    Attributes:
+        bodies: by name, the screen and the person among them.
+        person: name of the person.
+        target: name of what it looks at.
+        camera: its location.
+        look_at: the point that it is aimed at.
+    """
+
+    bodies: dict[str, Body]
+    person: str
+    target: str
+    camera: Point3
+    look_at: Point3
+
+    @classmethod
+    def of(cls, frame: Mapping[str, Any]) -> Layout:
+        """Read a frame of a spec, as JSON data."""
+        return cls.about({item["name"]: body_of(item) for item in (*frame["objects"], *frame["observers"])}, frame)
+
+    @classmethod
+    def about(cls, bodies: dict[str, Body], frame: Mapping[str, Any]) -> Layout:
+        """Return a layout of some bodies of a frame."""
+        (person,), camera = frame["observers"], frame["camera"]
+        return cls(bodies, person["name"], person["looks_at"], tuple(camera["location"]), tuple(camera["look_at"]))
+
+    def eyes(self) -> Point3:
+        """Return the point between the eyes of the person, wherever its body turns."""
+        (x, y), size, target = self._center(self.person), self.bodies[self.person].height / 2, self.bodies[self.target]
+        away, nod, ahead, high = math.dist((x, y), target.middle), 0.0, 0.0, 0.0
+        for _ in range(8):
+            ahead = size * (AHEAD * math.cos(nod) + ABOVE * math.sin(nod))
+            high = size * (NECK + ABOVE * math.cos(nod) - AHEAD * math.sin(nod))
+            nod = math.atan2(high - target.height / 2, away - ahead)
+        part = ahead / away
+        return x + part * (target.middle[0] - x), y + part * (target.middle[1] - y), high
+
+    def sees(self, name: str) -> bool | None:
+        """Return whether the person sees an object: all of it, or nothing; None in between."""
+        body, (angle, half) = self.bodies[name], self._from_gaze(name)
+        if angle >= BEHIND or (angle <= VIEW and _separates(self.bodies[SCREEN], self.eyes()[:2], body)):
+            return False
+        return True if angle + half <= VIEW and self._free(name, self.eyes(), body.radius, _CLEAR) else None
+
+    def side(self, name: str, of: str) -> str:
+        """Return on which side of another object an object is for the person; "" if that is not clear."""
+        angle = self._angle(of, name)
+        return "" if not SIDE <= abs(angle) <= 180 - SIDE else "left" if angle > 0 else "right"
+
+    def camera_side(self, name: str, of: str) -> str:
+        """Return on which side of another object an object is in the image; "" if that is not clear."""
+        ahead = tuple(map(sub, self.look_at, self.camera))
+        places = []
+        for one in (name, of):
+            away = tuple(map(sub, (*self._center(one), self.bodies[one].height / 2), self.camera))
+            right = (away[0] * ahead[1] - away[1] * ahead[0]) / math.hypot(*ahead[:2])
+            places.append(right * math.hypot(*ahead) / sum(map(mul, away, ahead)))
+        return "" if abs(places[0] - places[1]) < IMAGE_SIDE else "right" if places[0] > places[1] else "left"
+
+    def gaze_is_clear(self) -> bool:
+        """Return whether the gaze passes every object at a distance, except the one that is looked at."""
+        names = {*self.bodies} - {self.target, self.person, SCREEN}
+        return all(abs(self._angle(self.target, name)) >= GAZE for name in names)
+
+    def shown(self, name: str) -> bool:
+        """Return whether at least the middle of a body is in sight of the camera."""
+        return self._free(name, self.camera, 0.0, self.bodies[name].radius / 2)
+
+    def nearer(self, name: str, other: str) -> bool:
+        """Return whether an object is nearer to the camera than another one."""
+        one, two = (math.dist(self.camera[:2], self._center(item)) for item in (name, other))
+        return one < two
+
+    def _center(self, name: str) -> Point:
+        return self.bodies[name].middle
+
+    def _angle(self, of: str, name: str) -> float:
+        """Signed angle from one object to another for the person; positive is to the left. Degrees."""
+        eye = self.eyes()
+        turns = [math.atan2(y - eye[1], x - eye[0]) for x, y in (self._center(of), self._center(name))]
+        return (math.degrees(turns[1] - turns[0]) + 180) % 360 - 180
+
+    def _from_gaze(self, name: str) -> tuple[float, float]:
+        """Angle of the middle of an object from the gaze, and by how much its ends may differ from it. Degrees."""
+        gaze, away = (
+            tuple(map(sub, (*self._center(one), self.bodies[one].height / 2), self.eyes()))
+            for one in (self.target, name)
+        )
+        far = math.hypot(*away)
+        size = math.hypot(self.bodies[name].radius, self.bodies[name].height / 2)
+        cosine = sum(map(mul, gaze, away)) / (far * math.hypot(*gaze))
+        return math.degrees(math.acos(min(cosine, 1.0))), math.degrees(math.asin(min(size / far, 1.0)))
+
+    def _free(self, name: str, eye: Point3, half: float, least: float) -> bool:
+        """Return whether lines from an eye to the middle of a body, and to `half` beside it, keep clear of all else."""
+        x, y = self._center(name)
+        across, along = eye[0] - x, eye[1] - y
+        far = math.hypot(across, along)
+        for side in (-half, 0.0, half):
+            start = (x - along / far * side, y + across / far * side)
+            for other, hider in self.bodies.items():
+                # Further up, lines of sight pass over it.
+                part = min(hider.height / eye[2], 1.0)
+                end = (start[0] + (eye[0] - start[0]) * part, start[1] + (eye[1] - start[1]) * part)
+                own = other == name or (other == self.person and eye != self.camera)
+                if not own and gap(start, end, hider) < least:
+                    return False
+        return True
+
+
+def body_of(item: Mapping[str, Any]) -> Body:
+    """Return the body of an object or observer of a spec, as JSON data."""
+    x, y = item["location"][:2]
+    if item["name"] == SCREEN:
+        turn = math.radians(item["rotation_deg"])
+        across, along = math.cos(turn) * LONG, math.sin(turn) * LONG
+        return Body((x - across, y - along), (x + across, y + along), THICK, HIGH)
+    # The corners of a cube, and a person in any pose.
+    wide = {"cube": math.sqrt(2), None: WIDE}.get(item.get("shape"), 1)
+    return Body((x, y), (x, y), item["size"] * wide, 2 * item["size"])
+
+
+def _separates(screen: Body, eye: Point, body: Body) -> bool:
+    """Return whether each line from a point to a disc crosses the screen, away from its ends."""
+    (x, y), half = screen.middle, math.dist(screen.start, screen.end) / 2
+    across, along = (screen.end[0] - x) / half, (screen.end[1] - y) / half
+    # Along the screen, and away from it.
+    (u1, v1), (u2, v2) = (
+        ((px - x) * across + (py - y) * along, (py - y) * across - (px - x) * along) for px, py in (eye, body.middle)
+    )
+    if v1 * v2 >= 0 or abs(v1) < screen.radius + _EDGE or abs(v2) < screen.radius + body.radius + _EDGE:
+        return False
+    ends = product((u2 - body.radius, u2 + body.radius), (abs(v2) - body.radius, abs(v2) + body.radius))
+    return all(abs((u1 * v + u * abs(v1)) / (v + abs(v1))) <= half - _EDGE for u, v in ends)
+
+
+def gap(a: Point, b: Point, body: Body) -> float:
+    """Return the distance of a line between two points from a body; at most 0 if they meet."""
+    c, d = body.start, body.end
+    if c == d:
+        return _distance(c, a, b) - body.radius
+    if _turn(a, b, c) * _turn(a, b, d) < 0 and _turn(c, d, a) * _turn(c, d, b) < 0:
+        return -body.radius
+    return min(_distance(a, c, d), _distance(b, c, d), _distance(c, a, b), _distance(d, a, b)) - body.radius
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _distance(p: Point, a: Point, b: Point) -> float:
+    """Distance of a point from a line between two points."""
+    x, y = b[0] - a[0], b[1] - a[1]
+    part = ((p[0] - a[0]) * x + (p[1] - a[1]) * y) / ((x * x + y * y) or 1.0)
+    part = min(max(part, 0.0), 1.0)
+    return math.dist(p, (a[0] + part * x, a[1] + part * y))

@@ -1,0 +1,144 @@
+"""Verification of perspective episodes: what the person sees gives one option, the stored answer.
+
+Specs are verified by geometry of the ground, records by what was measured: the shares that the eyes see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from operator import mul, sub
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from diorama.scene_specs.benchmarks.perspective.sight import Layout
+from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
+from diorama.scene_specs.language.diagnostics import option_problems
+from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpisode, Vector3
+
+# Least share that is seen, most that is not seen, and least share of what is named that the image shows.
+SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
+# Least angles between left and right for a person, degrees, and in the image, pixels as a share of its width.
+_SIDE, _IMAGE_SIDE = 6.0, 0.02
+# Angle from the gaze up to which shares are of what is in view, and from which objects are behind the person, degrees.
+_VIEW, _BEHIND = 60.0, 105.0
+
+
+class Sight(Protocol):
+    """Who sees what; None and "" are of what is not clear. See Layout for the methods."""
+
+    @property
+    def person(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    def shown(self, name: str) -> bool: ...
+    def sees(self, name: str) -> bool | None: ...
+    def side(self, name: str, of: str) -> str: ...
+    def camera_side(self, name: str, of: str) -> str: ...
+    def gaze_is_clear(self) -> bool: ...
+
+
+class _Measured:
+    """Who sees what by the annotation of an image."""
+
+    def __init__(self, image: FrameAnnotation) -> None:
+        self._objects = {item.name: item for item in image.objects}
+        (self._observer,) = image.observers
+        self.person, self.target = self._observer.name, str(self._observer.looks_at)
+        self._width = 2 * image.camera.intrinsics[0][2]
+
+    def shown(self, name: str) -> bool:
+        return self._objects[name].visible_fraction >= SHOWN
+
+    def sees(self, name: str) -> bool | None:
+        share, angle = self._observer.visible[name], self._from_gaze(name)
+        # Shares are 0 outside of the view, too, where people see something from the corner of the eye.
+        unseen = share <= UNSEEN and not _VIEW < angle < _BEHIND
+        return True if share >= SEEN else False if unseen else None
+
+    def side(self, name: str, of: str) -> str:
+        (x1, y1), (x2, y2) = (self._away(one)[:2] for one in (of, name))
+        turn = math.degrees(math.atan2(x1 * y2 - y1 * x2, x1 * x2 + y1 * y2))
+        return "" if not _SIDE <= abs(turn) <= 180 - _SIDE else "left" if turn > 0 else "right"
+
+    def camera_side(self, name: str, of: str) -> str:
+        away = (self._objects[name].pixel_center[0] - self._objects[of].pixel_center[0]) / self._width
+        return "" if abs(away) < _IMAGE_SIDE else "right" if away > 0 else "left"
+
+    def gaze_is_clear(self) -> bool:
+        names = {*self._objects} - {self.person, self.target, SCREEN}
+        return self._from_gaze(self.target) < 0.1 and all(self._from_gaze(name) >= _SIDE for name in names)
+
+    def _from_gaze(self, name: str) -> float:
+        """Angle of the middle of an object from the gaze, degrees."""
+        away = self._away(name)
+        return math.degrees(math.acos(min(1.0, sum(map(mul, self._observer.gaze, away)) / math.hypot(*away))))
+
+    def _away(self, name: str) -> Vector3:
+        x, y, z = map(sub, self._objects[name].location, self._observer.eye)
+        return x, y, z
+
+
+def verify_spec(data: dict[str, Any]) -> str:
+    """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
+    (frame,) = data["frames"]
+    return _problem(data.get("task"), Layout.of(frame), {item["name"]: _called(item) for item in frame["objects"]})
+
+
+def verify_record(episode: RenderedEpisode) -> str:
+    """Return why the stored truth contradicts what was measured; "" if it does not."""
+    (image,) = episode.images
+    called = {item.name: _called(item.model_dump()) for item in image.annotation.objects}
+    return _problem(episode.scene.task, _Measured(image.annotation), called)
+
+
+def _called(item: Mapping[str, Any]) -> str:
+    return f"{item['color']} {item['shape']}"
+
+
+def _problem(task: Mapping[str, Any] | None, sight: Sight, called: Mapping[str, str]) -> str:
+    """called: name of each object -> its color and shape."""
+    try:
+        truth = Truth.model_validate(task)
+    except ValidationError as error:
+        return "; ".join(option_problems(error))
+    if truth.person != sight.person:
+        return f"the truth is about {truth.person}; the image shows {sight.person}"
+    named = dict.fromkeys((sight.target, *truth.asked, *(truth.options if truth.name == "facing" else ())))
+    for name in named:
+        if called.get(name) != name or list(called.values()).count(name) > 1:
+            return f"found no object, or several, that is a {name}"
+    hidden = [name for name in (sight.person, *named) if not sight.shown(name)]
+    if hidden:
+        return f"{hidden[0]} is hidden in the image"
+    if truth.name == "level-2" and truth.of != sight.target:
+        return f"left and right are counted from the {truth.of}; {truth.person} looks at the {sight.target}"
+    found = answers(truth, sight)
+    if isinstance(found, str):
+        return found
+    if found != (truth.answer, truth.egocentric):
+        stored = f"{truth.answer!r} (from the camera: {', '.join(truth.egocentric)})"
+        return f"the stored answer is {stored}; found {found[0]!r} ({', '.join(found[1])})"
+    return ""
+
+
+def answers(truth: Truth, sight: Sight) -> tuple[str, tuple[str, ...]] | str:
+    """Return the answer and the egocentric answers to a question; a text says why there are none."""
+    seen = {name: sight.sees(name) for name in truth.asked}
+    if truth.name == "facing":
+        return (sight.target, truth.options) if sight.gaze_is_clear() else "the person may look at another object"
+    if not sight.sees(sight.target):
+        return f"the person looks at the {sight.target} without seeing it"
+    if truth.name == "level-2":
+        ((name, of),) = zip(truth.asked, [truth.of or ""], strict=True)
+        side, camera = sight.side(name, of), sight.camera_side(name, of)
+        if not (side and camera and seen[name]):
+            return f"the {name} is neither clearly left nor clearly right of the {of}"
+        return side, (camera,)
+    if None in seen.values():
+        return f"the person sees a part of the {next(name for name, share in seen.items() if share is None)}"
+    if truth.name == "level-1":
+        return ("yes" if all(seen.values()) else "no"), ("yes",)
+    found = [name for name, share in seen.items() if share]
+    return (found[0], truth.asked) if len(found) == 1 else f"the person sees {len(found)} of the two objects"

@@ -1,0 +1,56 @@
+"""Checks of the observers of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from diorama.scene_specs.checks.object_checks import object_diagnostics
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
+from diorama.scene_specs.language.person import is_person
+from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.spec import FrameSpec, ObjectSpec
+from diorama.scene_specs.language.stage import Stage
+from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.vocabulary import CONTACTS
+
+
+def observer_diagnostics(
+    frame: FrameSpec, names: Sequence[str], stage: Stage | None, at: Path
+) -> Iterator[PathDiagnostic]:
+    """Report problems of observers.
+
+    Args:
+        names: of the objects of the frame.
+        stage: None if it is unknown.
+    """
+    if frame.pointer is not None:
+        yield PathDiagnostic(at, "found observers in a frame with a pointer; allowed: one of them")
+    if any(constraint.relation in CONTACTS for constraint in frame.constraints):
+        yield PathDiagnostic(at, "found observers in a frame with relations of contact; allowed: one of them")
+    if stage is not None and (stage.ground is None or stage.places is not None):
+        yield PathDiagnostic(at, f"found observers; stage {stage.name!r} has no ground to stand on")
+    taken = [*names]
+    for index, person in enumerate(frame.observers):
+        here = (*at, index)
+        if person.name in taken:
+            problem = f"found {preview_json(person.name)}, the name of another object or observer"
+            yield PathDiagnostic((*here, "name"), problem, "give each a name of its own")
+        taken.append(person.name)
+        if isinstance(person.looks_at, str) and person.looks_at not in names:
+            known = f"a point, or an object of this frame: {', '.join(names) or 'there is none'}"
+            yield unexpected((*here, "looks_at"), person.looks_at, known, did_you_mean(person.looks_at, names))
+        yield from object_diagnostics(ObjectSpec(color=person.color, size=person.size), stage, here)
+
+
+def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiagnostic]:
+    """Report observers of a Scene that are no people, or look at an object that it does not have."""
+    people = [item.index for item in frame.objects if is_person(item.shape)]
+    names = [item.name for item in frame.objects]
+    for index, one in enumerate(frame.observers):
+        if one.index not in people:
+            known = ", ".join(map(str, people)) or "none, as no object of this frame is a person"
+            yield unexpected((*at, index, "index"), one.index, known)
+        if isinstance(one.looks_at, str) and one.looks_at not in names:
+            yield unexpected(
+                (*at, index, "looks_at"), one.looks_at, ", ".join(names), did_you_mean(one.looks_at, names)
+            )

@@ -1,0 +1,50 @@
+"""`tools perspective`: the judge reaches the stored answers by rays, and notices what is tampered with."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from diorama.render.api import compile_spec
+from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
+from diorama.scene_specs.benchmarks.perspective.truth import TaskName
+from tools.perspective import exported, judged, meet, pictured, share_seen, tampered
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_judge_agrees_and_notices_what_is_tampered_with(task: TaskName) -> None:
+    rng = random.Random(2)
+    for number in range(2):
+        spec = perspective_spec(3, "val", task, number)
+        facts = exported(compile_spec(spec, "draft", (320, 240)))
+        assert judged(facts) == spec["task"]["answer"]
+        if task == "level-2":
+            assert [pictured(facts)] == spec["task"]["egocentric"]
+        for _ in range(2):
+            changed, claimed = tampered(facts, spec["task"], rng)
+            assert judged(changed) != claimed
+
+
+def test_rays_are_stopped_by_what_is_between_their_ends() -> None:
+    wall = np.array([[[-1.0, 2.0, -1.0], [1.0, 2.0, -1.0], [0.0, 2.0, 1.0]]])
+    rays = np.array([[0.0, 3.0, 0.0], [0.0, 1.0, 0.0], [0.0, -3.0, 0.0], [3.0, 3.0, 0.0]])
+    assert meet(np.zeros(3), rays, wall).tolist() == [True, False, False, False]
+
+
+def test_a_screen_between_an_eye_and_an_object_hides_it() -> None:
+    ball: dict[str, Any] = {"name": "red sphere", "shape": "sphere", "scale": 0.3, "rotation": [1, 0, 0, 0]}
+    screen = {"name": "screen", "scale": 1.0, "rotation": [1, 0, 0, 0], "location": [0, 2, 0]}
+    corners = [[-1, -0.1], [1, -0.1], [1, 0.1], [-1, 0.1]]
+    facts = {
+        "observers": [{"name": "Ann", "eye": [0, 0, 0], "gaze": [0, 1, 0]}],
+        "outlines": {"screen": {"polygon": corners, "height": 2.0}},
+    }
+    shares = [
+        share_seen({**facts, "objects": [screen, {**ball, "location": place}]}, "red sphere")
+        for place in ([0, 4, 0], [4, 4, 0], [2, 4, 0], [0, -4, 0])
+    ]
+    assert (shares[0], shares[1], shares[3]) == (0, 1, 0)
+    assert 0.3 < shares[2] < 0.7

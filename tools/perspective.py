@@ -1,0 +1,221 @@
+"""Answer questions about what people see from their words and exported annotations.
+
+    python -m tools perspective [--count 250] [--seed 1] [--split test] [--render 0]
+
+Compares the answers of `render-specs perspective` with those of this judge, which shares no geometry with generator,
+proof and annotations: it reads the words of each question, and casts rays from the exported eye to points on the mesh
+of an object, against the triangles of all others; left and right follow from the exported camera matrices, and from a
+matrix of its own for the eye. Then it tampers with every episode: another answer, or two objects change places. With
+--render, Cycles renders what N people see, and the visible pixels are compared with the stored shares. Exit code 1: an
+answer differs, tampering is not noticed, or an image contradicts a share.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from contextlib import closing
+from copy import deepcopy
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+import diorama.assets
+from diorama.render.annotations import annotate
+from diorama.render.api import compile_spec
+from diorama.render.model.passes import Renderer
+from diorama.render.renderers import make_renderer
+from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
+from diorama.scene_specs.benchmarks.perspective.items import items
+from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneView
+from tools.programs import positive
+
+Floats = NDArray[np.float64]
+FORMS = {
+    "level-1": r"Can \w+ see the (?P<a>\w+ \w+) from",
+    "level-2": r"is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
+    "director": r"I like that (?P<kind>\w+)\..*one of: (?P<a>\w+ \w+), (?P<b>\w+ \w+)\.",
+    "facing": r"Which object does \w+ look at\?",
+}
+WRONG = ("different answers", "tampered, not noticed", "shares that images contradict")
+# Points of a mesh to which rays are cast.
+POINTS = 100
+# Lens of a square view of 120 degrees for a sensor of 36 mm.
+LENS = 10.392305
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options of the tool."""
+    parser.add_argument("--count", type=positive, default=250, help="episodes per task")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--render", type=int, default=0, help="views to render with Cycles")
+
+
+def main(options: Namespace) -> int:
+    """Print what was found; return the exit code."""
+    found, rng, images = Counter[str](), random.Random(options.seed), []
+    for task in TASKS:
+        for number in tqdm(range(options.count), desc=task):
+            scene = compile_spec(perspective_spec(options.seed, options.split, task, number), "draft", (320, 240))
+            facts = exported(scene)
+            truth = cast(dict[str, Any], scene.task)
+            found[f"{task}: episodes"] += 1
+            found[f"{task}: right from the camera"] += truth["egocentric"] == [truth["answer"]]
+            stored = truth["answer"], truth["egocentric"][0] if task == "level-2" else ""
+            if (answers := (judged(facts), pictured(facts) if task == "level-2" else "")) != stored:
+                found["different answers"] += 1
+                tqdm.write(f"{scene.id}: stored {stored}, judged {answers}")
+            changed, claimed = tampered(facts, truth, rng)
+            found["tampered"] += 1
+            found["tampered, not noticed"] += judged(changed) == claimed
+            images.append((scene, facts))
+    if options.render:
+        with closing(make_renderer("cycles", "cpu", 2)) as renderer:
+            for scene, facts in tqdm(rng.sample(images, min(options.render, len(images))), desc="views"):
+                found += seen_differently(renderer, scene, facts)
+    for name, number in sorted(found.items()):
+        print(f"{name:34} {number:8,}")
+    return int(any(found[name] for name in WRONG))
+
+
+def exported(scene: Scene) -> dict[str, Any]:
+    """Return what an export has of an episode: the words, the annotation, and the outlines of the Scene."""
+    frame, view = scene.frames[0], scene.frames[0].views[0]
+    annotation = annotate(scene, frame, view, FakeRenderer().render(scene, frame, view))
+    image = SimpleNamespace(name=frame.name, frame=frame.name, annotation=annotation)
+    (item,) = items(cast(RenderedEpisode, SimpleNamespace(scene=scene, images=[image])))
+    outlines = {one.name: one.outline.model_dump() for one in frame.objects if one.outline is not None}
+    return {"text": item.parts[-1].text, "outlines": outlines, **annotation.model_dump(mode="json")}
+
+
+def judged(facts: dict[str, Any]) -> str:
+    """Return the answer to a question, from its words; "" if none or several are right."""
+    task, words = next((name, found) for name, form in FORMS.items() if (found := re.search(form, facts["text"])))
+    (person,) = facts["observers"]
+    objects = {one["name"]: one for one in facts["objects"]}
+    eye, target = np.array(person["eye"]), np.array(objects[person["looks_at"]]["location"])
+    if task == "level-1":
+        return "yes" if share_seen(facts, words["a"]) > 0.5 else "no"
+    if task == "level-2":
+        if words["b"] != person["looks_at"]:
+            return ""
+        return "left" if (matrix(eye, target) @ (np.array(objects[words["a"]]["location"]) - eye))[0] < 0 else "right"
+    if task == "director":
+        fits = [words[k] for k in "ab" if words[k].endswith(words["kind"]) and share_seen(facts, words[k]) > 0.5]
+        return fits[0] if len(fits) == 1 else ""
+    away = {name: np.array(one["location"]) - eye for name, one in objects.items() if len(name.split()) == 2}
+    turned: dict[str, float] = {name: float(one @ person["gaze"] / np.linalg.norm(one)) for name, one in away.items()}
+    return max(turned, key=lambda name: turned[name])
+
+
+def pictured(facts: dict[str, Any]) -> str:
+    """Return on which side of what the person looks at the other object is in the image."""
+    words = cast(re.Match[str], re.search(FORMS["level-2"], facts["text"]))
+    camera, objects = facts["camera"], {one["name"]: one["location"] for one in facts["objects"]}
+    pixels = []
+    for name in (words["a"], words["b"]):
+        x, _, z = np.array(camera["intrinsics"]) @ (np.array(camera["extrinsics"]) @ [*objects[name], 1.0])[:3]
+        pixels.append(x / z)
+    return "left" if pixels[0] < pixels[1] else "right"
+
+
+def matrix(eye: Floats, target: Floats) -> Floats:
+    """Return the rows right, up and forward of a view from an eye to a point, (3, 3)."""
+    forward = (target - eye) / np.linalg.norm(target - eye)
+    right = np.cross(forward, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    return np.array([right, np.cross(right, forward), forward])
+
+
+def triangles(item: dict[str, Any], outlines: dict[str, Any]) -> Floats:
+    """Return the corners of the triangles of an object in the world, (T, 3, 3), from a file of assets or an outline."""
+    if item["name"] in outlines:
+        corners, half = np.array(outlines[item["name"]]["polygon"]), outlines[item["name"]]["height"] / 2
+        count = len(corners)
+        points = np.concatenate([np.c_[corners, np.full(count, z)] for z in (-half, half)])
+        around = [(k, (k + 1) % count) for k in range(count)]
+        faces = np.array(
+            [face for a, b in around for face in ((a, b, count + b), (a, count + b, count + a))]
+            + [(count, count + k, count + k + 1) for k in range(1, count - 1)]
+        )
+    else:
+        with np.load(Path(diorama.assets.__path__[0]) / "shapes" / f"{item['shape']}.npz") as mesh:
+            points, faces = mesh["vertices"].astype(float), mesh["triangles"]
+    w, *axis = item["rotation"]
+    turned = points + 2 * np.cross(axis, np.cross(axis, points) + w * points)
+    return cast(Floats, (turned * item["scale"] + item["location"])[faces])
+
+
+def share_seen(facts: dict[str, Any], name: str) -> float:
+    """Return the share of the points on the side of an object towards an eye that the eye sees; 0 behind the person."""
+    (person,) = facts["observers"]
+    eye, gaze = np.array(person["eye"]), np.array(person["gaze"])
+    others = [one for one in facts["objects"] if one["name"] != person["name"]]
+    solids = {one["name"]: triangles(one, facts["outlines"]) for one in others}
+    own = solids.pop(name)
+    middles = own.mean(axis=1)
+    facing = middles[((middles - eye) * np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])).sum(axis=1) < 0]
+    points = facing[:: max(len(facing) // POINTS, 1)]
+    away = points - eye
+    ahead = away @ gaze / np.linalg.norm(away, axis=1) > -0.17
+    hiders = np.concatenate([*solids.values()])
+    return float(np.mean(ahead & ~meet(eye, away, hiders)))
+
+
+def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
+    """Return which rays (R, 3) meet one of the triangles (T, 3, 3) before their ends, by signed volumes."""
+    a, b, c = (others[:, k] - eye for k in range(3))
+    volumes = [np.cross(one, two) @ rays.T for one, two in ((a, b), (b, c), (c, a))]
+    inside = np.all([one > 0 for one in volumes], axis=0) | np.all([one < 0 for one in volumes], axis=0)
+    normal = np.cross(b - a, c - a)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = (normal * a).sum(axis=1)[:, None] / (normal @ rays.T)
+    found: NDArray[np.bool_] = (inside & (part > 1e-6) & (part < 1)).any(axis=0)
+    return found
+
+
+def tampered(facts: dict[str, Any], truth: dict[str, Any], rng: random.Random) -> tuple[dict[str, Any], str]:
+    """Return other facts, or the same ones, with an answer that is wrong for them."""
+    if truth["name"] == "level-1" or rng.random() < 0.5:
+        return facts, rng.choice([option for option in truth["options"] if option != truth["answer"]])
+    facts = deepcopy(facts)
+    objects = {one["name"]: one for one in facts["objects"]}
+    pair = [truth["answer"], next(option for option in truth["options"] if option != truth["answer"])]
+    if truth["name"] == "level-2":
+        # Seen from the eye, the object is then on the other side of the one that is looked at.
+        (person,) = facts["observers"]
+        pair = [truth["asked"][0], truth["of"]]
+        person["looks_at"] = truth["of"]
+    one, two = (objects[name] for name in pair)
+    one["location"], two["location"] = two["location"], one["location"]
+    return facts, truth["answer"]
+
+
+def seen_differently(renderer: Renderer, scene: Scene, facts: dict[str, Any]) -> Counter[str]:
+    """Render what a person sees; count objects in view, and those whose share of pixels contradicts the stored one."""
+    (person,) = facts["observers"]
+    eye = np.array(person["eye"])
+    camera = SceneCamera(
+        location=tuple(eye), look_at=tuple(eye + person["gaze"]), lens=LENS, sensor_width=36.0, clip=(0.01, 100.0)
+    )
+    frame, view = scene.frames[0], SceneView(camera=camera)
+    frame = frame.model_copy(update={"objects": frame.objects[:-1], "observers": (), "views": (view,)})
+    scene = compile_spec(scene.model_copy(update={"frames": (frame,)}).to_json(), "draft", (128, 96))
+    frame, view = scene.frames[0], scene.frames[0].views[0]
+    annotation = annotate(scene, frame, view, renderer.render(scene, frame, view))
+    found = Counter({"views from eyes, by Cycles": 1})
+    for one in annotation.objects:
+        # The image is wider than high, and small parts have few pixels.
+        if one.alone_pixels >= 30 and not one.truncated:
+            found["shares in these views"] += 1
+            found["shares that images contradict"] += abs(one.visible_fraction - person["visible"][one.name]) > 0.15
+    return found
