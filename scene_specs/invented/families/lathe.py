@@ -36,7 +36,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     high = ripple(ROWS, COLUMNS, 3 + int(u[1] * 2), u[7], mix(-1.2, 1.2, u[15]))
     # Deeper ribs make grooves more than they widen it.
     ribs = mix(0.32, 1.12, axes["ribs"])
-    radius = radius * (1 + ribs * ((1 - share) * low + share * high)) / (1 + 0.25 * ribs)
+    radius = radius * (1 + ribs * ((1 - share) * low + share * high)) / (1 + 0.15 * ribs)
     bend = mix(0.16, 0.28, u[8]) * (bump((z - mix(0.35, 0.55, u[16])) / 0.5) - 0.7 * z * z)
     radius = radius * close * mix(0.7, 1.0, axes["girth"])
     return upright(radius, z, 2.8, u[9], bend, 0.25 if u[10] < 0.5 else -0.25), closed_grid(ROWS, COLUMNS)
