@@ -59,11 +59,16 @@ class Solid:
 
 def is_closed(mesh: Mesh | Model) -> bool:
     """Whether each edge has exactly two triangles, in opposite directions; corners at the same location are merged."""
+    # Merging takes longer than all the rest of preparing a mesh, and invented shapes have nothing to merge.
+    if _all_paired(mesh.triangles.astype(np.int64), len(mesh.vertices)):
+        return True
     _, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    corner = place.reshape(-1)[mesh.triangles].astype(np.int64)
+    return _all_paired(place.reshape(-1)[mesh.triangles].astype(np.int64), len(mesh.vertices))
+
+
+def _all_paired(corner: NDArray[np.int64], count: int) -> bool:
     corner = corner[(corner != np.roll(corner, 1, axis=1)).all(axis=1)]
     start, end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
-    count = len(mesh.vertices)
     forth, back = np.sort(start * count + end), np.sort(end * count + start)
     return bool((forth == back).all() and (np.diff(forth) > 0).all())
 

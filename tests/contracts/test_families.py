@@ -33,6 +33,14 @@ def test_a_shape_is_closed_and_stands_stably(family: str, seed: int) -> None:
         assert ((base[:, 0] - x) * np.cos(turn) + (base[:, 1] - y) * np.sin(turn)).max() > 0.03
 
 
+@pytest.mark.parametrize("family", members("families"))
+def test_nothing_is_below_the_ground_at_the_ends_of_an_axis(family: str) -> None:
+    for axis in plugin("families", family).load().AXES:
+        for seed in range(4, 24):
+            vertices, _ = invented_mesh(f"invented:{family}/{seed}?{axis}={seed % 2}")
+            assert np.isclose(vertices[:, 2].min(), -1, atol=1e-5), (axis, seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", members("families"))
 def test_steps_along_an_axis_go_away_from_the_start(family: str) -> None:

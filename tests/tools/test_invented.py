@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser
 
+import numpy as np
 import pytest
 
 from diorama.render.geometry.solid import solid
+from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from tools import invented
 
 
+def measure(*arguments: str) -> int:
+    """Run the tool with command-line arguments."""
+    parser = ArgumentParser()
+    invented.add_options(parser)
+    return invented.main(parser.parse_args(arguments))
+
+
 def test_steps_and_silhouettes_keep_their_bounds(capsys: pytest.CaptureFixture[str]) -> None:
-    options = Namespace(seeds=2, first=0, steps=4, families="blob,lathe,branch")
-    assert invented.main(options) == 0
+    assert measure("--seeds", "2", "--steps", "4") == 0
     assert "80 meshes, at most 11520 triangles" in capsys.readouterr().out
 
 
-def test_a_silhouette_like_a_known_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silhouette_like_a_known_one_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(invented, "NEAREST", 0.9)
     monkeypatch.setattr(invented, "_known", lambda: invented.depths(solid("cube"), (0.0,)) < 99)
-    assert invented.main(Namespace(seeds=1, first=0, steps=2, families="blob")) == 1
+    assert measure("--seeds", "1", "--first", "7", "--steps", "2", "--families", "blob") == 1
+    assert "blob squeeze: 1 series, 1 fails: seeds 7; neighbors" in capsys.readouterr().out
+
+
+def test_cycles_shows_the_silhouette_that_the_rasterizer_draws() -> None:
+    name = "invented:branch/1"
+    renderer = CyclesRenderer()
+    image = invented.rendered(renderer, name)
+    renderer.close()
+    assert invented.distance(image, invented.depths(solid(name), (0.0,))) < 0.03
+    assert image[np.isfinite(image)].max() <= 1

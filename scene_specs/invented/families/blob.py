@@ -43,13 +43,15 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
             near = 1 / (1 + mix(5, 14, c) * (1 - along))
             radius = radius + strength * mix(0.25, 0.9, d) * near * near
         else:
-            radius = radius * (1 - mix(0.4, 0.52, c) * strength * bump((along - mix(-0.3, 0.3, d)) / 0.3))
+            # Furrows end at the lower pole, which would else be above the ground that the rest is cut at.
+            furrow = mix(0.4, 0.52, c) * np.minimum(1, 1 + z) * bump((along - mix(-0.3, 0.3, d)) / 0.3)
+            radius = radius * (1 - strength * furrow)
     # Cut along the rays from the center, so that no part overlaps another.
     floor = mix(0.3, 0.4, u[0][3])
     radius = np.where(z < 0, np.minimum(radius, -floor / np.minimum(z, -1e-3)), radius)
     height = np.where(radius * z < 1e-9 - floor, -floor, radius * z)
     # Squeezed along a direction that no axis of the image follows.
-    squeeze, deep = mix(0.0, 0.48, axes["squeeze"]), mix(0.75, 1.35, axes["height"])
+    squeeze, deep = mix(0.0, 0.42, axes["squeeze"]), mix(0.75, 1.35, axes["height"])
     along = squeeze * (0.8 * x + 0.6 * y)
     parts = [radius * (x - 0.8 * along), radius * (y - 0.6 * along), deep * height]
     return np.stack(parts, axis=1), closed_grid(ROWS, COLUMNS)

@@ -29,7 +29,9 @@ AXES = {
 }
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
 ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 3, 6, 24
-HEIGHT = 2.2
+# Columns between two arms.
+_APART = 7
+HEIGHT = 1.6
 
 
 def _border(row: int, column: int) -> list[int]:
@@ -71,10 +73,10 @@ def _surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Fac
 
 def _trunk(girth: float, u: list[float]) -> Floats:
     close, z = rings(ROWS, 8, 0.85)
-    radius = mix(0.34, 0.58, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
-    radius = radius * (1 + mix(0.2, 0.35, u[4]) * ripple(ROWS, COLUMNS, 2, u[5], mix(-0.7, 0.7, u[6])))
-    bend = mix(0.25, 0.4, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
-    return upright(radius * close, z, HEIGHT, u[2], bend, mix(-0.4, 0.4, u[7]))
+    radius = mix(0.3, 0.52, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
+    radius = radius * (1 + mix(0.44, 0.56, u[4]) * ripple(ROWS, COLUMNS, 2, u[5], mix(-1.5, 1.5, u[6])))
+    bend = mix(0.35, 0.5, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
+    return upright(radius * close, z, HEIGHT, u[2], bend, 0.6 if u[7] < 0.5 else -0.6)
 
 
 def _unit(v: Floats) -> Floats:
@@ -99,43 +101,47 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
         u: random numbers.
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
-    turned = _unit(out * mix(0.1, 0.7, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.3, -0.8, u[5]))
-    length = mix(0.36, 0.88, reach) * mix(0.65, 1.25, u[3])
+    turned = _unit(out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.4, -0.1, u[5]))
+    length = mix(0.6, 1.15, reach) * mix(0.8, 1.2, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
-    thin, thick, wide = mix(0.22, 0.3, u[4]), mix(0.28, 0.52, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
+    thin, thick, wide = mix(0.15, 0.36, u[4]), mix(0.24, 0.56, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
     cosine, sine = turn(4 * _HOLE)
     tube = _RINGS // 2
+    lobes = 1 + 0.4 * cosine[(3 * np.arange(len(cosine)) + int(len(cosine) * u[2])) % len(cosine)]
     # Rings of a ball, without those where the arm goes in.
     ball = turn(2 * (_RINGS - tube + 4))
     rings = []
     for k in range(_RINGS):
-        s, widths = min((k + 1) / tube, 1.0), (thin, thin)
+        s, radius, flat = min((k + 1) / tube, 1.0), np.full(len(cosine), thin), 0.0
         middle = start * (1 - s) ** 2 + elbow * (2 * s * (1 - s)) + end * (s * s)
         along = _unit((elbow - start) * (1 - s) + (end - elbow) * s)
         if k >= tube:
             middle = end + along * (thick * (0.75 - float(ball[0][k - tube + 4])))
-            radius = max(thick * float(ball[1][k - tube + 4]), 0.02)
-            widths = (radius * (1 + wide), radius * (1 - wide))
+            radius = np.maximum(thick * ball[1][k - tube + 4] * lobes, 0.02)
+            flat = wide
         across = _unit(_cross(_cross(along, side), along))
-        rings.append(middle + widths[0] * cosine[:, None] * across + widths[1] * sine[:, None] * _cross(along, across))
-    return np.concatenate([*rings, (end + turned * (thick * 1.75))[None]])
+        x, y = (radius * cosine * (1 + flat))[:, None], (radius * sine * (1 - flat))[:, None]
+        rings.append(middle + x * across + y * _cross(along, across))
+    points = np.concatenate([*rings, (end + turned * (thick * 1.75))[None]])
+    return np.maximum(points, [-np.inf, -np.inf, 0.05])
 
 
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
     """Return vertices and triangles."""
     u = rng.random(8).tolist()
-    # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. Four, and a head
-    # of a trunk, would make animals and people; three leave one side bare.
+    # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. All are on one
+    # side of a low trunk: a pair across from each other and a head above them make people, animals and trees.
     v = ((np.argsort(rng.random((ARMS, 8)), axis=0) + rng.random((ARMS, 8))) / ARMS).tolist()
     trunk = _trunk(axes["trunk"], u)
-    apart, places, parts = COLUMNS // 4, [], [trunk]
+    places, parts = [], [trunk]
+    first = (COLUMNS - _APART - _HOLE // 2 + COLUMNS // 2 * int(2 * u[0])) % COLUMNS
     for k, one in enumerate(v):
-        row, column = 14 + int(one[5] * 17), apart * k + int(one[6] * (apart - _HOLE))
+        row, column = 17 + int(one[5] * 15), first + _APART * k
         places.append((row, column))
         around = (column + _HOLE // 2) % COLUMNS
         start = trunk[1 + COLUMNS * (row + _HOLE // 2) + around]
         out = np.array([turn(COLUMNS)[0][around], turn(COLUMNS)[1][around], 0.0])
-        parts.append(_arm(start, out, axes["reach"], axes["bulbs"] * mix(0.5, 1, one[0]), one))
+        parts.append(_arm(start, out, axes["reach"], axes["bulbs"] * mix(0.7, 1, one[0]), one))
     kept, faces = _surface(tuple(places))
     return smoothed(np.concatenate(parts)[kept], faces, 4), faces
