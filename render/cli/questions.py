@@ -54,7 +54,11 @@ _USELESS = {
     "numbers.  [default: all but the forms]",
 )
 @opt.number("--per-image", "Maximum number of questions per image.", 1, 1000, default=10)
-@opt.flag("--nested", "Also ask long sentences and sentences with several relative clauses. --format clevr does.")
+@opt.flag(
+    "--nested",
+    "Also ask long sentences, sentences with several relative clauses, and those that name an object twice. --format "
+    "clevr does.",
+)
 @opt.number(
     "--min-pixels",
     "Ignore objects with fewer visible pixels: no answer depends on them, and they get no expression.",

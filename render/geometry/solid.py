@@ -58,7 +58,7 @@ class Solid:
 
 
 def is_closed(mesh: Mesh | Model) -> bool:
-    """Whether each edge has exactly two triangles, in opposite directions; corners at the same location are merged."""
+    """Whether each edge has exactly two triangles, in opposite directions, at once or with equal corners merged."""
     # Merging takes longer than all the rest of preparing a mesh, and invented shapes have nothing to merge.
     if _all_paired(mesh.triangles.astype(np.int64), len(mesh.vertices)):
         return True

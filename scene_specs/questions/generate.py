@@ -129,7 +129,7 @@ class Tally:
         return (pairs if flips else "") + (
             f"{counted(self.kept.total(), 'question')} of {self.tried.total():,} tries; rejected for balance: "
             f"{self.unbalanced.total():,}, for words with two meanings: {self.ambiguous.total():,}, "
-            f"for long sentences: {self.nested.total():,}, for negations without effect: {self.idle.total():,}\n"
+            f"for awkward sentences: {self.nested.total():,}, for negations without effect: {self.idle.total():,}\n"
             f"images without questions: {self.crowded:,} (no objects, or too many hidden ones)\n"
             f"images in which no question of a family was found: {wanted or 'none'}\n"
         )

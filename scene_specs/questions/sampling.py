@@ -155,7 +155,7 @@ class Sampler:
         count = self._run(inner).bit_count() + (self.draws.pick((-1, 1, 2)) if self.draws.number() < 0.5 else 0)
         if op == "between":
             low = count - self.draws.pick((-1, 0, 1, 2))
-            high = low + self.draws.pick((1, 2, 3))
+            high = low + self.draws.pick((2, 3))
             if low not in COUNTS or high not in COUNTS:
                 raise PresuppositionError("too few to ask for that many")
             return Node("between", f"{low}-{high}", (inner,))

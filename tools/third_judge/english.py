@@ -47,6 +47,9 @@ class Reader:
         text = text.removeprefix("other ")
         for left, right in cuts(text, " that is ", " that are "):
             found += [some & more for some in self.things(left) for more in self.property(right)]
+        for words, side in _SIDES.items():
+            for left, right in cuts(text, f" {words} "):
+                found += [some & world.beside(side, k) for some in self.things(left) for k in self.object(right)]
         for left, right in cuts(text, " except "):
             found += [some - {k} for some in self.things(left) for k in self.object(right)]
         for left, right in cuts(text, " of the same "):
@@ -61,6 +64,10 @@ class Reader:
                 return found
             some = some & world.having(*known[0])
         return [*found, some]
+
+    def kinds(self, text: str) -> list[Things]:
+        """What a noun phrase without an article can mean."""
+        return [] if text.startswith("the ") else self.things(text)
 
     def _object(self, text: str) -> list[int]:
         """What "the ..." can mean."""
@@ -152,7 +159,7 @@ class Reader:
 
     def _slot(self, kind: str, text: str) -> Sequence[Any]:
         readers: dict[str, Callable[[str], Sequence[Any]]]
-        readers = {"S": self.things, "X": self.object, "P": self.property, "W": lambda word: [word]}
+        readers = {"S": self.things, "T": self.kinds, "X": self.object, "P": self.property, "W": lambda word: [word]}
         return readers[kind](text)
 
 
@@ -245,13 +252,14 @@ def _numeral(word: str, count: int, limit: int) -> bool:
 
 
 def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Texts and what they mean. S, T: sets; X, Y: objects; P: a property."""
+    """Texts and what they mean. S: a set; T: a kind; X: an object; P: a property; W: a word."""
     yield "how many {S} are there", lambda _, s: len(s)
     yield "how many {S} are {P}", lambda _, s, p: len(s & p)
     yield "would any {S} fall if {X} were taken away", lambda self, s, x: bool(s & self.falling(x))
     yield "how many {S} would fall if {X} were taken away", lambda self, s, x: len(s & self.falling(x))
     yield "how many {S} would not fall if {X} were taken away", lambda self, s, x: len(s - self.falling(x))
-    yield "apart from {S} , how many {S} are there", lambda _, t, s: len(s - t)
+    yield "not counting {X} , how many {S} are there", lambda _, x, s: len(s - {x})
+    yield "not counting {T} , how many {S} are there", lambda _, t, s: len(s - t)
     yield "what is the number of {S}", lambda _, s: len(s)
     for name in ("size", "color", "material", "shape"):
         yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
@@ -290,20 +298,21 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
     yield "are there no {S}", lambda _, s: not s
-    for text in ("are any of the {S} {P}", "of the {S} , are any {P}"):
+    for text in ("are any of the {S} {P}", "of the {S} , are any of them {P}"):
         yield text, _at_least(1, lambda yes, _: yes > 0)
     for text in ("are none of the {S} {P}", "is it true that none of the {S} are {P}"):
         yield text, _at_least(2, lambda yes, _: yes == 0)
-    for text in ("are all of the {S} {P}", "of the {S} , are all {P}", "is it true that each {S} is {P}"):
+    for text in ("are all of the {S} {P}", "of the {S} , are all of them {P}", "is it true that each {S} is {P}"):
         yield text, _at_least(2, lambda yes, total: yes == total)
     yield "is it true that not all of the {S} are {P}", _at_least(2, lambda yes, total: yes < total)
-    for text in ("are most of the {S} {P}", "of the {S} , are most {P}", "are more than half of the {S} {P}"):
+    for text in ("are most of the {S} {P}", "of the {S} , are most of them {P}", "are more than half of the {S} {P}"):
         yield text, _at_least(3, lambda yes, total: yes > total - yes)
     yield "are exactly half of the {S} {P}", _at_least(2, lambda yes, total: yes == total - yes)
     yield "are fewer than half of the {S} {P}", _at_least(3, lambda yes, total: yes < total - yes)
     yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
     yield "is it true that few of the {S} are {P}", _vague(True)
-    yield "are many of the {S} {P}", _vague(False)
+    for text in ("are many of the {S} {P}", "of the {S} , are many {P}"):
+        yield text, _vague(False)
     yield "is it true that not many of the {S} are {P}", _opposite(_vague(False))
     yield "are there only {S} {P}", _only
     yield "apart from {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
@@ -318,14 +327,14 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield number.format("less than"), lambda _, s, t: len(s) < len(t)
     yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
     for k, name in enumerate(_NUMBERS):
-        yield f"is the number of {{S}} different from {name}", lambda _, s, k=k: len(s) != k
+        yield f"is it true that there are not exactly {name} {{S}}", lambda _, s, k=k: len(s) != k
         for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than", "no fewer than"):
             yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
-            text = f"apart from {{X}} , are there {word} {name} {{S}}"
+            text = f"not counting {{X}} , are there {word} {name} {{S}}"
             yield text, lambda _, x, s, k=k, word=word: _numeral(word, len(s - {x}), k)
             yield f"are {word} {name} of the {{S}} {{P}}", lambda _, s, p, k=k, word=word: _numeral(word, len(s & p), k)
         for high in range(k + 1, len(_NUMBERS)):
-            text = f"are there between {name} and {_NUMBERS[high]} {{S}}"
+            text = f"are there between {name} and {_NUMBERS[high]} {{S}} , inclusive"
             yield text, lambda _, s, k=k, high=high: k <= len(s) <= high
     yield "is {X} {W} , {W} , {W} , or none of these colors", _choice
 
