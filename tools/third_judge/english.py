@@ -23,7 +23,7 @@ _SIDES = {
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest")
 _HIDDEN = {
-    "partly hidden": False, "partly covered": False, "fully visible": True, "completely visible": True,
+    "partly hidden": False, "fully visible": True, "completely visible": True,
 }  # fmt: skip
 
 
@@ -269,7 +269,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
                 lambda self, s, x, n=name, r=result: bool(s & self.alike(n, x) - {x}) == r,
             )
         yield (
-            f"apart from {{X}} , what {name} is the {{W}} {{S}}",
+            f"not counting {{X}} , what {name} is the {{W}} {{S}}",
             lambda self, x, word, s, n=name: self.value(n, self.utmost(word, s - {x})),
         )
         for text in ("what {} is {{X}}", "what is the {} of {{X}}", "there is {{X}} ; what {} is it",
@@ -297,18 +297,18 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
         yield text, _opposite(_bigger)
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
-    yield "are there no {S}", lambda _, s: not s
+    yield "is it true that there are no {S}", lambda _, s: not s
     for text in ("are any of the {S} {P}", "of the {S} , are any of them {P}"):
         yield text, _at_least(1, lambda yes, _: yes > 0)
-    for text in ("are none of the {S} {P}", "is it true that none of the {S} are {P}"):
-        yield text, _at_least(2, lambda yes, _: yes == 0)
+    yield "is it true that none of the {S} are {P}", _at_least(2, lambda yes, _: yes == 0)
     for text in ("are all of the {S} {P}", "of the {S} , are all of them {P}", "is it true that each {S} is {P}"):
         yield text, _at_least(2, lambda yes, total: yes == total)
     yield "is it true that not all of the {S} are {P}", _at_least(2, lambda yes, total: yes < total)
     for text in ("are most of the {S} {P}", "of the {S} , are most of them {P}", "are more than half of the {S} {P}"):
         yield text, _at_least(3, lambda yes, total: yes > total - yes)
-    yield "are exactly half of the {S} {P}", _at_least(2, lambda yes, total: yes == total - yes)
-    yield "are fewer than half of the {S} {P}", _at_least(3, lambda yes, total: yes < total - yes)
+    for text in ("are {} of the {{S}} {{P}}", "is it true that {} of the {{S}} are {{P}}"):
+        yield text.format("exactly half"), _at_least(2, lambda yes, total: yes == total - yes)
+        yield text.format("fewer than half"), _at_least(3, lambda yes, total: yes < total - yes)
     yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
     yield "is it true that few of the {S} are {P}", _vague(True)
     for text in ("are many of the {S} {P}", "of the {S} , are many {P}"):
