@@ -140,8 +140,9 @@ class Judge:
         for filters, base in map(split, steps):
             referent = base.inputs[0] if base.inputs else base
             if base.op.startswith(("same_", "differ_")):
-                fits = self.executor.run(filtered(SCENE, filters)) >> self.executor.run(referent) & 1
-                if not fits or len(program.inputs) > 1:
+                alike = self.executor.outcome(filtered(SCENE, filters))
+                unclear = isinstance(alike, PresuppositionError) or len(program.inputs) > 1
+                if unclear or not alike >> self.executor.run(referent) & 1:
                     return False
             elif base.op == "relate" and split(referent.inputs[0])[1].op.startswith("same_"):
                 return False

@@ -247,7 +247,7 @@ def _choice(self: Reader, k: int, *colors: str) -> str:
 def _numeral(word: str, count: int, limit: int) -> bool:
     return {
         "exactly": count == limit, "at least": count >= limit, "at most": count <= limit, "more than": count > limit,
-        "fewer than": count < limit, "no more than": count <= limit, "no fewer than": count >= limit,
+        "fewer than": count < limit, "no more than": count <= limit,
     }[word]  # fmt: skip
 
 
@@ -315,7 +315,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
         yield text, _vague(False)
     yield "is it true that not many of the {S} are {P}", _opposite(_vague(False))
     yield "are there only {S} {P}", _only
-    yield "apart from {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
+    yield "not counting {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
     yield "are there an equal number of {S} and {S}", lambda _, s, t: len(s) == len(t)
     yield "are there exactly as many {S} as {S}", lambda _, s, t: len(s) == len(t)
     yield "are there exactly twice as many {S} as {S}", lambda _, s, t: len(s) == 2 * len(t)
@@ -328,7 +328,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
     for k, name in enumerate(_NUMBERS):
         yield f"is it true that there are not exactly {name} {{S}}", lambda _, s, k=k: len(s) != k
-        for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than", "no fewer than"):
+        for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than"):
             yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
             text = f"not counting {{X}} , are there {word} {name} {{S}}"
             yield text, lambda _, x, s, k=k, word=word: _numeral(word, len(s - {x}), k)
