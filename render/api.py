@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel
 
 from diorama.render.annotations import annotate
+from diorama.render.annotations.annotate import observer_annotations
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
 from diorama.render.export.protocol import ExportOptions, ExportReport
@@ -143,9 +144,11 @@ def render_scene(
             renderer = stack.enter_context(closing(make_renderer("cycles", device, threads, roots)))
         images = []
         for frame in scene.frames:
+            observers = observer_annotations(scene, frame)
             for view in frame.views:
                 passes = renderer.render(scene, frame, view)
-                images.append(RenderedImage(frame.image_name(view), passes, annotate(scene, frame, view, passes)))
+                truth = annotate(scene, frame, view, passes, observers=observers)
+                images.append(RenderedImage(frame.image_name(view), passes, truth))
         return images
 
 

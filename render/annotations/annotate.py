@@ -25,7 +25,7 @@ from diorama.scene_specs.language.rendered import (
     Vector3,
 )
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from diorama.scene_specs.language.stage import StageGround, load_stage
+from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import RELATIONS
 
 # Fields that an object's annotation has from the Scene.
@@ -127,9 +127,14 @@ def pointer_annotation(frame: SceneFrame, camera: Camera) -> PointerAnnotation |
     )
 
 
-def observer_annotations(frame: SceneFrame, ground: StageGround | None) -> list[ObserverAnnotation]:
-    """What each observer of a frame sees. Raises AssetError for a mesh that can't be read or is no person."""
-    found = []
+def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnotation]:
+    """What each observer of a frame sees, the same in all views.
+
+    Raises:
+        StageError: the stage can't be read.
+        AssetError: a mesh can't be read, or is no person.
+    """
+    found, ground = [], load_stage(scene.stage).ground
     for one in frame.observers:
         person = frame.objects[one.index - 1]
         eye = eye_camera(person)
@@ -157,7 +162,12 @@ def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, 
 
 
 def annotate(
-    scene: Scene, frame: SceneFrame, view: SceneView, passes: Passes, layers: Sequence[Layer] | None = None
+    scene: Scene,
+    frame: SceneFrame,
+    view: SceneView,
+    passes: Passes,
+    layers: Sequence[Layer] | None = None,
+    observers: Sequence[ObserverAnnotation] | None = None,
 ) -> FrameAnnotation:
     """The annotation of one image, at the size of its passes.
 
@@ -165,6 +175,7 @@ def annotate(
 
     Args:
         layers: of `object_layers`, None to draw them.
+        observers: of `observer_annotations`, None to compute them.
 
     Raises:
         RenderError: the id pass contains an id without an object in the frame.
@@ -194,5 +205,5 @@ def annotate(
             for item, alone in zip(frame.objects, layers, strict=True)
         ],
         pointer=pointer_annotation(frame, camera),
-        observers=observer_annotations(frame, stage.ground),
+        observers=observer_annotations(scene, frame) if observers is None else list(observers),
     )

@@ -11,6 +11,7 @@ from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, 
 from diorama.render.compiler.constraints import claims_of
 from diorama.render.compiler.layout import Layout, lay_out, lay_out_piles
 from diorama.render.compiler.looks import with_look
+from diorama.render.compiler.observers import check_gazes
 from diorama.render.compiler.render_key import content_seed
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
@@ -110,10 +111,12 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
 
     Raises:
         CompileError: no layout satisfies a frame within the bounds of the stage.
+        SpecError: an observer of a Scene does not look at its target.
         AssetError: an asset is missing or outside the roots.
         StageError: the stage does not exist.
     """
     if isinstance(spec, Scene):
+        check_gazes(spec)
         size = (spec.settings.width, spec.settings.height)
         frames = tuple(fit_frame(frame, size, settings, spec.settings) for frame in spec.frames)
         return spec.model_copy(update={"settings": settings, "frames": frames})

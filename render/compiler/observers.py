@@ -6,10 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.meshes import load_mesh
+from diorama.render.geometry.observer import eye_camera
 from diorama.render.geometry.person import gaze_at
 from diorama.render.geometry.rotation import Vec, rounded
+from diorama.scene_specs.language.diagnostics import path_text, preview_json
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.scene import Scene
+
+# How far the gaze of a given Scene may miss its target, degrees; compiled gazes are rounded to 0.0001.
+_MOST_MISS_DEG = 0.1
 
 
 def with_poses(items: Sequence[Item], locations: Mapping[int, Vec]) -> list[Item]:
@@ -35,3 +44,28 @@ def _posed(item: Item, location: Vec | None, named: Mapping[str, Vec]) -> Item:
     if not gaze.possible:
         return item
     return replace(item, shape=gaze.shape, rotation_deg=(0.0, 0.0, turn), looks_at=None)
+
+
+def check_gazes(scene: Scene) -> None:
+    """Check that each observer of a given or edited Scene looks at what its `looks_at` says.
+
+    Raises:
+        SpecError: a gaze misses its target by more than 0.1 degrees.
+        AssetError: the mesh of a person can't be read.
+    """
+    for number, frame in enumerate(scene.frames):
+        locations = {item.name: item.location for item in frame.objects}
+        for index, one in enumerate(frame.observers):
+            eye = eye_camera(frame.objects[one.index - 1])
+            target = locations[one.looks_at] if isinstance(one.looks_at, str) else one.looks_at
+            away = np.subtract(target, eye.location)
+            aside, ahead = np.linalg.norm(np.cross(eye.forward, away)), np.dot(eye.forward, away)
+            miss = math.degrees(math.atan2(aside, ahead))
+            if miss > _MOST_MISS_DEG:
+                raise spec_error(
+                    f"found {preview_json(one.looks_at)}, which the gaze misses by {miss:.1f} degrees; "
+                    f"allowed: at most {_MOST_MISS_DEG}",
+                    "change the shape and rotation_deg of the person, too, or change the spec, where poses follow",
+                    episode=scene.id,
+                    path=path_text(("frames", number, "observers", index, "looks_at")),
+                )

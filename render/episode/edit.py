@@ -1,8 +1,9 @@
 """Edits of a stored episode: the Scene that --set, --unset, --set-scene, --recompile and --seed produce.
 
-An edit of a spec compiles the spec again. An edit of a Scene changes the Scene alone: nothing is compiled, and only the
-form is checked. In a Scene, an object also accepts the words of a spec (`color=blue`, `size=large`, `material=metal`);
-the fields that depend on them (linear color, scale, height) follow.
+An edit of a spec compiles the spec again. An edit of a Scene changes the Scene alone: nothing is compiled. The only
+checks are of the form, and that observers still look at their targets. In a Scene, an object also accepts the words of
+a spec (`color=blue`, `size=large`, `material=metal`); the fields that depend on them (linear color, scale, height)
+follow.
 
 A path such as `frames[0].objects[1].color` has steps: a key (`.color`), a position (`[1]`), the name of a list item
 (`[b]`), or `[+]` for a new item. Keys with other characters than letters, digits, `_`, `$` and `-` are quoted:
@@ -133,6 +134,8 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
             # An earlier change may have left another type there; parsing reports it below.
             if isinstance(before, dict) and isinstance(item, dict):
                 _update_dependents(item, before, str(path[4]), load_stage(scene.stage), option)
+        if value is REMOVED and len(path) == 4 and (path[0], path[2]) == ("frames", "objects"):
+            _remove_observer(edited["frames"][path[1]], path[3])
         _renumber(edited)
         document = edited
     found = _parse_edited(document, option)
@@ -150,22 +153,25 @@ def _parse_edited(document: Any, option: str) -> Any:
         raise SpecError(diagnostics) from error
 
 
+def _remove_observer(frame: dict[str, Any], position: Step) -> None:
+    """Remove the observer whose object was removed from a position, before the others are renumbered."""
+    for one in _dicts(frame.get("observers")):
+        if isinstance(position, int) and one.get("index") == position + 1:
+            frame["observers"].remove(one)
+
+
 def _renumber(document: dict[str, Any]) -> None:
     """Number instance ids from 1 in the order of the objects, also after an object was added or removed."""
     for frame in _dicts(document.get("frames")):
-        pointer = frame.get("pointer")
-        old = pointer.get("index") if isinstance(pointer, dict) else None
-        people = {one.get("index"): one for one in _dicts(frame.get("observers"))}
-        if people:
-            present = [item.get("index") for item in _dicts(frame.get("objects"))]
-            frame["observers"] = [
-                {**people[old_number], "index": number}
-                for number, old_number in enumerate(present, 1)
-                if old_number in people
-            ]
-        for number, item in enumerate(_dicts(frame.get("objects")), start=1):
-            if isinstance(pointer, dict) and item.get("index") == old:
-                frame["pointer"] = {**pointer, "index": number}
+        items = _dicts(frame.get("objects"))
+        old = [item.get("index") for item in items]
+        numbers = {index: number for number, index in enumerate(old, 1) if type(index) is int}
+        # Of two objects with the same id, the one that did not move has it; the other is new.
+        numbers |= {number: number for number, index in enumerate(old, 1) if index == number}
+        for one in _dicts([frame.get("pointer"), *_dicts(frame.get("observers"))]):
+            if type(one.get("index")) is int:
+                one["index"] = numbers.get(one["index"], one["index"])
+        for number, item in enumerate(items, 1):
             item["index"] = number
 
 

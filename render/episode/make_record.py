@@ -13,7 +13,7 @@ import numpy as np
 
 from diorama.render import __version__
 from diorama.render.annotations import annotate
-from diorama.render.annotations.annotate import object_layers
+from diorama.render.annotations.annotate import object_layers, observer_annotations
 from diorama.render.annotations.encode import encode_extra, encode_png
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
@@ -87,6 +87,8 @@ def make_record(
     images = []
     device = ""
     for frame in scene.frames:
+        observers = observer_annotations(scene, frame)
+        watch.lap("annotate")
         for view in frame.views:
             passes = renderer.render(scene, frame, view)
             _check_passes(key.renderer, passes, frame, scene.settings)
@@ -95,7 +97,7 @@ def make_record(
             layers = object_layers(scene, frame, view, scene.settings.width, scene.settings.height)
             if not keep_implausible:
                 check_image(scene, frame, view, passes, layers, key.renderer)
-            annotation = annotate(scene, frame, view, passes, layers)
+            annotation = annotate(scene, frame, view, passes, layers, observers)
             watch.lap("annotate")
             images.append(_encoded(frame, view, passes, annotation))
             watch.lap("encode")

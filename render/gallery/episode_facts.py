@@ -14,6 +14,7 @@ from typing import Any
 from diorama.render.annotations.image_views import store_views
 from diorama.render.draw.overlay import color_of
 from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.questions.expressions import expressions
@@ -172,7 +173,7 @@ def _text(value: Any) -> str | None:
 
 def description(item: ObjectAnnotation) -> str:
     """Describe an object by those of size, color, material and shape that have names: `small red metal cube`."""
-    words = (item.size, item.color, item.material, item.shape)
+    words = (item.size, item.color, item.material, kind_of(item.shape))
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
@@ -181,6 +182,7 @@ def caption(truth: FrameAnnotation) -> str:
     pointer = truth.pointer
     items = objects_of(truth)
     visible = [item for item in items if item.visible_pixels > 0]
+    named = {item.name: f"the {description(item)}" for item in items}
     parts = [_listed(visible) if len(visible) <= _MAX_NAMED else _counted(visible)]
     hidden = len(items) - len(visible)
     if hidden:
@@ -188,12 +190,11 @@ def caption(truth: FrameAnnotation) -> str:
     if pointer is not None:
         # The shape hand_left is a left hand.
         kinds = (" ".join(item.shape.split("_")[::-1]) for item in truth.objects if item.name == pointer.name)
-        targets = (description(item) for item in items if item.name == pointer.target)
-        kind, target = next(kinds, "pointer"), next(targets, pointer.target)
-        parts.append(f"{_article(kind)} points at the {target}")
+        target = named.get(pointer.target, f"the {pointer.target}")
+        parts.append(f"{_article(next(kinds, 'pointer'))} points at {target}")
     for one in truth.observers:
-        looked_at = "a point" if not isinstance(one.looks_at, str) else one.looks_at
-        parts.append(f"{one.name} looks at {looked_at}")
+        target = named.get(one.looks_at, one.looks_at) if isinstance(one.looks_at, str) else "a point"
+        parts.append(f"{one.name} looks at {target}")
     text = "; ".join(parts)
     return text[:1].upper() + text[1:] + "."
 
@@ -206,7 +207,7 @@ def _listed(items: Sequence[ObjectAnnotation]) -> str:
 
 
 def _counted(items: Sequence[ObjectAnnotation]) -> str:
-    counts = Counter(item.shape.replace("_", " ") for item in items)
+    counts = Counter(kind_of(item.shape).replace("_", " ") for item in items)
     shapes = ", ".join(f"{shape} ({count})" for shape, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
     return f"{len(items)} objects: {shapes}"
 

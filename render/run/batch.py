@@ -226,7 +226,7 @@ class Batch:
                 try:
                     compile_episode(decision.episode, decision.settings, self.options.asset_roots)
                     self.summary.would_replace += decision.kind == "replace"
-                except CompileError as error:
+                except (CompileError, SpecError) as error:
                     self.summary.failed.append(Failure.of(error, decision.episode.id))
                 progress.advance(seconds=time.monotonic() - start)
                 progress.tick()

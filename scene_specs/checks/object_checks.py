@@ -285,10 +285,11 @@ def random_diagnostics(
     # The compiler names drawn objects `object-<index>`, like objects without a name.
     first = len(frame.objects)
     drawn = {f"object-{first + k}" for k in range(most)}
-    for index, item in enumerate(frame.objects):
-        if item.name in drawn:
-            problem = f"found {preview_json(item.name)}, the name of an object that random_objects draws"
-            yield PathDiagnostic((*at[:-1], "objects", index, "name"), problem, "names are unique")
+    for field in ("objects", "observers"):
+        for index, item in enumerate(getattr(frame, field)):
+            if item.name in drawn:
+                problem = f"found {preview_json(item.name)}, the name of an object that random_objects draws"
+                yield PathDiagnostic((*at[:-1], field, index, "name"), problem, "names are unique")
     if more.distinct and stage is not None:
         yield from _too_many_distinct(frame.objects, more, fewest, stage, at)
     if stage is not None and stage.ground is not None:

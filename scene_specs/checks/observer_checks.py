@@ -43,13 +43,17 @@ def observer_diagnostics(
 
 
 def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiagnostic]:
-    """Report observers of a Scene that are no people, or look at an object that it does not have."""
-    people = [item.index for item in frame.objects if is_person(item.shape)]
-    names = [item.name for item in frame.objects]
+    """Report observers of a Scene that are no people of their own, are tilted, or look at themselves or at nothing."""
+    people = {item.index: item for item in frame.objects if is_person(item.shape)}
     for index, one in enumerate(frame.observers):
-        if one.index not in people:
-            known = ", ".join(map(str, people)) or "none, as no object of this frame is a person"
+        known = ", ".join(map(str, people)) or "none, as no other object of this frame is a person"
+        person = people.pop(one.index, None)
+        if person is None:
             yield unexpected((*at, index, "index"), one.index, known)
+        elif person.rotation_deg[:2] != (0.0, 0.0):
+            path = (*at[:-1], "objects", one.index - 1, "rotation_deg")
+            yield unexpected(path, person.rotation_deg, "[0, 0, any angle], as observers stand upright")
+        names = [item.name for item in frame.objects if item.index != one.index]
         if isinstance(one.looks_at, str) and one.looks_at not in names:
             yield unexpected(
                 (*at, index, "looks_at"), one.looks_at, ", ".join(names), did_you_mean(one.looks_at, names)

@@ -212,7 +212,7 @@ class PointerSpec(SpecModel):
 
 
 class ObserverSpec(SpecModel):
-    """A person on the ground who looks at something; in annotations an object, behind all others.
+    """A person on the ground who looks at something; in annotations an object, listed after all other objects.
 
     Attributes:
         looks_at: name of an object of the frame, or a point, Blender units.

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import pytest
 
 from diorama.render.annotations import annotate
-from diorama.render.api import compile_spec
-from diorama.render.episode.edit import REMOVED, change_scene
-from diorama.render.geometry.observer import HALF_VIEW_DEG, eye_camera
+from diorama.render.api import compile_spec, render_scene
+from diorama.render.episode.edit import REMOVED, Assignment, change_scene
+from diorama.render.episode.make_record import make_record
+from diorama.render.geometry.observer import HALF_VIEW_DEG, eye_camera, seen_by
 from diorama.render.model.errors import CompileError, SpecError
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.language.rendered import FrameAnnotation
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.language.scene import Scene, SceneObject
+from tests import factories
 
 ITEMS: list[dict[str, Any]] = [{"name": "a", "size": "large"}, {"name": "b"}]
 
@@ -77,6 +80,30 @@ def test_what_is_outside_of_the_view_is_not_seen() -> None:
         assert truth_of(scene.to_json()).observers[0].visible == {"a": expected}
 
 
+def test_what_observers_see_is_computed_once_per_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched: list[str] = []
+
+    def counted(person: SceneObject, *others: Any) -> dict[str, float]:
+        watched.append(person.name)
+        return seen_by(person, *others)
+
+    # The package has a function of the same name as the module.
+    monkeypatch.setattr(import_module("diorama.render.annotations.annotate"), "seen_by", counted)
+    views, rules = (
+        [{"name": "left", "yaw_deg": 40}, {"name": "right"}],
+        [{"in_frame": False}, {"min_visible_pixels": 0}],
+    )
+    scene = compiled({"name": "Ann", "looks_at": "b"}, views=views, constraints=rules)
+    first, second = (image.truth for image in render_scene(scene, renderer=FakeRenderer()))
+    assert watched == ["Ann"]
+    job = factories.make_job(scene.model_dump(mode="json"))
+    images = make_record(FakeRenderer(), scene, job, scene.settings).images
+    assert watched == ["Ann", "Ann"]
+    expected = truth_of(scene.to_json()).observers
+    assert [*first.observers] == [*second.observers] == [*expected]
+    assert [[*image.annotation.observers] for image in images] == [[*expected]] * 2
+
+
 def test_the_rest_of_a_frame_does_not_depend_on_its_observers() -> None:
     """Objects keep their looks, and a frame without observers its bytes; the number of objects keeps the observer's."""
     without, other = compiled(), compiled({"name": "Ann", "looks_at": "b"})
@@ -96,6 +123,10 @@ def test_the_rest_of_a_frame_does_not_depend_on_its_observers() -> None:
             r"observers\[0\].location.*outside the area",
         ),
         ({"observers": [{"name": "a", "looks_at": "b"}]}, "the name of another object"),
+        (
+            {"observers": [{"name": "object-2", "looks_at": "b"}], "random_objects": {"count": 1}},
+            r"observers\[0\].name: found \"object-2\", the name of an object that random_objects draws",
+        ),
         ({"observers": [{"name": "Ann", "looks_at": "b", "color": "rde"}]}, "did you mean 'red'"),
         ({"observers": [{"name": "Ann", "looks_at": "b", "size": "tiny"}]}, "size"),
         ({"observers": [{"name": "Ann", "looks_at": "b"}], "pointer": {"target": "a"}}, "in a frame with a pointer"),
@@ -124,7 +155,44 @@ def test_an_edited_scene_keeps_its_observers() -> None:
     edited = change_scene(scene, [(("frames", 0, "objects", "Ann"), REMOVED), (("frames", 0, "objects", "a"), REMOVED)])
     (ben,) = edited.frames[0].observers
     assert edited.frames[0].objects[ben.index - 1].name == "Ben"
-    with pytest.raises(SpecError, match=r"observers\[0\].looks_at: found \"b\"; allowed: a, Ann"):
+    with pytest.raises(SpecError, match=r"observers\[0\].looks_at: found \"b\"; allowed: a, Ben"):
         change_scene(scene, [(("frames", 0, "objects", "b"), REMOVED)])
     with pytest.raises(SpecError, match=r"observers\[0\].index: found 1; allowed: 3, 4"):
         change_scene(scene, [(("frames", 0, "observers", 0, "index"), 1)])
+
+
+@pytest.mark.parametrize("value", [99, "x", [1], None, 1.5])
+def test_an_index_that_no_object_has_is_refused_and_drops_no_observer(value: Any) -> None:
+    scene = compiled({"name": "Ann", "looks_at": "b"})
+    with pytest.raises(SpecError, match=r"observers\[0\].index"):
+        change_scene(scene, [(("frames", 0, "observers", 0, "index"), value)])
+
+
+def test_the_number_of_another_object_moves_no_observer() -> None:
+    scene = compiled({"name": "Ann", "looks_at": "b"})
+    ann, first = scene.frames[0].objects[-1], scene.frames[0].objects[0].model_dump(mode="json")
+    copied = {**first, "name": "c", "index": ann.index}
+    for path, value in ((("objects", "+"), copied), (("objects", "a", "index"), 3), (("objects", "Ann", "index"), 7)):
+        edited = change_scene(scene, [(("frames", 0, *path), value)])
+        assert edited.frames[0].observers == scene.frames[0].observers
+
+
+def test_a_scene_whose_observer_looks_elsewhere_is_refused() -> None:
+    """What moves the gaze and the target alike is allowed, and what the compiler made."""
+    scene = compiled({"name": "Ann", "looks_at": "b"}, {"name": "Ben", "looks_at": [0, 0, 1]})
+    at = ("frames", 0)
+    ann, b = scene.frames[0].objects[2], scene.frames[0].objects[1]
+    assert compile_spec(scene) == scene
+    refused: list[tuple[list[Assignment], str]] = [
+        ([((*at, "observers", 1, "index"), 3)], r"observers\[1\].index: found 3; allowed: 4"),
+        ([((*at, "observers", 0, "looks_at"), "Ann")], r"looks_at: found \"Ann\"; allowed: a, b, Ben"),
+        ([((*at, "objects", "Ann", "rotation_deg"), [90, 0, 0])], r"objects\[2\].rotation_deg.*stand upright"),
+        ([((*at, "objects", "b", "location"), [*np.add(b.location, (0.1, 0.1, 0))])], "the gaze misses by"),
+        ([((*at, "objects", "Ann", "rotation_deg"), ann.rotation_deg[2] + 1)], "the gaze misses by"),
+        ([((*at, "objects", "Ann", "shape"), "person:0/60")], r"observers\[0\].looks_at: found \"b\".*misses by"),
+    ]
+    for changes, message in refused:
+        with pytest.raises(SpecError, match=message):
+            compile_spec(change_scene(scene, changes))
+    moved = [((*at, "objects", item.name, "location"), [*np.add(item.location, (0.5, -0.25, 0))]) for item in (ann, b)]
+    assert compile_spec(change_scene(scene, moved)).frames[0].observers == scene.frames[0].observers

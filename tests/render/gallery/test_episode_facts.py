@@ -54,7 +54,10 @@ def test_a_caption_says_what_is_seen_hidden_and_pointed_at() -> None:
     (image,) = rendered(
         {**POINTING, "frames": [{"objects": POINTING["frames"][0]["objects"], "observers": people}]}
     ).images
-    assert caption(image.annotation).endswith("; Ann looks at b; Ben looks at a point.")
+    text = caption(image.annotation)
+    assert text.endswith("; Ann looks at the small blue metal sphere; Ben looks at a point.")
+    assert "rubber person" in text
+    assert "person:" not in text
     (image,) = rendered(HIDING).images
     far = next(item for item in image.annotation.objects if item.name == "far")
     assert far.visible_fraction < 0.5

@@ -107,8 +107,14 @@ def test_profile_and_size_are_part_of_what_was_made(tmp_path: Path, write: Calla
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, write: Callable[..., str]) -> None:
-    found = run(write(episode("a"), episode("b")), "--dry-run", folder=tmp_path)
+    """Nor does it end at a Scene that can't be compiled, here because an observer no longer looks at its target."""
+    frame = {"objects": [{"name": "ball"}], "observers": [{"name": "Ann", "looks_at": "ball"}]}
+    spec = parse_episode(json.dumps(episode("moved", frames=[frame])))
+    scene = json.loads(compile_episode(spec, settings_for("draft", 64, 48)).to_json())
+    scene["frames"][0]["objects"][0]["location"][0] += 1
+    found = run(write(scene, episode("b")), "--dry-run", folder=tmp_path, code=1)
     assert found["todo"] == 2 and found["rendered"] == 0
+    assert [failure["episode"] for failure in found["failed"]] == ["moved"]
     assert not (tmp_path / "out.lance").exists()
 
 
