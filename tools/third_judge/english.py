@@ -327,7 +327,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield number.format("less than"), lambda _, s, t: len(s) < len(t)
     yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
     for k, name in enumerate(_NUMBERS):
-        yield f"is it true that there are not exactly {name} {{S}}", lambda _, s, k=k: len(s) != k
+        yield f"is the number of {{S}} something other than {name}", lambda _, s, k=k: len(s) != k
         for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than"):
             yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
             text = f"not counting {{X}} , are there {word} {name} {{S}}"
