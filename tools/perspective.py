@@ -7,7 +7,7 @@ words of each question, computes the eye and the gaze from the exported pose of 
 and `eye` of the asset, compares them with the exported ones, and casts rays from its eye to points on the mesh of an
 object, against the triangles of all others; left and right follow from the exported camera matrices, and from a matrix
 of its own for the eye. It trusts the exported poses. Then it tampers with every episode: two objects change places, or
-one goes behind the person. With --render, Cycles renders what N people see, and the visible pixels are compared with
+the person turns around. With --render, Cycles renders what N people see, and the visible pixels are compared with
 the stored shares; how many pixels an object has alone is computed by the rasterizer that computed the shares. Exit code
 1: an answer, eye or gaze differs, tampering is not noticed, or an image contradicts a share.
 """
@@ -116,7 +116,8 @@ def own_eye(person: dict[str, Any]) -> tuple[Floats, Floats]:
     _, y, z = eyes - neck
     around, up = np.clip(turn, -65, 65), np.clip(nod, -45, 45)
     eye = neck - y * headed(around, up) + z * headed(around, up + 90)
-    return world(eye, person), turned(headed(turn, nod), person)
+    here, ahead = world(np.array([eye, eye + headed(turn, nod)]), person)
+    return here, (ahead - here) / person["scale"]
 
 
 def headed(turn: float, nod: float) -> Floats:
@@ -125,15 +126,11 @@ def headed(turn: float, nod: float) -> Floats:
     return np.array([np.sin(around) * np.cos(up), -np.cos(around) * np.cos(up), np.sin(up)])
 
 
-def turned(points: Floats, item: dict[str, Any]) -> Floats:
-    """Return points, (..., 3), turned by the exported rotation of an object."""
-    w, *axis = item["rotation"]
-    return cast(Floats, points + 2 * np.cross(axis, np.cross(axis, points) + w * points))
-
-
 def world(points: Floats, item: dict[str, Any]) -> Floats:
-    """Return points of a mesh, (..., 3), in the world."""
-    return cast(Floats, turned(points, item) * item["scale"] + item["location"])
+    """Return points of a mesh, (N, 3), in the world, by the exported pose of an object."""
+    w, *axis = item["rotation"]
+    turned = points + 2 * np.cross(axis, np.cross(axis, points) + w * points)
+    return cast(Floats, turned * item["scale"] + item["location"])
 
 
 def judged(facts: dict[str, Any]) -> str:
@@ -152,8 +149,8 @@ def judged(facts: dict[str, Any]) -> str:
         fits = [words[k] for k in "ab" if words[k].endswith(words["kind"]) and share_seen(facts, words[k]) > 0.5]
         return fits[0] if len(fits) == 1 else ""
     away = {name: np.array(one["location"]) - eye for name, one in objects.items() if len(name.split()) == 2}
-    near: dict[str, float] = {name: float(one @ person["gaze"] / np.linalg.norm(one)) for name, one in away.items()}
-    return max(near, key=lambda name: near[name])
+    turned: dict[str, float] = {name: float(one @ person["gaze"] / np.linalg.norm(one)) for name, one in away.items()}
+    return max(turned, key=lambda name: turned[name])
 
 
 def pictured(facts: dict[str, Any]) -> str:
@@ -221,13 +218,11 @@ def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
 
 
 def tampered(facts: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
-    """Return facts for which the stored answer is wrong: objects change places, or one goes behind the person."""
+    """Return facts for which the stored answer is wrong: objects change places, or the person turns around."""
     facts = deepcopy(facts)
     objects, (person,) = {one["name"]: one for one in facts["objects"]}, facts["observers"]
     if truth["answer"] == "yes":
-        (x, y, _), (u, v, _) = person["eye"], person["gaze"]
-        away, one = 4 / np.hypot(u, v), objects[truth["asked"][0]]
-        one["location"] = [x - away * u, y - away * v, one["location"][2]]
+        person["gaze"] = [-part for part in person["gaze"]]
         return facts
     if truth["name"] in ("level-1", "level-2"):
         # What is looked at is seen. And from the eye, the object is then on the other side of it.

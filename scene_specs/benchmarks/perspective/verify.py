@@ -74,9 +74,8 @@ class _Measured:
     def _from_gaze(self, name: str) -> float:
         """Angle of the middle of an object from the gaze, degrees."""
         away = self._away(name)
-        return math.degrees(
-            math.acos(max(-1.0, min(1.0, sum(map(mul, self._observer.gaze, away)) / math.hypot(*away))))
-        )
+        cosine = sum(map(mul, self._observer.gaze, away)) / math.hypot(*away)
+        return math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
     def _away(self, name: str) -> Vector3:
         x, y, z = map(sub, self._objects[name].location, self._observer.eye)
