@@ -2,12 +2,14 @@
 
     python -m tools perspective [--count 250] [--seed 1] [--split test] [--render 0]
 
-Compares the answers of `render-specs perspective` with those of this judge, which shares no geometry with generator,
-proof and annotations: it reads the words of each question, and casts rays from the exported eye to points on the mesh
-of an object, against the triangles of all others; left and right follow from the exported camera matrices, and from a
-matrix of its own for the eye. Then it tampers with every episode: another answer, or two objects change places. With
---render, Cycles renders what N people see, and the visible pixels are compared with the stored shares. Exit code 1: an
-answer differs, tampering is not noticed, or an image contradicts a share.
+Compares the answers of `render-specs perspective` with those of this judge, which has geometry of its own: it reads the
+words of each question, computes the eye and the gaze from the exported pose of the person and from the points `neck`
+and `eye` of the asset, compares them with the exported ones, and casts rays from its eye to points on the mesh of an
+object, against the triangles of all others; left and right follow from the exported camera matrices, and from a matrix
+of its own for the eye. It trusts the exported poses. Then it tampers with every episode: two objects change places, or
+the person turns around. With --render, Cycles renders what N people see, and the visible pixels are compared with
+the stored shares; how many pixels an object has alone is computed by the rasterizer that computed the shares. Exit code
+1: an answer, eye or gaze differs, tampering is not noticed, or an image contradicts a share.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ FORMS = {
     "director": r"I like that (?P<kind>\w+)\..*one of: (?P<a>\w+ \w+), (?P<b>\w+ \w+)\.",
     "facing": r"Which object does \w+ look at\?",
 }
-WRONG = ("different answers", "tampered, not noticed", "shares that images contradict")
+WRONG = ("different answers", "different eyes or gazes", "tampered, not noticed", "shares that images contradict")
 # Points of a mesh to which rays are cast.
 POINTS = 100
 # Lens of a square view of 120 degrees for a sensor of 36 mm.
@@ -57,7 +59,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--count", type=positive, default=250, help="episodes per task")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--split", default="test")
-    parser.add_argument("--render", type=int, default=0, help="views to render with Cycles")
+    parser.add_argument("--render", type=positive, default=0, help="views to render with Cycles, default none")
 
 
 def main(options: Namespace) -> int:
@@ -74,9 +76,9 @@ def main(options: Namespace) -> int:
             if (answers := (judged(facts), pictured(facts) if task == "level-2" else "")) != stored:
                 found["different answers"] += 1
                 tqdm.write(f"{scene.id}: stored {stored}, judged {answers}")
-            changed, claimed = tampered(facts, truth, rng)
+            found["different eyes or gazes"] += facts["differs"]
             found["tampered"] += 1
-            found["tampered, not noticed"] += judged(changed) == claimed
+            found["tampered, not noticed"] += judged(tampered(facts, truth)) == truth["answer"]
             images.append((scene, facts))
     if options.render:
         with closing(make_renderer("cycles", "cpu", 2)) as renderer:
@@ -88,13 +90,47 @@ def main(options: Namespace) -> int:
 
 
 def exported(scene: Scene) -> dict[str, Any]:
-    """Return what an export has of an episode: the words, the annotation, and the outlines of the Scene."""
+    """Return what an export has of an episode: the words, the annotation, and the outlines of the Scene.
+
+    The eye and gaze of the person are replaced by the judge's own; `differs` says whether that changes them.
+    """
     frame, view = scene.frames[0], scene.frames[0].views[0]
     annotation = annotate(scene, frame, view, FakeRenderer().render(scene, frame, view))
     image = SimpleNamespace(name=frame.name, frame=frame.name, annotation=annotation)
     (item,) = items(cast(RenderedEpisode, SimpleNamespace(scene=scene, images=[image])))
     outlines = {one.name: one.outline.model_dump() for one in frame.objects if one.outline is not None}
-    return {"text": item.parts[-1].text, "outlines": outlines, **annotation.model_dump(mode="json")}
+    facts = {"text": item.parts[-1].text, "outlines": outlines, **annotation.model_dump(mode="json")}
+    (person,) = facts["observers"]
+    eye, gaze = own_eye(next(one for one in facts["objects"] if one["name"] == person["name"]))
+    differs = not np.allclose([eye, gaze], [person["eye"], person["gaze"]], atol=1e-3)
+    person |= {"eye": eye.tolist(), "gaze": gaze.tolist()}
+    return {**facts, "differs": differs}
+
+
+def own_eye(person: dict[str, Any]) -> tuple[Floats, Floats]:
+    """Return the point between the eyes of a person, and the unit vector of the gaze, both in the world, (3,)."""
+    turn, nod = (float(angle) for angle in person["shape"].removeprefix("person:").split("/"))
+    with np.load(Path(diorama.assets.__path__[0]) / "meshes" / "person.npz") as mesh:
+        neck, eyes = mesh["anchor_neck"], (mesh["anchor_eye_left"] + mesh["anchor_eye_right"]) / 2
+    # See docs/shapes.md: the head turns and nods by at most this; without a pose, the face is towards -Y.
+    _, y, z = eyes - neck
+    around, up = np.clip(turn, -65, 65), np.clip(nod, -45, 45)
+    eye = neck - y * headed(around, up) + z * headed(around, up + 90)
+    here, ahead = world(np.array([eye, eye + headed(turn, nod)]), person)
+    return here, (ahead - here) / person["scale"]
+
+
+def headed(turn: float, nod: float) -> Floats:
+    """Return the unit vector of a direction, of angles in degrees: to the left of -Y, and up."""
+    around, up = np.radians([turn, nod])
+    return np.array([np.sin(around) * np.cos(up), -np.cos(around) * np.cos(up), np.sin(up)])
+
+
+def world(points: Floats, item: dict[str, Any]) -> Floats:
+    """Return points of a mesh, (N, 3), in the world, by the exported pose of an object."""
+    w, *axis = item["rotation"]
+    turned = points + 2 * np.cross(axis, np.cross(axis, points) + w * points)
+    return cast(Floats, turned * item["scale"] + item["location"])
 
 
 def judged(facts: dict[str, Any]) -> str:
@@ -150,9 +186,7 @@ def triangles(item: dict[str, Any], outlines: dict[str, Any]) -> Floats:
     else:
         with np.load(Path(diorama.assets.__path__[0]) / "shapes" / f"{item['shape']}.npz") as mesh:
             points, faces = mesh["vertices"].astype(float), mesh["triangles"]
-    w, *axis = item["rotation"]
-    turned = points + 2 * np.cross(axis, np.cross(axis, points) + w * points)
-    return cast(Floats, (turned * item["scale"] + item["location"])[faces])
+    return cast(Floats, world(points, item)[faces])
 
 
 def share_seen(facts: dict[str, Any], name: str) -> float:
@@ -183,21 +217,21 @@ def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def tampered(facts: dict[str, Any], truth: dict[str, Any], rng: random.Random) -> tuple[dict[str, Any], str]:
-    """Return other facts, or the same ones, with an answer that is wrong for them."""
-    if truth["name"] == "level-1" or rng.random() < 0.5:
-        return facts, rng.choice([option for option in truth["options"] if option != truth["answer"]])
+def tampered(facts: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
+    """Return facts for which the stored answer is wrong: objects change places, or the person turns around."""
     facts = deepcopy(facts)
-    objects = {one["name"]: one for one in facts["objects"]}
-    pair = [truth["answer"], next(option for option in truth["options"] if option != truth["answer"])]
-    if truth["name"] == "level-2":
-        # Seen from the eye, the object is then on the other side of the one that is looked at.
-        (person,) = facts["observers"]
-        pair = [truth["asked"][0], truth["of"]]
-        person["looks_at"] = truth["of"]
+    objects, (person,) = {one["name"]: one for one in facts["objects"]}, facts["observers"]
+    if truth["answer"] == "yes":
+        person["gaze"] = [-part for part in person["gaze"]]
+        return facts
+    if truth["name"] in ("level-1", "level-2"):
+        # What is looked at is seen. And from the eye, the object is then on the other side of it.
+        pair = [truth["asked"][0], person["looks_at"]]
+    else:
+        pair = [truth["answer"], next(option for option in truth["options"] if option != truth["answer"])]
     one, two = (objects[name] for name in pair)
     one["location"], two["location"] = two["location"], one["location"]
-    return facts, truth["answer"]
+    return facts
 
 
 def seen_differently(renderer: Renderer, scene: Scene, facts: dict[str, Any]) -> Counter[str]:

@@ -20,8 +20,12 @@ _ROUNDS = 25
 
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
-    """Yield edits that move the observer; the question stays. Refused: places from which the answer is not clear."""
-    for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS if change == "observer" else 0)):
+    """Yield edits that move the observer; the question stays. Refused: other changes, and unclear places."""
+    refused = verify_spec(data) if change == "observer" else "contrasts of perspective move the observer only"
+    if refused:
+        yield Edit(data, 0, (), None, None, refused)
+        return
+    for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS)):
         task = edit.data["task"]
         found = answers(Truth.model_validate(task), Layout.of(edit.data["frames"][0]))
         if isinstance(found, str):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective import Options
-from diorama.scene_specs.benchmarks.perspective.sight import HIGH, LONG, THICK, Layout, body_of, gap
+from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout, body_of, gap
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
@@ -27,7 +27,6 @@ _AREA, _MIDDLE, _DISTANCE, _SIZE = 2.8, 1.2, 11.0, 0.85
 _TRIES = 20
 # Least distance between bodies on the ground.
 _APART = 0.2
-_CORNERS = [[-LONG, -THICK], [LONG, -THICK], [LONG, THICK], [-LONG, THICK]]
 
 
 def generate(options: Options) -> Iterator[dict[str, Any]]:
@@ -72,7 +71,7 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int) -> dict[str, Any
          "size": 0.35, "rotation_deg": _between(rng, 0, 360)}
         for color, shape in zip(colors, kinds, strict=False)
     ]  # fmt: skip
-    screen = {"name": SCREEN, "shape": {"polygon": _CORNERS, "height": HIGH}, "color": "gray", "material": "matte",
+    screen = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray", "material": "matte",
               "size": 1.0, "rotation_deg": _between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
     yaw, up = math.radians(_between(rng, 9, 89)), math.radians(_between(rng, 36, 46))

@@ -17,6 +17,7 @@ Point3 = tuple[float, float, float]
 NECK, AHEAD, ABOVE, WIDE = 1.14, 0.335, 0.46, 0.76
 # Half the length of the screen, half its thickness, and its height, which is more than that of any eyes.
 LONG, THICK, HIGH = 1.3, 0.1, 1.9
+CORNERS = [[-LONG, -THICK], [LONG, -THICK], [LONG, THICK], [-LONG, THICK]]
 # Angle from the gaze up to which an object is in view, and from which it is behind the person; between the two, people
 # see something from the corner of the eye. Degrees.
 VIEW, BEHIND = 57.0, 108.0
@@ -134,7 +135,7 @@ class Layout(NamedTuple):
         far = math.hypot(*away)
         size = math.hypot(self.bodies[name].radius, self.bodies[name].height / 2)
         cosine = sum(map(mul, gaze, away)) / (far * math.hypot(*gaze))
-        return math.degrees(math.acos(min(cosine, 1.0))), math.degrees(math.asin(min(size / far, 1.0)))
+        return math.degrees(math.acos(max(-1.0, min(cosine, 1.0)))), math.degrees(math.asin(min(size / far, 1.0)))
 
     def _free(self, name: str, eye: Point3, half: float, least: float) -> bool:
         """Return whether lines from an eye to the middle of a body, and to `half` beside it, keep clear of all else."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from diorama.scene_specs.language.spec import SpecModel
 
 TaskName = Literal["level-1", "level-2", "director", "facing"]
 SCREEN = "screen"
+_ASKED: dict[TaskName, int] = {"level-1": 1, "level-2": 1, "director": 2, "facing": 0}
 
 
 class Truth(SpecModel):
@@ -36,3 +37,10 @@ class Truth(SpecModel):
     options: tuple[str, ...]
     answer: str
     egocentric: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _asks(self) -> Truth:
+        if not len(self.asked) == len({*self.asked}) == _ASKED[self.name]:
+            found = ", ".join(self.asked) or "none"
+            raise ValueError(f"asked: expected different objects, {_ASKED[self.name]} for {self.name}; found {found}")
+        return self

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from diorama.scene_specs.benchmarks.perspective.form import form_problem
 from diorama.scene_specs.benchmarks.perspective.sight import Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.diagnostics import option_problems
@@ -73,7 +74,8 @@ class _Measured:
     def _from_gaze(self, name: str) -> float:
         """Angle of the middle of an object from the gaze, degrees."""
         away = self._away(name)
-        return math.degrees(math.acos(min(1.0, sum(map(mul, self._observer.gaze, away)) / math.hypot(*away))))
+        cosine = sum(map(mul, self._observer.gaze, away)) / math.hypot(*away)
+        return math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
     def _away(self, name: str) -> Vector3:
         x, y, z = map(sub, self._objects[name].location, self._observer.eye)
@@ -82,12 +84,20 @@ class _Measured:
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
+    if problem := form_problem(data):
+        return problem
     (frame,) = data["frames"]
-    return _problem(data.get("task"), Layout.of(frame), {item["name"]: _called(item) for item in frame["objects"]})
+    called = {item["name"]: _called(item) for item in frame["objects"]}
+    try:
+        return _problem(data.get("task"), Layout.of(frame), called)
+    except ArithmeticError:
+        return "the camera or the person is at, or straight above, what it looks at"
 
 
 def verify_record(episode: RenderedEpisode) -> str:
     """Return why the stored truth contradicts what was measured; "" if it does not."""
+    if (counts := [len(one.annotation.observers) for one in episode.images]) != [1]:
+        return f"expected one image with one observer; found these numbers of observers per image: {counts}"
     (image,) = episode.images
     called = {item.name: _called(item.model_dump()) for item in image.annotation.objects}
     return _problem(episode.scene.task, _Measured(image.annotation), called)
