@@ -28,7 +28,7 @@ from diorama.scene_specs.questions.program import (
     program_json,
     spoken,
 )
-from diorama.scene_specs.questions.rules import Judge
+from diorama.scene_specs.questions.rules import Judge, reads_well
 from diorama.scene_specs.questions.sampling import Draws, Sampler
 from diorama.scene_specs.questions.view import CLEVR_VALUES, MIN_PIXELS, ImageView
 
@@ -244,7 +244,7 @@ class Questioner:
                     tally.idle[family] += 1
                     break
                 text = self._grammar.text_of(one, name, lexicon, choose)
-                if not self._nested and not (is_plain(text) and all(j.reads_well(one) for j in image.judges)):
+                if not self._nested and not (is_plain(text) and reads_well(one)):
                     tally.nested[family] += 1
                     break
                 if {read for _, read in self._grammar.readings(text, lexicon)} != {one}:

@@ -13,7 +13,7 @@ from functools import cache, partial
 from itertools import combinations
 from typing import Any
 
-from diorama.scene_specs.questions.grammar import filtered, split
+from diorama.scene_specs.questions.grammar import split
 from diorama.scene_specs.questions.program import (
     NOUNS,
     QUANTIFIERS,
@@ -126,28 +126,6 @@ class Judge:
         found = tuple(one.outcome(program) for one in (self.executor, *self._others))
         return None if any(isinstance(one, PresuppositionError) for one in found) else found
 
-    def reads_well(self, program: Node) -> bool:
-        """Whether a plain sentence names no object twice, nor one beside others of its words.
-
-        "Other large things" are said only beside a large thing, not in a comparison, and no reference leads on from
-        "the other thing".
-        """
-        steps = [*program.steps()]
-        named = [step for step in steps if step.output == "object"]
-        single = {step.inputs[0] for step in named if step.op == "unique"}
-        if len({*named}) < len(named) or any(single & {*step.inputs} for step in steps if step.op != "unique"):
-            return False
-        for filters, base in map(split, steps):
-            referent = base.inputs[0] if base.inputs else base
-            if base.op.startswith(("same_", "differ_")):
-                alike = self.executor.outcome(filtered(SCENE, filters))
-                unclear = isinstance(alike, PresuppositionError) or len(program.inputs) > 1
-                if unclear or not alike >> self.executor.run(referent) & 1:
-                    return False
-            elif base.op == "relate" and split(referent.inputs[0])[1].op.startswith("same_"):
-                return False
-        return True
-
     def _evidence(self, program: Node) -> Any:
         """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
         if program.output == "boolean":
@@ -212,6 +190,27 @@ def shortened(node: Node) -> Iterator[Node]:
         yield from node.inputs
     elif op in ("extreme", "nearest"):
         yield Node("unique", None, node.inputs[:1])
+
+
+def reads_well(program: Node) -> bool:
+    """Whether a plain sentence names no object twice, nor one beside others of its words.
+
+    "Other large things" are said only beside "the large ...", not in a comparison, and no reference leads on from
+    "the other thing".
+    """
+    steps = [*program.steps()]
+    named = [step for step in steps if step.output == "object"]
+    single = {step.inputs[0] for step in named if step.op == "unique"}
+    if len({*named}) < len(named) or any(single & {*step.inputs} for step in steps if step.op != "unique"):
+        return False
+    for filters, base in map(split, steps):
+        referent = base.inputs[0] if base.inputs else base
+        if base.op.startswith(("same_", "differ_")):
+            if len(program.inputs) > 1 or not {*filters} <= {*split(referent.inputs[0])[0]}:
+                return False
+        elif base.op == "relate" and split(referent.inputs[0])[1].op.startswith("same_"):
+            return False
+    return True
 
 
 def gives_away(program: Node) -> bool:

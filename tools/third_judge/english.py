@@ -311,7 +311,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
         yield text.format("fewer than half"), _at_least(3, lambda yes, total: yes < total - yes)
     yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
     yield "is it true that few of the {S} are {P}", _vague(True)
-    for text in ("are many of the {S} {P}", "of the {S} , are many {P}"):
+    for text in ("are many of the {S} {P}", "is it true that many of the {S} are {P}"):
         yield text, _vague(False)
     yield "is it true that not many of the {S} are {P}", _opposite(_vague(False))
     yield "are there only {S} {P}", _only
@@ -327,7 +327,6 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield number.format("less than"), lambda _, s, t: len(s) < len(t)
     yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
     for k, name in enumerate(_NUMBERS):
-        yield f"is the number of {{S}} something other than {name}", lambda _, s, k=k: len(s) != k
         for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than"):
             yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
             text = f"not counting {{X}} , are there {word} {name} {{S}}"

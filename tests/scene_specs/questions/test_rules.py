@@ -9,7 +9,7 @@ from diorama.scene_specs.questions.captions import scene_graph
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import PresuppositionError, parse_program
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
-from diorama.scene_specs.questions.rules import Judge, gives_away, shortened
+from diorama.scene_specs.questions.rules import Judge, gives_away, reads_well, shortened
 from diorama.scene_specs.questions.view import RECOGNIZABLE, falling
 from tests.scene_specs.questions.images import stacked, touching, view
 
@@ -99,7 +99,7 @@ def test_questions_that_give_the_answer_away(data: Any) -> None:
         (["larger", thing(("shape", "cylinder")), ["unique", ["relate", "left", thing(("shape", "cylinder"))]]], False),
         (["equal_integer", *(["count", part] for part in (["filter_shape", "cylinder", SCENE],
                                                           ["relate", "left", thing(("shape", "cylinder"))]))], False),
-        # Other cylinders than the blue sphere, or than the cylinder.
+        # Other cylinders than the blue thing, or than the cylinder.
         (["count", ["filter_shape", "cylinder", ["same_color", thing(("color", "blue"))]]], False),
         (["count", ["filter_shape", "cylinder", ["same_color", thing(("shape", "cylinder"))]]], True),
         (["less_than", ["count", ["same_color", thing(("shape", "cylinder"))]], ["count", SCENE]], False),
@@ -107,7 +107,7 @@ def test_questions_that_give_the_answer_away(data: Any) -> None:
     ],
 )  # fmt: skip
 def test_what_reads_well(data: Any, well: bool) -> None:
-    assert Judge(stacked()).reads_well(parse_program(data)) == well
+    assert reads_well(parse_program(data)) == well
 
 
 def test_each_step_is_left_out_once() -> None:
