@@ -1,4 +1,4 @@
-"""Answer questions about what people see from their words and exported annotations.
+"""Answer questions about what people see by a geometry of its own.
 
     python -m tools perspective [--count 250] [--seed 1] [--split test] [--render 0]
 

@@ -256,8 +256,8 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
 
 @main.command(epilog=opt.FILES_HELP)
 @click.option(
-    "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True,
-    help="What differs within a pair; repeatable, for one pair per change.",
+    "--change", "changes", type=click.Choice(_CHANGES), multiple=True, required=True, metavar="NAME",
+    help=f"What differs within a pair; repeatable, for one pair per change: {', '.join(_CHANGES)}.",
 )  # fmt: skip
 @opt.number(
     "--chain",

@@ -15,6 +15,7 @@ from diorama.render.annotations.image_views import store_views
 from diorama.render.draw.overlay import color_of
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.model_names import kind_of
+from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.rendered import FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.questions.expressions import expressions
@@ -171,9 +172,14 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
+def _kind(shape: str) -> str:
+    """A person's shape names its pose, too."""
+    return kind_of(shape) if is_person(shape) else shape
+
+
 def description(item: ObjectAnnotation) -> str:
     """Describe an object by those of size, color, material and shape that have names: `small red metal cube`."""
-    words = (item.size, item.color, item.material, kind_of(item.shape))
+    words = (item.size, item.color, item.material, _kind(item.shape))
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
@@ -207,7 +213,7 @@ def _listed(items: Sequence[ObjectAnnotation]) -> str:
 
 
 def _counted(items: Sequence[ObjectAnnotation]) -> str:
-    counts = Counter(kind_of(item.shape).replace("_", " ") for item in items)
+    counts = Counter(_kind(item.shape).replace("_", " ") for item in items)
     shapes = ", ".join(f"{shape} ({count})" for shape, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
     return f"{len(items)} objects: {shapes}"
 
