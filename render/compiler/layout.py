@@ -43,14 +43,14 @@ class Layout:
         restarts: number of discarded layouts.
         refused: constraint -> candidates that it rejected.
         pointer: with location and rotation; None without one.
-        items: all objects, with the poses of observers; empty for piles.
+        items: all objects with the poses of observers, or the first object of each pile.
     """
 
     locations: tuple[Vec, ...]
     restarts: int
     refused: dict[str, int]
-    pointer: Item | None = None
-    items: tuple[Item, ...] = ()
+    pointer: Item | None
+    items: tuple[Item, ...]
 
 
 def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground2) -> Iterator[str]:
@@ -169,7 +169,8 @@ def _search(
                 hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not failed and not hidden and (placer is None or pointer is not None):
-                    return Layout(locations, tried + row, refused, pointer)
+                    posed_items = tuple(posed.get(k, item) for k, item in enumerate(items))
+                    return Layout(locations, tried + row, refused, pointer, posed_items)
                 for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():
@@ -232,7 +233,7 @@ def lay_out(
     if piles is not None:
         piles.check(layout.locations)
     _check_ground(layout, items, rules, camera, stage)
-    return replace(layout, items=tuple(with_poses(items, dict(enumerate(layout.locations)))))
+    return layout
 
 
 def lay_out_piles(

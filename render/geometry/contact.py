@@ -276,7 +276,9 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
     pairs = [*permutations(range(len(bodies)), 2)]
     standing: list[list[int]] = [[] for _ in bodies]
     carried = set()
-    apart = {(a, b): gap(bodies[a].outline, bodies[b].outline) for a, b in combinations(range(len(bodies)), 2)}
+    apart = {}
+    for a, b in combinations(range(len(bodies)), 2):
+        apart[a, b] = apart[b, a] = gap(bodies[a].outline, bodies[b].outline)
     for a, b in pairs:
         one, other = bodies[a], bodies[b]
         space, rests, leans = floor_of(other, one), rests_on(other, one), leans_on(other, one)
@@ -284,16 +286,16 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
             standing[b].append(a)
         if rests or leans or (space is not None and abs(other.low - space.floor) <= TOUCH):
             carried |= {(a, b), (b, a)}
-        way = apart[min(a, b), max(a, b)]
-        holds = {"on": rests, "in": space is not None, "leaning": leans, "near": way <= NEAR, "far": way >= FAR}
+        near, far = apart[a, b] <= NEAR, apart[a, b] >= FAR
+        holds = {"on": rests, "in": space is not None, "leaning": leans, "near": near, "far": far}
         for relation, true in holds.items():
             if true:
                 table[relation][names[a]].append(names[b])
     for a, b in pairs:
-        near = apart[min(a, b), max(a, b)] <= TOUCH
+        close = apart[a, b] <= TOUCH and bodies[a].upright and bodies[b].upright
         if b in _below(a, standing):
             table["under"][names[a]].append(names[b])
-        if (a, b) in carried or (near and bodies[a].upright and bodies[b].upright and beside(bodies[a], bodies[b])):
+        if (a, b) in carried or (close and beside(bodies[a], bodies[b])):
             table["touching"][names[a]].append(names[b])
     table["between"] = {}
     for a, b in combinations(range(len(bodies)), 2):

@@ -43,7 +43,7 @@ def observer_diagnostics(
 
 
 def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiagnostic]:
-    """Report observers of a Scene that are no people of their own, are tilted, or look at themselves or at nothing."""
+    """Report observers of a Scene that are not people, are the same person, are tilted, or have no target."""
     people = {item.index: item for item in frame.objects if is_person(item.shape)}
     for index, one in enumerate(frame.observers):
         known = ", ".join(map(str, people)) or "none, as no other object of this frame is a person"

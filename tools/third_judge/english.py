@@ -263,9 +263,9 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield "what is the number of {S}", lambda _, s: len(s)
     for name in ("size", "color", "material", "shape"):
         yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
-        for words, result in (("does any other {{S}} have", True), ("is it true that no other {{S}} has", False)):
+        for words, result in (("does any other {S} have", True), ("is it true that no other {S} has", False)):
             yield (
-                f"{words.format()} the same {name} as {{X}}",
+                f"{words} the same {name} as {{X}}",
                 lambda self, s, x, n=name, r=result: bool(s & self.alike(n, x) - {x}) == r,
             )
         yield (
