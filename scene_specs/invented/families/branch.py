@@ -124,7 +124,8 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
         x, y = (radius * cosine * (1 + flat))[:, None], (radius * sine * (1 - flat))[:, None]
         rings.append(middle + x * across + y * _cross(along, across))
     points = np.concatenate([*rings, (end + turned * (thick * 1.75))[None]])
-    return np.maximum(points, [-np.inf, -np.inf, 0.05])
+    floored: Floats = np.maximum(points, [-np.inf, -np.inf, 0.05])
+    return floored
 
 
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
