@@ -18,6 +18,8 @@ from diorama.render.store.selection import chosen_ids
 Files = Mapping[str, bytes]
 # format_version, episode_id and IDENTITY_COLUMNS of a stored episode.
 Identity = Mapping[str, Any]
+# Episodes that a process writes at once.
+_PART = 128
 
 
 class FolderExport(Export):
@@ -50,7 +52,9 @@ class FolderExport(Export):
     def run(self) -> None:
         """Write the folders that are missing."""
         rows = self.store.scan(["episode_id", *IDENTITY_COLUMNS], batch_size=8192)
-        self._identities = {row["episode_id"]: {"format_version": self.version, **row} for row in rows}
+        self._identities: dict[str, Identity] = {
+            row["episode_id"]: {"format_version": self.version, **row} for row in rows
+        }
         self._owners: dict[Path, str] = {}
         missing = []
         for episode_id in chosen_ids(self.store, self.options):
@@ -60,7 +64,8 @@ class FolderExport(Export):
                     continue
                 self.report.skipped += 1
             self.progress(1)
-        write_records(self.store, missing, self._write, self.out, self.report, self.progress)
+        parts = [{key: self._identities[key] for key in missing[k : k + _PART]} for k in range(0, len(missing), _PART)]
+        self.write_parts(parts, [*map(len, parts)], type(self)._write_all)
 
     def _is_missing(self, episode_id: str) -> bool:
         folder = below(self.out, self.folder_of(episode_id))
@@ -93,6 +98,10 @@ class FolderExport(Export):
             return {}
         except OSError as error:
             raise FileConflictError(f"{error.filename} can't be read: {error.strerror or error}") from error
+
+    def _write_all(self, identities: dict[str, Identity]) -> None:
+        self._identities = identities
+        write_records(self.store, [*identities], self._write, self.out, self.report, self.progress)
 
     def _write(self, record: EpisodeRecord) -> bool:
         name, overwrite = self.folder_of(record.episode_id), self.options.overwrite

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from diorama.render.export._image_files import split_of
 from diorama.render.export.hub import check_hub_splits, question_rows
 from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported
 from diorama.render.export.publish import DESCRIPTION, is_published
+from diorama.render.io.atomic_output import below
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.items.scores import items_maker
 from diorama.render.model.errors import ConflictError, StoreError
@@ -83,6 +86,7 @@ class ShardExport(Export):
         planned = self._plan()
         self.progress(len(self.report.failed))
         self._drop_others(planned)
+        missing = []
         for shard in planned:
             if self._has(shard):
                 self.report.skipped += len(shard.ids)
@@ -95,7 +99,10 @@ class ShardExport(Export):
                 self.report.differing.append(str(error))
                 self.progress(len(shard.ids))
             else:
-                self._write(shard)
+                missing.append(shard)
+        # Which questions follow depends on those before.
+        sizes = [len(shard.ids) if self._items is None else 0 for shard in missing]
+        self.write_parts(missing, sizes, type(self)._write, self._keep)
         if not self.report.differing:
             files = self.side_files(dict(sorted(self.written.shards.items())))
             self.written.put({name: text for name, text in files.items() if name not in kept})
@@ -156,10 +163,26 @@ class ShardExport(Export):
             raise ConflictError(f"{path} holds other episodes than the store")
         self.written.check(shard.name)
 
-    def _write(self, shard: Shard) -> None:
+    def _write(self, shard: Shard) -> tuple[str, int]:
+        """Return the temporary file with a shard's episodes, and their number."""
+        path = below(self.out, shard.name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
+            os.close(handle)
+            try:
+                return name, self.write(Path(name), shard, self._samples(shard))
+            except BaseException:
+                Path(name).unlink()
+                raise
+        except OSError as error:
+            raise StoreError(f"{path}: writing failed: {error}") from error
+
+    def _keep(self, shard: Shard, made: tuple[str, int]) -> None:
+        name, samples = made
         try:
             with self.written.replacing(shard.name) as temporary:
-                samples = self.write(temporary, shard, self._samples(shard))
+                Path(name).replace(temporary)
                 size = temporary.stat().st_size
             sha256 = self.written.sha256(shard.name)
             self.written.shards[shard.name] = WrittenShard(

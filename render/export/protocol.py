@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from diorama.render.io.atomic_output import FileConflictError, output_lock, remove_leftovers
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import ConflictError, DioramaError, StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.processes import map_in_processes
 from diorama.render.store.selection import Selection, iter_valid_records, listed
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
@@ -23,6 +24,10 @@ from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 # The columns that tell whether an exported episode is the stored one.
 IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
+# Below this many episodes, starting other processes takes longer than the export.
+MIN_PARALLEL = 1024
+_DIED = "a process that exported it died, possibly out of memory; run the export again, and it will continue"
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +64,11 @@ class ExportReport:
     differing: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+
+    def add(self, part: ExportReport) -> None:
+        """Add the report of a part of the export."""
+        for name, value in vars(part).items():
+            setattr(self, name, getattr(self, name) + value)
 
     def error(self) -> DioramaError | None:
         """The error that the command ends with, if any; all other episodes were exported."""
@@ -113,10 +123,43 @@ class Export:
         """Write everything. Raises as Exporter."""
         raise NotImplementedError
 
+    def write_parts(
+        self,
+        parts: Sequence[_Part],
+        sizes: Sequence[int],
+        write: Callable[[Any, _Part], Any],
+        kept: Callable[[_Part, Any], None] = lambda part, result: None,
+    ) -> None:
+        """Write parts of the episodes, many of them in a process per core: each file of a part is in no other part.
+
+        Args:
+            sizes: episodes of each part.
+            write: a method of the class, called with an export that has a report of its own, and a part.
+            kept: called in this process with each part and its result, in order.
+        """
+        if sum(sizes) < MIN_PARALLEL:
+            for part in parts:
+                kept(part, write(self, part))
+            return
+        work = partial(_write_part, type(self), self.out, self.options, write)
+        done = map_in_processes(self.store, work, parts, None, False, _DIED)
+        for part, size, (report, result) in zip(parts, sizes, done, strict=True):
+            self.report.add(report)
+            kept(part, result)
+            self.progress(size)
+
     @cached_property
     def written(self) -> WrittenFiles:
         """The record of the files that a later export may replace."""
         return WrittenFiles(self.out, self.store, self.options.overwrite)
+
+
+def _write_part(
+    kind: type[Export], out: Path, options: ExportOptions, write: Callable[[Any, _Part], Any], store: Any, part: _Part
+) -> tuple[ExportReport, Any]:
+    export = kind(store, out, options, lambda episodes: None)
+    result = write(export, part)
+    return export.report, result
 
 
 def write_records(

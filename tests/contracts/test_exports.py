@@ -17,7 +17,7 @@ import lance
 import pytest
 from PIL import Image
 
-from diorama.render.export import format_of
+from diorama.render.export import _episode_folders, format_of, protocol
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.model.record import EpisodeRecord
@@ -97,6 +97,22 @@ def test_damaged_episodes_are_named_and_the_others_exported(store: LanceStore, t
     assert report.exported == 4
     assert isinstance(report.error(), StoreError)
     assert damaged in str(report.error())
+
+
+@pytest.mark.parametrize("name", ["folder", "webdataset"])
+def test_several_processes_write_the_same(
+    store: LanceStore, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = records(name)[2].episode_id
+    lance.dataset(store.url).update({"sha256": "'00'"}, where=f"episode_id = '{damaged}'")
+    store.refresh()
+    sharded = ExportOptions(shard_size=2) if name == "webdataset" else ExportOptions()
+    one = run(store, name, tmp_path / "one", sharded)
+    monkeypatch.setattr(protocol, "MIN_PARALLEL", 1)
+    monkeypatch.setattr(_episode_folders, "_PART", 2)
+    assert run(store, name, tmp_path / "two", sharded) == one
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert unfinished(tmp_path / "two") == []
 
 
 @EACH
