@@ -172,7 +172,8 @@ def check(
         fine = f"; {counted(result.episodes, 'episode')} without errors" if result.episodes else ""
         log.info("%s%s%s", counted(len(diagnostics), "error"), fine, unverified_note)
         raise SpecError(diagnostics)
-    click.echo(f"{counted(result.episodes, 'episode')}, no errors{unverified_note}")
+    proved = ", all proved" if prove and not result.unverified else ""
+    click.echo(f"{counted(result.episodes, 'episode')}, no errors{proved}{unverified_note}")
 
 
 _RESOLVING = (opt.profile(), opt.size(), opt.asset_root, opt.shapenet)

@@ -213,7 +213,7 @@ class PositionsExecutor:
         return inside and higher and self._items[of].truth.shape in CONTAINERS
 
     def _leaned_on(self, index: int) -> int | None:
-        """What a tilted object leans on: of what its box meets, the nearest to which its top is inclined."""
+        """What a tilted object leans on: of what its box meets within 60 degrees of where it inclines, the nearest."""
         place, turns = self._items[index].truth.location, self._items[index].truth.rotation_deg
         roll, tilt, yaw = map(math.radians, turns)
         x, y = math.sin(tilt) * math.cos(roll), -math.sin(roll)
@@ -224,9 +224,11 @@ class PositionsExecutor:
             if all(a[0] <= b[1] + CONTACT and b[0] <= a[1] + CONTACT for a, b in pairs):
                 there = self._items[k].truth.location
                 away = (there[0] - place[0], there[1] - place[1])
-                ahead[k] = away[0] * x + away[1] * y
-        found = [k for k in ahead if ahead[k] > 0 and math.hypot(x, y) > _TILTED]
-        return min(found, key=lambda k: ahead[k], default=None)
+                along = away[0] * x + away[1] * y
+                # What only stands beside it is not ahead.
+                if along > 0.5 * math.hypot(*away) * math.hypot(x, y) and math.hypot(x, y) > _TILTED:
+                    ahead[k] = along
+        return min(ahead, key=lambda k: ahead[k], default=None)
 
     @cached_property
     def _carriers(self) -> dict[int, frozenset[int]]:

@@ -112,7 +112,9 @@ def _even(asked: Iterable[Asked]) -> Counter[str]:
     """How many episodes to keep of each group and answer."""
     turns: dict[tuple[str, ...], Iterator[str]] = {}
     found = Counter[str]()
-    for group, count in Counter(one._replace(answer="") for one in asked).items():
+    # Plug-ins may return lists.
+    groups = Counter(one._replace(answer="", answers=tuple(one.answers)) for one in asked)
+    for group, count in groups.items():
         share, rest = divmod(count, len(group.answers))
         turn = turns.setdefault(group.answers, cycle(group.answers))
         due = [*group.answers * share, *islice(turn, rest)]

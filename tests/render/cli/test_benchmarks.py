@@ -176,7 +176,7 @@ def test_wrong_options(acme: Path, arguments: tuple[object, ...], problem: str) 
 
 
 def test_specs_are_verified(specs: Path, tmp_path: Path) -> None:
-    assert run("check", "--prove", specs).stdout == "3 episodes, no errors\n"
+    assert run("check", "--prove", specs).stdout == "3 episodes, no errors, all proved\n"
     wrong = tmp_path / "wrong.jsonl"
     run("acme", "--count", 2, "--wrong", "--out", wrong)
     result = run("check", "--prove", wrong)

@@ -262,7 +262,7 @@ def test_pixels_of_an_antialiased_picture_are_mixed_and_not_compared() -> None:
 
 def test_what_was_rendered_is_proved_by_the_command(base: Path) -> None:
     done = CliRunner().invoke(main, ["check", "--prove", "--store", str(base / "s.lance")])
-    assert (done.exit_code, done.output) == (0, "12 episodes, no errors\n")
+    assert (done.exit_code, done.output) == (0, "12 episodes, no errors, all proved\n")
 
 
 def test_words_and_tensors_are_those_of_the_training_scripts(base: Path) -> None:

@@ -67,7 +67,7 @@ def test_contexts(tmp_path: Path) -> None:
     ]
     assert "| shapenet | attributes | medium | 3 |" in run("similarity", file).output
     assert json.loads(run("similarity", file, "--json").output)[0]["differences"] == {"2": 18}
-    assert check(file).output == "3 episodes, no errors\n"
+    assert check(file).output == "3 episodes, no errors, all proved\n"
     spec = json.loads(file.read_text().splitlines()[0])
     spec["task"]["descriptions"].reverse()
     file.write_text(json.dumps(spec))
@@ -75,7 +75,7 @@ def test_contexts(tmp_path: Path) -> None:
 
 
 def test_truth_is_measured(base: Path) -> None:
-    assert check("--store", base / "s.lance").output == f"{len(CONTEXTS)} episodes, no errors\n"
+    assert check("--store", base / "s.lance").output == f"{len(CONTEXTS)} episodes, no errors, all proved\n"
 
 
 def test_games(base: Path) -> None:

@@ -36,7 +36,7 @@ def test_one_alone_is_as_among_others(file: Path) -> None:
 
 def test_proofs(file: Path, tmp_path: Path) -> None:
     good = run("check", "--prove", file)
-    assert (good.exit_code, good.output) == (0, "30 episodes, no errors\n")
+    assert (good.exit_code, good.output) == (0, "30 episodes, no errors, all proved\n")
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     answers = specs[3]["task"]["answers"]
     answers[-1] = "false" if answers[-1] == "true" else "true"

@@ -40,7 +40,7 @@ def test_default_counts(tmp_path: Path) -> None:
 
 def test_proofs(file: Path, tmp_path: Path) -> None:
     good = run("check", "--prove", file)
-    assert (good.exit_code, good.output) == (0, "18 episodes, no errors\n")
+    assert (good.exit_code, good.output) == (0, "18 episodes, no errors, all proved\n")
     specs = [json.loads(line) for line in file.read_text().splitlines()]
     task = specs[4]["task"]
     task["answer"] = next(option for option in task["options"] if option != task["answer"])
