@@ -12,9 +12,12 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode. The rule `egocentric` answers from the camera's point of view."""
     truth, say = Truth.model_validate(episode.scene.task), prompts(__name__)
-    (image,) = episode.images
+    # The photograph is the truth of a second view.
+    image, *_ = episode.images
     words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of}
-    words |= {"asked": truth.asked[0], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
+    words |= (
+        {"asked": truth.asked[0], "other": truth.asked[-1], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
+    )
     parts = (
         Part(say["start"].format(**words)),
         Part(image=image.name),
