@@ -22,6 +22,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from contextlib import closing
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -87,7 +88,7 @@ def main(options: Namespace) -> int:
         drawn = Counter[str]()
         for number in tqdm(numbers, desc=task):
             spec = perspective_spec(options.seed, options.split, task, number, drawn)
-            scene = compile_spec(spec, "draft", (320, 240))
+            scene = compile_spec(spec, "draft", (64, 48))
             facts = exported(scene)
             found += checked(scene, facts)
             images += [(scene, facts)] if (task, number) in rendered else []
@@ -221,14 +222,25 @@ def triangles(item: dict[str, Any], outlines: dict[str, Any]) -> Floats:
         count = len(corners)
         points = np.concatenate([np.c_[corners, np.full(count, z)] for z in (-half, half)])
         around = [(k, (k + 1) % count) for k in range(count)]
-        faces = np.array(
-            [face for a, b in around for face in ((a, b, count + b), (a, count + b, count + a))]
-            + [(count, count + k, count + k + 1) for k in range(1, count - 1)]
-        )
+        # What comes in at the top goes out at a side.
+        faces = np.array([face for a, b in around for face in ((a, b, count + b), (a, count + b, count + a))])
     else:
-        with np.load(Path(diorama.assets.__path__[0]) / "shapes" / f"{item['shape']}.npz") as mesh:
-            points, faces = mesh["vertices"].astype(float), mesh["triangles"]
+        points, faces = mesh_of(item["shape"])
     return cast(Floats, world(points, item)[faces])
+
+
+@lru_cache
+def mesh_of(shape: str) -> tuple[Floats, NDArray[np.int32]]:
+    """Return the points, (N, 3), and triangles, (T, 3), of a shape of Diorama."""
+    with np.load(Path(diorama.assets.__path__[0]) / "shapes" / f"{shape}.npz") as mesh:
+        return mesh["vertices"].astype(float), mesh["triangles"]
+
+
+def facing(eye: Floats, corners: Floats) -> Floats:
+    """Return those of some triangles (T, 3, 3) whose outside is towards an eye."""
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    found: Floats = corners[((corners[:, 0] - eye) * normals).sum(axis=1) < 0]
+    return found
 
 
 def share_seen(facts: dict[str, Any], name: str) -> float:
@@ -236,15 +248,12 @@ def share_seen(facts: dict[str, Any], name: str) -> float:
     (person,) = facts["observers"]
     eye, gaze = np.array(person["eye"]), np.array(person["gaze"])
     others = [one for one in facts["objects"] if one["name"] != person["name"]]
-    solids = {one["name"]: triangles(one, facts["outlines"]) for one in others}
-    own = solids.pop(name)
-    middles = own.mean(axis=1)
-    facing = middles[((middles - eye) * np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])).sum(axis=1) < 0]
-    points = facing[:: max(len(facing) // POINTS, 1)]
-    away = points - eye
+    # Solids hide by the sides that are towards the eye.
+    solids = {one["name"]: facing(eye, triangles(one, facts["outlines"])) for one in others}
+    middles = solids.pop(name).mean(axis=1)
+    away = middles[:: max(len(middles) // POINTS, 1)] - eye
     ahead = away @ gaze / np.linalg.norm(away, axis=1) > -0.17
-    hiders = np.concatenate([*solids.values()])
-    return float(np.mean(ahead & ~meet(eye, away, hiders)))
+    return float(np.mean(ahead & ~meet(eye, away, np.concatenate([*solids.values()]))))
 
 
 def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
