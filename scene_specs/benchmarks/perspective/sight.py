@@ -142,7 +142,9 @@ class Layout(NamedTuple):
         """Return on which side of another object an object is in a photograph; "" if that is not clear."""
         camera = self.photo()
         photo = self._replace(camera=tuple(camera["location"]), look_at=tuple(camera["look_at"]))
-        return photo.camera_side(name, of)
+        side = photo.camera_side(name, of)
+        # What is clear for the person is clear in an image that is wider than others, too.
+        return side if side == self.side(name, of) else ""
 
     def beside_gaze(self, name: str) -> bool | None:
         """Return whether the gaze passes an object at a distance; None if it may be looked at."""
