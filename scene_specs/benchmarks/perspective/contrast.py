@@ -22,9 +22,8 @@ _ROUNDS = 25
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits that move the observer; the question stays. Refused: other changes, and unclear places."""
-    refused = verify_spec(data) if change == "observer" else "contrasts of perspective move the observer only"
-    if is_photographed(data.get("task")):
-        refused = "contrasts of perspective move no second camera"
+    fits = change == "observer" and not is_photographed(data.get("task"))
+    refused = verify_spec(data) if fits else "contrasts of perspective move the observer only, and no second camera"
     if refused:
         yield Edit(data, 0, (), None, None, refused)
         return

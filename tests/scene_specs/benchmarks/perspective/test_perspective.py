@@ -188,7 +188,7 @@ def test_contrasts_move_the_observer_only() -> None:
     with pytest.raises(ContrastError, match="no contrast of its size: contrasts of perspective move the observer only"):
         contrast_scenes(spec, settings_for("draft", 64, 48), ContrastOptions("size"))
     spec = EpisodeSpec.model_validate(spec_of("second-view", 0))
-    with pytest.raises(ContrastError, match="move no second camera"):
+    with pytest.raises(ContrastError, match="and no second camera"):
         contrast_scenes(spec, settings_for("draft", 64, 48), ContrastOptions("observer"))
 
 
