@@ -23,6 +23,8 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
         Part(image=image.name),
         Part(say[truth.name].format(**words)),
     )
-    groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"}
+    # Where the camera's answer is always the same one, or any, the group would tell the right one, or nothing.
+    sides = len(truth.egocentric) == 1 and truth.name != "level-1"
+    groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"} if sides else {}
     yield Item(0, truth.name, parts, truth.options, truth.answer, int(say["version"]), groups=groups,
                key=truth.name, rules={"egocentric": truth.egocentric})  # fmt: skip

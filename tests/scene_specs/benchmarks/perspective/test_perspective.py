@@ -230,6 +230,8 @@ def test_questions_name_the_frame_of_reference(task: TaskName) -> None:
     assert "{" not in text
     assert ("from" in item.parts[-1].text.lower()) == (task != "facing")
     assert {*item.rules} == {"egocentric"}
+    # Of level-1, being right for the camera is the answer "yes".
+    assert {*item.groups} == ({"egocentric"} if task in ("level-2", "second-view") else set())
 
 
 @pytest.mark.parametrize(("task", "number"), [("level-1", 2), ("level-2", 0)])
