@@ -28,6 +28,8 @@ def form_problem(data: dict[str, Any]) -> str:
         return f"expected cameras: {count}; found {len(cameras)} of views"
     if missing := [key for key in ("location", "look_at") if not cameras[0].get(key)]:
         return f"expected {missing[0]} of the camera; found none"
+    if any(camera.get("jitter") for camera in cameras):
+        return "the geometry knows nothing of jitter"
     screens = [(item.get("shape"), item.get("size")) for item in objects if item.get("name") == SCREEN]
     if screens != [({"polygon": CORNERS, "height": HIGH}, 1)]:
         return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"

@@ -71,17 +71,15 @@ def place(
         item: as JSON data of a spec; its location is set.
         layout: of what was placed before; gets the item.
         wish: None if nothing is asked about the item.
-        drawn: counts free places of what is asked about, and those of them for which the wish is not clear.
+        drawn: counts free places of what is asked about, and those of them for which the wish is not clear. Of what is
+            to be seen, places with something on the way from the eye are not free.
     """
     name, others = item["name"], [*layout.bodies.items()]
     most, target = _MIDDLE if name == SCREEN else _AREA, name == layout.target
+    # Before anything is looked at, the person stands for its eyes.
     eye = layout.bodies[layout.person].middle if target else layout.eyes()[:2] if wish else None
     for _ in range(_TRIES):
-        spot = (
-            _spot(rng, layout, eye, wish, target)
-            if eye and wish
-            else (between(rng, -most, most), between(rng, -most, most))
-        )
+        spot = _spot(rng, layout, eye, wish, target) if eye and wish else _anywhere(rng, most)
         item["location"] = [round(value, 2) for value in spot]
         body = layout.bodies[name] = body_of(item)
         # Nothing stands between the eye and what is to be seen; the eye is inside the person's own body.
@@ -93,8 +91,9 @@ def place(
         if wish is None:
             return True
         found = wish.found(layout, name)
-        drawn["drawn"] += not target
-        drawn["near-ties"] += None in found or "" in found
+        if not target:
+            drawn["drawn"] += 1
+            drawn["near-ties"] += None in found or "" in found
         if found == wish.expected():
             return True
     return False
@@ -135,6 +134,10 @@ def _behind_screen(rng: np.random.Generator, layout: Layout, eye: Point) -> Poin
     if abs(layout.angle(layout.target, SCREEN)) > VIEW - _WITHIN or abs(sine) < 0.5:
         return None
     return _ahead(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
+
+
+def _anywhere(rng: np.random.Generator, most: float) -> Point:
+    return between(rng, -most, most), between(rng, -most, most)
 
 
 def _ahead(point: Point, turn: float, far: float) -> Point:
