@@ -1,15 +1,17 @@
 """Answer questions about what people see by a geometry of its own.
 
-    python -m tools perspective [--count 250] [--seed 1] [--split test] [--render 0]
+    python -m tools perspective [--count 250] [--first 0] [--seed 1] [--split test] [--render 0]
 
 Compares the answers of `render-specs perspective` with those of this judge, which has geometry of its own: it reads the
 words of each question, computes the eye and the gaze from the exported pose of the person and from the points `neck`
 and `eye` of the asset, compares them with the exported ones, and casts rays from its eye to points on the mesh of an
-object, against the triangles of all others; left and right follow from the exported camera matrices, and from a matrix
-of its own for the eye. It trusts the exported poses. Then it tampers with every episode: two objects change places, or
-the person turns around. With --render, Cycles renders what N people see, and the visible pixels are compared with
-the stored shares; how many pixels an object has alone is computed by the rasterizer that computed the shares. Exit code
-1: an answer, eye or gaze differs, tampering is not noticed, or an image contradicts a share.
+object, against the triangles of all others; left and right follow from the exported camera matrices, also of a
+photograph, whose camera it compares with its eye and gaze, and from a matrix of its own for the eye. It trusts the
+exported poses. Then it tampers with every episode: two objects change places, or the person turns around. With
+--render, Cycles renders what N people see, and the visible pixels are compared with the stored shares; how many pixels
+an object has alone is computed by the rasterizer that computed the shares. Exit code 1: an answer, eye or gaze differs,
+tampering is not noticed, an image contradicts a share, or more than a tenth of the free places that were drawn for what
+a question is about are near-ties.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from contextlib import closing
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -43,11 +46,24 @@ from tools.programs import positive
 Floats = NDArray[np.float64]
 FORMS = {
     "level-1": r"Can \w+ see the (?P<a>\w+ \w+) from",
-    "level-2": r"is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
+    "second-view": r"In this photograph, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
+    "level-2": r"point of view, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
     "director": r"I like that (?P<kind>\w+)\..*one of: (?P<a>\w+ \w+), (?P<b>\w+ \w+)\.",
     "facing": r"Which object does \w+ look at\?",
 }
-WRONG = ("different answers", "different eyes or gazes", "tampered, not noticed", "shares that images contradict")
+# Tasks whose answers are sides, in the image, too.
+SIDES = ("level-2", "second-view")
+# Largest share of what is drawn for a question that may be near a tie, and is not asked about.
+MOST_TIES = 0.1
+# How far the camera of a photograph is ahead of the eyes.
+PHOTO_AHEAD = 0.3
+WRONG = (
+    "different answers",
+    "different eyes or gazes",
+    "tampered, not noticed",
+    "shares that images contradict",
+    "tasks with too many near-ties",
+)
 # Points of a mesh to which rays are cast.
 POINTS = 100
 # Lens of a square view of 120 degrees for a sensor of 36 mm.
@@ -57,6 +73,7 @@ LENS = 10.392305
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the tool."""
     parser.add_argument("--count", type=positive, default=250, help="episodes per task")
+    parser.add_argument("--first", type=int, default=0, help="number of the first episode")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--split", default="test")
     parser.add_argument("--render", type=positive, default=0, help="views to render with Cycles, default none")
@@ -64,29 +81,45 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Print what was found; return the exit code."""
-    found, rng, images = Counter[str](), random.Random(options.seed), []
+    found, images, numbers = Counter[str](), [], range(options.first, options.first + options.count)
+    episodes = [(task, number) for task in TASKS for number in numbers]
+    rendered = {*random.Random(options.seed).sample(episodes, min(options.render, len(episodes)))}
     for task in TASKS:
-        for number in tqdm(range(options.count), desc=task):
-            scene = compile_spec(perspective_spec(options.seed, options.split, task, number), "draft", (320, 240))
+        drawn = Counter[str]()
+        for number in tqdm(numbers, desc=task):
+            spec = perspective_spec(options.seed, options.split, task, number, drawn)
+            scene = compile_spec(spec, "draft", (64, 48))
             facts = exported(scene)
-            truth = cast(dict[str, Any], scene.task)
-            found[f"{task}: episodes"] += 1
-            found[f"{task}: right from the camera"] += truth["egocentric"] == [truth["answer"]]
-            stored = truth["answer"], truth["egocentric"][0] if task == "level-2" else ""
-            if (answers := (judged(facts), pictured(facts) if task == "level-2" else "")) != stored:
-                found["different answers"] += 1
-                tqdm.write(f"{scene.id}: stored {stored}, judged {answers}")
-            found["different eyes or gazes"] += facts["differs"]
-            found["tampered"] += 1
-            found["tampered, not noticed"] += judged(tampered(facts, truth)) == truth["answer"]
-            images.append((scene, facts))
+            found += checked(scene, facts)
+            images += [(scene, facts)] if (task, number) in rendered else []
+        found += Counter({f"{task}: {name}": count for name, count in drawn.items()})
+        found["tasks with too many near-ties"] += drawn["near-ties"] > MOST_TIES * drawn["drawn"]
     if options.render:
         with closing(make_renderer("cycles", "cpu", 2)) as renderer:
-            for scene, facts in tqdm(rng.sample(images, min(options.render, len(images))), desc="views"):
+            for scene, facts in tqdm(images, desc="views"):
                 found += seen_differently(renderer, scene, facts)
-    for name, number in sorted(found.items()):
-        print(f"{name:34} {number:8,}")
+    for name in sorted({*found, *WRONG}):
+        print(f"{name:34} {found[name]:8,}")
     return int(any(found[name] for name in WRONG))
+
+
+def checked(scene: Scene, facts: dict[str, Any]) -> Counter[str]:
+    """Judge an episode, and the same after tampering; return counts."""
+    truth = cast(dict[str, Any], scene.task)
+    sides = truth["name"] in SIDES
+    stored = truth["answer"], truth["egocentric"][0] if sides else ""
+    if (answers := (judged(facts), pictured(facts) if sides else "")) != stored:
+        tqdm.write(f"{scene.id}: stored {stored}, judged {answers}")
+    return Counter(
+        {
+            f"{truth['name']}: episodes": 1,
+            f"{truth['name']}: right from the camera": truth["egocentric"] == [truth["answer"]],
+            "different answers": answers != stored,
+            "different eyes or gazes": facts["differs"],
+            "tampered": 1,
+            "tampered, not noticed": judged(tampered(facts, truth)) == truth["answer"],
+        }
+    )
 
 
 def exported(scene: Scene) -> dict[str, Any]:
@@ -94,8 +127,9 @@ def exported(scene: Scene) -> dict[str, Any]:
 
     The eye and gaze of the person are replaced by the judge's own; `differs` says whether that changes them.
     """
-    frame, view = scene.frames[0], scene.frames[0].views[0]
-    annotation = annotate(scene, frame, view, FakeRenderer().render(scene, frame, view))
+    frame = scene.frames[0]
+    renderer = FakeRenderer()
+    annotation, *photos = (annotate(scene, frame, view, renderer.render(scene, frame, view)) for view in frame.views)
     image = SimpleNamespace(name=frame.name, frame=frame.name, annotation=annotation)
     (item,) = items(cast(RenderedEpisode, SimpleNamespace(scene=scene, images=[image])))
     outlines = {one.name: one.outline.model_dump() for one in frame.objects if one.outline is not None}
@@ -104,6 +138,10 @@ def exported(scene: Scene) -> dict[str, Any]:
     eye, gaze = own_eye(next(one for one in facts["objects"] if one["name"] == person["name"]))
     differs = not np.allclose([eye, gaze], [person["eye"], person["gaze"]], atol=1e-3)
     person |= {"eye": eye.tolist(), "gaze": gaze.tolist()}
+    for photo in photos:
+        facts["photo"] = photo.camera.model_dump(mode="json")
+        differs |= not np.allclose(photo.camera.location, eye + PHOTO_AHEAD * gaze, atol=0.02)
+        differs |= not np.allclose(photo.camera.extrinsics[2][:3], gaze, atol=0.02)
     return {**facts, "differs": differs}
 
 
@@ -139,6 +177,8 @@ def judged(facts: dict[str, Any]) -> str:
     (person,) = facts["observers"]
     objects = {one["name"]: one for one in facts["objects"]}
     eye, target = np.array(person["eye"]), np.array(objects[person["looks_at"]]["location"])
+    if task == "second-view":
+        return pictured(facts, "photo")
     if task == "level-1":
         return "yes" if share_seen(facts, words["a"]) > 0.5 else "no"
     if task == "level-2":
@@ -153,15 +193,18 @@ def judged(facts: dict[str, Any]) -> str:
     return max(turned, key=lambda name: turned[name])
 
 
-def pictured(facts: dict[str, Any]) -> str:
-    """Return on which side of what the person looks at the other object is in the image."""
-    words = cast(re.Match[str], re.search(FORMS["level-2"], facts["text"]))
-    camera, objects = facts["camera"], {one["name"]: one["location"] for one in facts["objects"]}
-    pixels = []
+def pictured(facts: dict[str, Any], by: str = "camera") -> str:
+    """Return on which side of the other object the first one is in an image; "" if it does not show both."""
+    words = next(found for form in FORMS.values() if (found := re.search(form, facts["text"])))
+    camera, objects = facts[by], {one["name"]: one["location"] for one in facts["objects"]}
+    shares = []
     for name in (words["a"], words["b"]):
-        x, _, z = np.array(camera["intrinsics"]) @ (np.array(camera["extrinsics"]) @ [*objects[name], 1.0])[:3]
-        pixels.append(x / z)
-    return "left" if pixels[0] < pixels[1] else "right"
+        x, y, z = np.array(camera["intrinsics"]) @ (np.array(camera["extrinsics"]) @ [*objects[name], 1.0])[:3]
+        # The middle of the image is at half its size.
+        shares.append((x / z / camera["intrinsics"][0][2] / 2, y / z / camera["intrinsics"][1][2] / 2, z))
+    if not all(0 < x < 1 and 0 < y < 1 and z > 0 for x, y, z in shares):
+        return ""
+    return "left" if shares[0][0] < shares[1][0] else "right"
 
 
 def matrix(eye: Floats, target: Floats) -> Floats:
@@ -179,14 +222,25 @@ def triangles(item: dict[str, Any], outlines: dict[str, Any]) -> Floats:
         count = len(corners)
         points = np.concatenate([np.c_[corners, np.full(count, z)] for z in (-half, half)])
         around = [(k, (k + 1) % count) for k in range(count)]
-        faces = np.array(
-            [face for a, b in around for face in ((a, b, count + b), (a, count + b, count + a))]
-            + [(count, count + k, count + k + 1) for k in range(1, count - 1)]
-        )
+        # What comes in at the top goes out at a side.
+        faces = np.array([face for a, b in around for face in ((a, b, count + b), (a, count + b, count + a))])
     else:
-        with np.load(Path(diorama.assets.__path__[0]) / "shapes" / f"{item['shape']}.npz") as mesh:
-            points, faces = mesh["vertices"].astype(float), mesh["triangles"]
+        points, faces = mesh_of(item["shape"])
     return cast(Floats, world(points, item)[faces])
+
+
+@lru_cache
+def mesh_of(shape: str) -> tuple[Floats, NDArray[np.int32]]:
+    """Return the points, (N, 3), and triangles, (T, 3), of a shape of Diorama."""
+    with np.load(Path(diorama.assets.__path__[0]) / "shapes" / f"{shape}.npz") as mesh:
+        return mesh["vertices"].astype(float), mesh["triangles"]
+
+
+def facing(eye: Floats, corners: Floats) -> Floats:
+    """Return those of some triangles (T, 3, 3) whose outside is towards an eye."""
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    found: Floats = corners[((corners[:, 0] - eye) * normals).sum(axis=1) < 0]
+    return found
 
 
 def share_seen(facts: dict[str, Any], name: str) -> float:
@@ -194,15 +248,12 @@ def share_seen(facts: dict[str, Any], name: str) -> float:
     (person,) = facts["observers"]
     eye, gaze = np.array(person["eye"]), np.array(person["gaze"])
     others = [one for one in facts["objects"] if one["name"] != person["name"]]
-    solids = {one["name"]: triangles(one, facts["outlines"]) for one in others}
-    own = solids.pop(name)
-    middles = own.mean(axis=1)
-    facing = middles[((middles - eye) * np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])).sum(axis=1) < 0]
-    points = facing[:: max(len(facing) // POINTS, 1)]
-    away = points - eye
+    # Solids hide by the sides that are towards the eye.
+    solids = {one["name"]: facing(eye, triangles(one, facts["outlines"])) for one in others}
+    middles = solids.pop(name).mean(axis=1)
+    away = middles[:: max(len(middles) // POINTS, 1)] - eye
     ahead = away @ gaze / np.linalg.norm(away, axis=1) > -0.17
-    hiders = np.concatenate([*solids.values()])
-    return float(np.mean(ahead & ~meet(eye, away, hiders)))
+    return float(np.mean(ahead & ~meet(eye, away, np.concatenate([*solids.values()]))))
 
 
 def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
@@ -224,7 +275,9 @@ def tampered(facts: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
     if truth["answer"] == "yes":
         person["gaze"] = [-part for part in person["gaze"]]
         return facts
-    if truth["name"] in ("level-1", "level-2"):
+    if truth["name"] == "second-view":
+        pair = truth["asked"]
+    elif truth["name"] in ("level-1", "level-2"):
         # What is looked at is seen. And from the eye, the object is then on the other side of it.
         pair = [truth["asked"][0], person["looks_at"]]
     else:

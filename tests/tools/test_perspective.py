@@ -10,7 +10,7 @@ import pytest
 from diorama.render.api import compile_spec
 from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
 from diorama.scene_specs.benchmarks.perspective.truth import TaskName
-from tools.perspective import exported, judged, meet, own_eye, pictured, share_seen, tampered
+from tools.perspective import SIDES, exported, judged, meet, own_eye, pictured, share_seen, tampered
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -19,7 +19,7 @@ def test_the_judge_agrees_and_notices_what_is_tampered_with(task: TaskName) -> N
         spec = perspective_spec(3, "val", task, number)
         facts = exported(compile_spec(spec, "draft", (320, 240)))
         assert judged(facts) == spec["task"]["answer"]
-        if task == "level-2":
+        if task in SIDES:
             assert [pictured(facts)] == spec["task"]["egocentric"]
         assert not facts["differs"]
         assert judged(tampered(facts, spec["task"])) != spec["task"]["answer"]
@@ -30,6 +30,18 @@ def test_a_wrong_eye_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     scene = compile_spec(perspective_spec(3, "val", "facing", 0), "draft", (320, 240))
     monkeypatch.setattr("diorama.render.geometry.person._HEAD_NOD", 0.0)
     assert exported(scene)["differs"]
+
+
+def test_a_photograph_from_elsewhere_is_noticed() -> None:
+    spec = perspective_spec(3, "val", "second-view", 0)
+    spec["frames"][0]["views"][1]["location"][0] += 0.1
+    facts = exported(compile_spec(spec, "draft", (64, 48)))
+    assert facts["differs"]
+    # Turned around, it shows neither object.
+    facts["photo"]["extrinsics"] = [
+        [-x for x in row] if k in (0, 2) else row for k, row in enumerate(facts["photo"]["extrinsics"])
+    ]
+    assert judged(facts) == ""
 
 
 def test_an_eye_follows_from_the_pose() -> None:

@@ -12,15 +12,16 @@ class Options(Command):
 
     Each image shows five objects, a screen, and a person who looks at one of the objects. Answers from the camera's
     point of view are right as often as chance. Tasks: level-1 (does the person see an object), level-2 (is an object
-    left or right of another one from the person's point of view), director (which of two objects does the person
-    mean, who sees only one of them), facing (which object does the person look at), all.
+    left or right of another one from the person's point of view), second-view (is an object left or right of
+    another one in a photograph that the person takes), director (which of two objects does the person mean, who sees
+    only one of them), facing (which object does the person look at), all.
 
     Examples:
       render-specs perspective --count 100 --seed 1 --out specs.jsonl
       render-specs perspective --task level-2 --count 20 --seed 1 --out specs.jsonl
     """
 
-    task: Literal["level-1", "level-2", "director", "facing", "all"] = option(
+    task: Literal["level-1", "level-2", "second-view", "director", "facing", "all"] = option(
         "all", "Task to generate; see above.", metavar="NAME", group="Sampling"
     )
     split: Literal["train", "val", "test"] = option("train", "Split, which is part of the ids.")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from diorama.scene_specs.benchmarks.perspective.form import is_photographed
 from diorama.scene_specs.benchmarks.perspective.sight import Layout
 from diorama.scene_specs.benchmarks.perspective.truth import Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
@@ -21,7 +22,8 @@ _ROUNDS = 25
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits that move the observer; the question stays. Refused: other changes, and unclear places."""
-    refused = verify_spec(data) if change == "observer" else "contrasts of perspective move the observer only"
+    fits = change == "observer" and not is_photographed(data.get("task"))
+    refused = verify_spec(data) if fits else "contrasts of perspective move the observer only, and no second camera"
     if refused:
         yield Edit(data, 0, (), None, None, refused)
         return

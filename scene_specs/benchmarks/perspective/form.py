@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
-from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH
+import numpy as np
+
+from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
 from diorama.scene_specs.language.vocabulary import SHAPES
 
@@ -17,15 +21,34 @@ def form_problem(data: dict[str, Any]) -> str:
     people, objects = frame.get("observers") or [], frame["objects"]
     if len(people) != 1 or not isinstance(people[0]["looks_at"], str):
         return "expected one of observers, whose looks_at names an object"
-    if unknown := [key for key in ("random_objects", "pointer", "views") if frame.get(key)]:
+    if unknown := [key for key in ("random_objects", "pointer") if frame.get(key)]:
         return f"the geometry knows nothing of {unknown[0]}"
-    if missing := [key for key in ("location", "look_at") if not (frame.get("camera") or {}).get(key)]:
+    cameras, count = frame.get("views") or [frame.get("camera") or {}], 2 if is_photographed(data.get("task")) else 1
+    if len(cameras) != count:
+        return f"expected cameras: {count}; found {len(cameras)} of views"
+    if missing := [key for key in ("location", "look_at") if not cameras[0].get(key)]:
         return f"expected {missing[0]} of the camera; found none"
+    if any(camera.get("jitter") for camera in cameras):
+        return "the geometry knows nothing of jitter"
     screens = [(item.get("shape"), item.get("size")) for item in objects if item.get("name") == SCREEN]
     if screens != [({"polygon": CORNERS, "height": HIGH}, 1)]:
         return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"
     problems = (_body_problem(item, item in people) for item in (*objects, *people))
     return next(filter(None, problems), "")
+
+
+def is_photographed(task: Mapping[str, Any] | None) -> bool:
+    """Return whether the second image of an episode is what the person photographs."""
+    return (task or {}).get("name") == "second-view"
+
+
+def photo_problem(frame: Mapping[str, Any], layout: Layout) -> str:
+    """Return why the second camera of a frame, if any, is not that of the person; "" if it is."""
+    for camera in (frame.get("views") or [])[1:]:
+        for key, expected in layout.photo().items():
+            if not np.allclose(camera.get(key, math.nan), expected, rtol=0, atol=0.01):
+                return f"{key} of the second camera: expected {expected}, for {layout.person}; found {camera.get(key)}"
+    return ""
 
 
 def _body_problem(item: dict[str, Any], person: bool) -> str:

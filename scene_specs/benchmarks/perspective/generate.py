@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective import Options
-from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout, body_of, gap
+from diorama.scene_specs.benchmarks.perspective.places import Wish, between, place
+from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES
 
 ATTEMPTS = 4000
-TASKS: tuple[TaskName, ...] = ("level-1", "level-2", "director", "facing")
+TASKS: tuple[TaskName, ...] = ("level-1", "level-2", "second-view", "director", "facing")
 # Any four successive episodes from a multiple of four have one of each: the answer's place among the options, and
 # whether the camera's point of view, or nearness to the camera, leads to it.
 _CELLS = 4
 PEOPLE = ("Anna", "Ben", "Clara", "David", "Emma", "Felix", "Hanna", "Jonas")
 _COLORS = tuple(color for color in COLORS if color != "gray")
-# Half the side of the area, and of that of the screen; the distance of the camera; the size of the person.
-_AREA, _MIDDLE, _DISTANCE, _SIZE = 2.8, 1.2, 11.0, 0.85
-_TRIES = 20
-# Least distance between bodies on the ground.
-_APART = 0.2
+# The distance of the camera; the size of the person.
+_DISTANCE, _SIZE = 11.0, 0.85
 
 
 def generate(options: Options) -> Iterator[dict[str, Any]]:
@@ -36,20 +35,26 @@ def generate(options: Options) -> Iterator[dict[str, Any]]:
             yield perspective_spec(options.seed, options.split, task, number)
 
 
-def perspective_spec(seed: int, split: str, task: TaskName, number: int) -> dict[str, Any]:
+def perspective_spec(
+    seed: int, split: str, task: TaskName, number: int, drawn: Counter[str] | None = None
+) -> dict[str, Any]:
     """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
 
     Id: `perspective/<split>/<task>/<6 digits>`.
+
+    Args:
+        drawn: counts the places that were drawn for objects that the question is about, and near-ties among them.
 
     Raises:
         RuntimeError: no attempt gives a valid episode.
     """
     episode = f"perspective/{split}/{task}/{number:06d}"
+    drawn = Counter() if drawn is None else drawn
     group = generator(seed, f"perspective/{split}/{task}", f"cells-{number // _CELLS}")
     cell = shuffled(group, range(_CELLS))[number % _CELLS]
     for attempt in range(ATTEMPTS):
         rng = generator(seed, episode, f"attempt-{attempt}")
-        frame = _frame(rng, task, cell)
+        frame = _frame(rng, task, cell, drawn)
         if frame is not None and (truth := _truth(frame, rng, task, number, cell)) is not None:
             spec = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
             spec["task"] = truth.model_dump(mode="json", exclude_none=True)
@@ -58,7 +63,7 @@ def perspective_spec(seed: int, split: str, task: TaskName, number: int) -> dict
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _frame(rng: np.random.Generator, task: TaskName, cell: int) -> dict[str, Any] | None:
+def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[str]) -> dict[str, Any] | None:
     """Draw a frame, as JSON data; None if there is no room for all."""
     colors, person = sample(rng, _COLORS, 6), pick(rng, PEOPLE)
     kinds = [pick(rng, SHAPES) for _ in range(5)]
@@ -68,41 +73,40 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int) -> dict[str, Any
         kinds[1] = kinds[0]
     items: list[dict[str, Any]] = [
         {"name": f"{color} {shape}", "shape": shape, "color": color, "material": pick(rng, ("rubber", "metal")),
-         "size": 0.35, "rotation_deg": _between(rng, 0, 360)}
+         "size": 0.35, "rotation_deg": between(rng, 0, 360)}
         for color, shape in zip(colors, kinds, strict=False)
     ]  # fmt: skip
     screen = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray", "material": "matte",
-              "size": 1.0, "rotation_deg": _between(rng, 0, 180)}  # fmt: skip
+              "size": 1.0, "rotation_deg": between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
-    yaw, up = math.radians(_between(rng, 9, 89)), math.radians(_between(rng, 36, 46))
+    yaw, up = math.radians(between(rng, 9, 89)), math.radians(between(rng, 36, 46))
     across, high = _DISTANCE * math.cos(up), _DISTANCE * math.sin(up)
     location = [round(value, 4) for value in (across * math.sin(yaw), -across * math.cos(yaw), 0.4 + high)]
     camera = {"location": location, "look_at": [0.0, 0.0, 0.4]}
-    # What the person must see of the first two objects and of the last one, which it looks at.
-    sees = {"level-1": [cell < _CELLS / 2], "level-2": [True], "director": [cell < _CELLS / 2, cell >= _CELLS / 2]}
-    wanted = {item["name"]: seen for item, seen in zip(items, sees.get(task, []), strict=False)}
-    wanted[items[-1]["name"]] = True
-    frame = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
-    layout = Layout.about({}, frame)
-    for item in (screen, observer, items[-1], *items[:-1]):
-        if not _place(rng, item, layout, wanted.get(item["name"])):
+    frame: dict[str, Any] = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
+    layout, wishes = Layout.about({}, frame), _wishes(task, cell, [item["name"] for item in items])
+    # What a question is about comes last, so that nothing hides it later.
+    for item in (screen, observer, items[-1], *reversed(items[:-1])):
+        if not place(rng, item, layout, wishes.get(item["name"]), drawn):
             return None
+    if task == "second-view":
+        frame["views"] = [{"name": "image", **frame.pop("camera")}, {"name": "photo", **layout.photo()}]
     return frame
 
 
-def _place(rng: np.random.Generator, item: dict[str, Any], layout: Layout, seen: bool | None) -> bool:
-    """Find a free place for an item, in sight of the camera, where the person sees it or not; False without one."""
-    most, others = _MIDDLE if item["name"] == SCREEN else _AREA, [*layout.bodies.values()]
-    for _ in range(_TRIES):
-        item["location"] = [_between(rng, -most, most), _between(rng, -most, most)]
-        body = layout.bodies[item["name"]] = body_of(item)
-        if (
-            all(gap(body.start, body.end, other) - body.radius > _APART for other in others)
-            and (item["name"] == SCREEN or layout.shown(item["name"]))
-            and (seen is None or layout.sees(item["name"]) == seen)
-        ):
-            return True
-    return False
+def _wishes(task: TaskName, cell: int, names: list[str]) -> dict[str, Wish]:
+    """Return what must be so about objects, the last of which the person looks at."""
+    first = cell < _CELLS / 2
+    side, other = ("left", "right") if first else ("right", "left")
+    camera_side = side if cell % 2 else other
+    asked = {
+        "level-1": [Wish(first)],
+        "level-2": [Wish(True, names[-1], side, camera_side)],
+        "second-view": [Wish(True, names[1], side, camera_side, photo=True), Wish(True, photo=True)],
+        "director": [Wish(first), Wish(not first)],
+        "facing": [Wish(None)] * 4,
+    }[task]
+    return {**dict(zip(names, asked, strict=False)), names[-1]: Wish(True)}
 
 
 def _truth(frame: dict[str, Any], rng: np.random.Generator, task: TaskName, number: int, cell: int) -> Truth | None:
@@ -112,6 +116,7 @@ def _truth(frame: dict[str, Any], rng: np.random.Generator, task: TaskName, numb
     asked, options = {
         "level-1": (names[:1], ["yes", "no"]),
         "level-2": (names[:1], ["left", "right"]),
+        "second-view": (names[:2], ["left", "right"]),
         "director": (names[:2], names[:2]),
         "facing": ([], [*(others := shuffled(rng, names[:-1])[:3])[:cell], target, *others[cell:]]),
     }[task]
@@ -121,11 +126,6 @@ def _truth(frame: dict[str, Any], rng: np.random.Generator, task: TaskName, numb
     found = answers(Truth.model_validate({**given, "answer": first, "egocentric": options}), layout)
     if isinstance(found, str) or found[0] != first:
         return None
-    agrees = {"level-2": found[0] in found[1], "director": task == "director" and layout.nearer(*asked)}
-    if agrees.get(task, cell % 2) != cell % 2:
+    if task == "director" and layout.nearer(*asked) != cell % 2:
         return None
     return Truth.model_validate({**given, "answer": first, "egocentric": found[1]})
-
-
-def _between(rng: np.random.Generator, low: float, high: float) -> float:
-    return round(low + (high - low) * float(rng.random()), 2)

@@ -12,14 +12,19 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode. The rule `egocentric` answers from the camera's point of view."""
     truth, say = Truth.model_validate(episode.scene.task), prompts(__name__)
-    (image,) = episode.images
+    # The photograph is the truth of a second view.
+    image, *_ = episode.images
     words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of}
-    words |= {"asked": truth.asked[0], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
+    words |= (
+        {"asked": truth.asked[0], "other": truth.asked[-1], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
+    )
     parts = (
         Part(say["start"].format(**words)),
         Part(image=image.name),
         Part(say[truth.name].format(**words)),
     )
-    groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"}
+    # Where the camera's answer is always the same one, or any, the group would tell the right one, or nothing.
+    sides = len(truth.egocentric) == 1 and truth.name != "level-1"
+    groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"} if sides else {}
     yield Item(0, truth.name, parts, truth.options, truth.answer, int(say["version"]), groups=groups,
                key=truth.name, rules={"egocentric": truth.egocentric})  # fmt: skip

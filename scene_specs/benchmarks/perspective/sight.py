@@ -24,6 +24,10 @@ VIEW, BEHIND = 57.0, 108.0
 # Least angles between what is left and what is right for a person, and between the gaze and what it passes, degrees;
 # and least distance of what is left and right in the image, of a plane at distance 1.
 SIDE, GAZE, IMAGE_SIDE = 12.0, 18.0, 0.07
+# The camera of a photograph: how far it is ahead of the eyes, and the angle from its axis up to which what it shows is
+# whole in images of 4:3, degrees.
+PHOTO_AHEAD, PICTURED = 0.3, 53.0
+PHOTO_LENS = {"lens": 10.0, "sensor_width": 36.0}
 # Least distances of lines of sight from what hides nothing, and from the ends of the screen.
 _CLEAR, _EDGE = 0.08, 0.06
 
@@ -67,7 +71,7 @@ class Layout(NamedTuple):
     @classmethod
     def about(cls, bodies: dict[str, Body], frame: Mapping[str, Any]) -> Layout:
         """Return a layout of some bodies of a frame."""
-        (person,), camera = frame["observers"], frame["camera"]
+        (person,), camera = frame["observers"], (frame.get("views") or [frame.get("camera")])[0]
         return cls(bodies, person["name"], person["looks_at"], tuple(camera["location"]), tuple(camera["look_at"]))
 
     def eyes(self) -> Point3:
@@ -83,30 +87,72 @@ class Layout(NamedTuple):
 
     def sees(self, name: str) -> bool | None:
         """Return whether the person sees an object: all of it, or nothing; None in between."""
-        body, (angle, half) = self.bodies[name], self._from_gaze(name)
+        body, (angle, half) = self.bodies[name], self._from_gaze(name, self.eyes())
         if angle >= BEHIND or (angle <= VIEW and _separates(self.bodies[SCREEN], self.eyes()[:2], body)):
             return False
         return True if angle + half <= VIEW and self._free(name, self.eyes(), body.radius, _CLEAR) else None
 
+    def angle(self, of: str, name: str) -> float:
+        """Return the angle from one object to another for the person, degrees; positive is to the left."""
+        eye = self.eyes()
+        turns = [math.atan2(y - eye[1], x - eye[0]) for x, y in (self._center(of), self._center(name))]
+        return (math.degrees(turns[1] - turns[0]) + 180) % 360 - 180
+
     def side(self, name: str, of: str) -> str:
         """Return on which side of another object an object is for the person; "" if that is not clear."""
-        angle = self._angle(of, name)
+        angle = self.angle(of, name)
         return "" if not SIDE <= abs(angle) <= 180 - SIDE else "left" if angle > 0 else "right"
 
     def camera_side(self, name: str, of: str) -> str:
         """Return on which side of another object an object is in the image; "" if that is not clear."""
-        ahead = tuple(map(sub, self.look_at, self.camera))
-        places = []
-        for one in (name, of):
-            away = tuple(map(sub, (*self._center(one), self.bodies[one].height / 2), self.camera))
-            right = (away[0] * ahead[1] - away[1] * ahead[0]) / math.hypot(*ahead[:2])
-            places.append(right * math.hypot(*ahead) / sum(map(mul, away, ahead)))
-        return "" if abs(places[0] - places[1]) < IMAGE_SIDE else "right" if places[0] > places[1] else "left"
+        away = self.column(name) - self.column(of)
+        return "" if abs(away) < IMAGE_SIDE else "right" if away > 0 else "left"
+
+    def column(self, name: str) -> float:
+        """Return how far right of the middle an object is in the image, of a plane at distance 1."""
+        right, ahead = self._for_camera(tuple(map(sub, self._point(name), self.camera)))
+        return right / ahead
+
+    def reach(self, eye: Point, along: Point, column: float) -> float:
+        """Return how far from an eye, in a direction on the ground, what is low is in a column of the image."""
+        right, ahead = self._for_camera(tuple(map(sub, (*eye, 0.0), self.camera)))
+        across, further = self._for_camera((*along, 0.0))
+        return (column * ahead - right) / (across - column * further)
+
+    def _for_camera(self, away: tuple[float, ...]) -> tuple[float, float]:
+        """How far a vector goes to the right, and ahead, for the camera."""
+        axis = tuple(map(sub, self.look_at, self.camera))
+        right = (away[0] * axis[1] - away[1] * axis[0]) / math.hypot(*axis[:2])
+        return right, sum(map(mul, away, axis)) / math.hypot(*axis)
+
+    def photo(self) -> dict[str, Any]:
+        """Return the camera that the person holds, as JSON data: a little ahead of the eyes, along the gaze."""
+        eye, target = self.eyes(), self._point(self.target)
+        part = PHOTO_AHEAD / math.dist(eye, target)
+        location = [round(a + part * (b - a), 4) for a, b in zip(eye, target, strict=True)]
+        return {"location": location, "look_at": [round(value, 4) for value in target], **PHOTO_LENS}
+
+    def pictured(self, name: str) -> bool | None:
+        """Return whether a photograph shows all of an object; None if that is not clear."""
+        camera = tuple(self.photo()["location"])
+        whole = sum(self._from_gaze(name, camera)) <= PICTURED
+        return (whole and self._free(name, camera, self.bodies[name].radius, _CLEAR)) or None
+
+    def photo_side(self, name: str, of: str) -> str:
+        """Return on which side of another object an object is in a photograph; "" if that is not clear."""
+        camera = self.photo()
+        photo = self._replace(camera=tuple(camera["location"]), look_at=tuple(camera["look_at"]))
+        side = photo.camera_side(name, of)
+        # What is clear for the person is clear in an image that is wider than others, too.
+        return side if side == self.side(name, of) else ""
+
+    def beside_gaze(self, name: str) -> bool | None:
+        """Return whether the gaze passes an object at a distance; None if it may be looked at."""
+        return abs(self.angle(self.target, name)) >= GAZE or None
 
     def gaze_is_clear(self) -> bool:
         """Return whether the gaze passes every object at a distance, except the one that is looked at."""
-        names = {*self.bodies} - {self.target, self.person, SCREEN}
-        return all(abs(self._angle(self.target, name)) >= GAZE for name in names)
+        return all(self.beside_gaze(name) for name in {*self.bodies} - {self.target, self.person, SCREEN})
 
     def shown(self, name: str) -> bool:
         """Return whether at least the middle of a body is in sight of the camera."""
@@ -117,21 +163,15 @@ class Layout(NamedTuple):
         one, two = (math.dist(self.camera[:2], self._center(item)) for item in (name, other))
         return one < two
 
+    def _point(self, name: str) -> Point3:
+        return (*self._center(name), self.bodies[name].height / 2)
+
     def _center(self, name: str) -> Point:
         return self.bodies[name].middle
 
-    def _angle(self, of: str, name: str) -> float:
-        """Signed angle from one object to another for the person; positive is to the left. Degrees."""
-        eye = self.eyes()
-        turns = [math.atan2(y - eye[1], x - eye[0]) for x, y in (self._center(of), self._center(name))]
-        return (math.degrees(turns[1] - turns[0]) + 180) % 360 - 180
-
-    def _from_gaze(self, name: str) -> tuple[float, float]:
+    def _from_gaze(self, name: str, eye: Point3) -> tuple[float, float]:
         """Angle of the middle of an object from the gaze, and by how much its ends may differ from it. Degrees."""
-        gaze, away = (
-            tuple(map(sub, (*self._center(one), self.bodies[one].height / 2), self.eyes()))
-            for one in (self.target, name)
-        )
+        gaze, away = (tuple(map(sub, self._point(one), eye)) for one in (self.target, name))
         far = math.hypot(*away)
         size = math.hypot(self.bodies[name].radius, self.bodies[name].height / 2)
         cosine = sum(map(mul, gaze, away)) / (far * math.hypot(*gaze))

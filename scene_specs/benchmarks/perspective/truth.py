@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from diorama.scene_specs.language.spec import SpecModel
 
-TaskName = Literal["level-1", "level-2", "director", "facing"]
+TaskName = Literal["level-1", "level-2", "second-view", "director", "facing"]
 SCREEN = "screen"
-_ASKED: dict[TaskName, int] = {"level-1": 1, "level-2": 1, "director": 2, "facing": 0}
+_ASKED: dict[TaskName, int] = {"level-1": 1, "level-2": 1, "second-view": 2, "director": 2, "facing": 0}
 
 
 class Truth(SpecModel):
@@ -21,7 +21,8 @@ class Truth(SpecModel):
         name: of the task.
         number: of the episode in its task and split.
         person: name of the observer.
-        asked: object that the question is about; of `director`, the two that the person may mean; of `facing`, none.
+        asked: object that the question is about; of `second-view`, the one that is left or right of the
+            other; of `director`, the two that the person may mean; of `facing`, none.
         of: of level-2, the object that the person looks at, from which left and right are counted.
         options: allowed answers.
         answer: one of the options.

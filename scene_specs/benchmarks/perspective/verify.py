@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from diorama.scene_specs.benchmarks.perspective.form import form_problem
-from diorama.scene_specs.benchmarks.perspective.sight import Layout
+from diorama.scene_specs.benchmarks.perspective.form import form_problem, is_photographed, photo_problem
+from diorama.scene_specs.benchmarks.perspective.sight import PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.diagnostics import option_problems
 from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpisode, Vector3
@@ -38,12 +38,15 @@ class Sight(Protocol):
     def side(self, name: str, of: str) -> str: ...
     def camera_side(self, name: str, of: str) -> str: ...
     def gaze_is_clear(self) -> bool: ...
+    def pictured(self, name: str) -> bool | None: ...
+    def photo_side(self, name: str, of: str) -> str: ...
 
 
 class _Measured:
     """Who sees what by the annotation of an image."""
 
-    def __init__(self, image: FrameAnnotation) -> None:
+    def __init__(self, image: FrameAnnotation, photo: FrameAnnotation | None = None) -> None:
+        self._photo = _Measured(photo) if photo is not None else None
         self._objects = {item.name: item for item in image.objects}
         (self._observer,) = image.observers
         self.person, self.target = self._observer.name, str(self._observer.looks_at)
@@ -71,6 +74,13 @@ class _Measured:
         names = {*self._objects} - {self.person, self.target, SCREEN}
         return self._from_gaze(self.target) < 0.1 and all(self._from_gaze(name) >= _SIDE for name in names)
 
+    def pictured(self, name: str) -> bool | None:
+        photo = self._photo
+        return (photo is not None and not photo._objects[name].truncated and photo.shown(name)) or None
+
+    def photo_side(self, name: str, of: str) -> str:
+        return self._photo.camera_side(name, of) if self._photo else ""
+
     def _from_gaze(self, name: str) -> float:
         """Angle of the middle of an object from the gaze, degrees."""
         away = self._away(name)
@@ -89,18 +99,27 @@ def verify_spec(data: dict[str, Any]) -> str:
     (frame,) = data["frames"]
     called = {item["name"]: _called(item) for item in frame["objects"]}
     try:
-        return _problem(data.get("task"), Layout.of(frame), called)
+        layout = Layout.of(frame)
+        return photo_problem(frame, layout) or _problem(data.get("task"), layout, called)
     except ArithmeticError:
         return "the camera or the person is at, or straight above, what it looks at"
 
 
 def verify_record(episode: RenderedEpisode) -> str:
     """Return why the stored truth contradicts what was measured; "" if it does not."""
-    if (counts := [len(one.annotation.observers) for one in episode.images]) != [1]:
-        return f"expected one image with one observer; found these numbers of observers per image: {counts}"
-    (image,) = episode.images
-    called = {item.name: _called(item.model_dump()) for item in image.annotation.objects}
-    return _problem(episode.scene.task, _Measured(image.annotation), called)
+    wanted = [1, 1] if is_photographed(episode.scene.task) else [1]
+    if (counts := [len(one.annotation.observers) for one in episode.images]) != wanted:
+        return f"expected these numbers of observers per image: {wanted}; found {counts}"
+    image, *photos = (one.annotation for one in episode.images)
+    called = {item.name: _called(item.model_dump()) for item in image.objects}
+    for photo in photos:
+        (person,) = image.observers
+        away = math.dist(
+            photo.camera.location, [a + PHOTO_AHEAD * b for a, b in zip(person.eye, person.gaze, strict=True)]
+        )
+        if away > 0.02 or math.dist(photo.camera.extrinsics[2][:3], person.gaze) > 0.02:
+            return f"the second image is not what {person.name} photographs"
+    return _problem(episode.scene.task, _Measured(image, *photos), called)
 
 
 def _called(item: Mapping[str, Any]) -> str:
@@ -135,17 +154,22 @@ def _problem(task: Mapping[str, Any] | None, sight: Sight, called: Mapping[str, 
 
 def answers(truth: Truth, sight: Sight) -> tuple[str, tuple[str, ...]] | str:
     """Return the answer and the egocentric answers to a question; a text says why there are none."""
-    seen = {name: sight.sees(name) for name in truth.asked}
     if truth.name == "facing":
         return (sight.target, truth.options) if sight.gaze_is_clear() else "the person may look at another object"
+    if truth.name == "second-view":
+        side, camera = sight.photo_side(*truth.asked), sight.camera_side(*truth.asked)
+        if not (side and camera and all(map(sight.pictured, truth.asked))):
+            return f"the photograph does not show clearly on which side of the {truth.asked[1]} the {truth.asked[0]} is"
+        return side, (camera,)
     if not sight.sees(sight.target):
         return f"the person looks at the {sight.target} without seeing it"
     if truth.name == "level-2":
         ((name, of),) = zip(truth.asked, [truth.of or ""], strict=True)
         side, camera = sight.side(name, of), sight.camera_side(name, of)
-        if not (side and camera and seen[name]):
+        if not (side and camera and sight.sees(name)):
             return f"the {name} is neither clearly left nor clearly right of the {of}"
         return side, (camera,)
+    seen = {name: sight.sees(name) for name in truth.asked}
     if None in seen.values():
         return f"the person sees a part of the {next(name for name, share in seen.items() if share is None)}"
     if truth.name == "level-1":
