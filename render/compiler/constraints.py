@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
+from diorama.render.geometry.observer import clear_sides, front_of
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.checks.contact_checks import supports
@@ -19,6 +20,8 @@ from diorama.scene_specs.language.stage import StagePlacement
 from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 
 Floats = NDArray[np.float64]
+# Cosine of 40 degrees; see `clear_sides`. Annotations are less strict, as an eye is not above the middle of a person.
+_CLEARLY = 0.766
 Outline = Sequence[tuple[float, float]]
 
 
@@ -161,19 +164,45 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
     return np.where(inside & (len(outline) > 2), -distance, distance)
 
 
-def _demand(
-    spec: ConstraintSpec, names: Sequence[str], fixed: Sequence[bool], rules: tuple[float, float, float]
-) -> Demand:
+def _demand(spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, float, float]) -> Demand | Distance:
     """rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0."""
     assert spec.subject is not None and spec.of is not None
+    names = [item.name for item in items]
     subject, of = names.index(spec.subject), names.index(spec.of)
     # The margin of the stage does not apply where both locations are specified.
     threshold, drawn, stated = rules
-    margin = max(threshold, stated if fixed[subject] and fixed[of] else drawn) if spec.margin is None else spec.margin
+    fixed = items[subject].location is not None and items[of].location is not None
+    margin = max(threshold, stated if fixed else drawn) if spec.margin is None else spec.margin
     label = f"{spec.subject} {spec.relation} of {spec.of} by {margin:g}"
+    if spec.seen_from is not None:
+        return _seen_demand(spec, items, (subject, of, names.index(spec.seen_from)), margin, label)
     upward = spec.relation in ("right", "front")
     low, high = (of, subject) if upward else (subject, of)
     return Demand(0 if spec.relation in ("left", "right") else 1, low, high, margin, label)
+
+
+def _seen_demand(
+    spec: ConstraintSpec, items: Sequence[Item], numbers: tuple[int, int, int], margin: float, label: str
+) -> Distance:
+    """A demand of a side that the camera does not see, but an observer or the other object itself.
+
+    Args:
+        numbers: of the subject, the other object and the viewer.
+    """
+    viewer = items[numbers[2]]
+    target, front = viewer.looks_at, front_of(viewer.shape, viewer.rotation_deg, viewer.front_deg)
+    if front is None:
+        raise CompileError(f"{label}, seen from {viewer.name}: it is tilted, so that its sides are not clear")
+    named = [k for k, item in enumerate(items) if item.name == target]
+
+    def test(places: Sequence[tuple[float, float]]) -> bool:
+        one, of, eye, *aim = places
+        # What an observer without a pose so far will look at.
+        ahead = front if target is None else np.subtract(aim[0] if aim else target[:2], eye).tolist()
+        seer = None if spec.seen_from == spec.of else eye
+        return spec.relation in clear_sides(one, of, ahead, seer, margin, _CLEARLY)
+
+    return Distance((*numbers, *named), f"{label}, seen from {viewer.name}", test)
 
 
 def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement) -> Rules:
@@ -193,7 +222,7 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
                 k = names.index(name)
                 visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
-    demands = tuple(_demand(c, names, fixed, margins_of) for c in stated if c.relation in RELATIONS)
+    sides = [_demand(c, items, margins_of) for c in stated if c.relation in RELATIONS]
     return Rules(
         names=names,
         fixed=np.array(fixed, dtype=bool),
@@ -208,7 +237,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
         frame_stated=any(frames),
         visible=tuple(visible.get(k, placement.min_visible_pixels) for k in range(len(names))),
         visible_stated=tuple(k in visible for k in range(len(names))),
-        demands=demands,
+        demands=tuple(one for one in sides if isinstance(one, Demand)),
+        distances=tuple(one for one in sides if isinstance(one, Distance)),
     )
 
 

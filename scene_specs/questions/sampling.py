@@ -8,7 +8,7 @@ from typing import Any
 
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.questions.grammar import Grammar, filtered
-from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS, SIDES
 from diorama.scene_specs.questions.patterns import Pattern, Tree
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
@@ -66,6 +66,9 @@ class Sampler:
         self._references: dict[tuple[str, tuple[str, ...], int], list[Node]] = {}
         # Of the set that is asked about: which of its members have some property?
         self._members = 0
+        # Which objects a phrase may name, by phrase.
+        self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
+        self._targets: Collection[int] = range(len(view.objects))
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
 
     def sample(self, pattern: Pattern, nested: bool) -> Node:
@@ -117,6 +120,7 @@ class Sampler:
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
         if len(made) >= _REFERENCES:
             return self.draws.pick(made)  # type: ignore[no-any-return]
+        self._targets = self._named.get(phrase, range(len(self.view.objects)))
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
         self._run(node)
         if not self.judge.needs_all(node):
@@ -126,6 +130,8 @@ class Sampler:
 
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
+        if op in ("own", "seen"):
+            return Node(op, self.draws.pick(SIDES), tuple(self._build(one, False, avoid, hops) for one in tree.parts))
         if op in RELATIONS:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
@@ -190,6 +196,7 @@ class Sampler:
         members = list(bits_of(bits))
         first = int(self.draws.number() * len(members))
         if unique:
+            members = [k for k in members if k in self._targets]
             for target in (*members[first:], *members[:first]):
                 names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
                 if names:

@@ -13,7 +13,7 @@ from tools.third_judge.world import USUAL, Things, Unclear, World
 # Value -> words for it; all other values are their own words.
 _WORDS = {
     "large": ("big",), "small": ("tiny",), "metal": ("metallic", "shiny"), "rubber": ("matte",), "cube": ("block",),
-    "sphere": ("ball",), "shelf": ("shelves",), "box": ("boxes",),
+    "sphere": ("ball",), "shelf": ("shelves",), "box": ("boxes",), "bench": ("benches",), "person": ("people",),
 }  # fmt: skip
 _SIDES = {
     "to the left of": "left", "to the right of": "right", "in front of": "front", "behind": "behind",
@@ -295,6 +295,11 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
         yield text, _bigger
     for text in ("is {X} smaller than {X}", "there is {X} ; is it smaller than {X}"):
         yield text, _opposite(_bigger)
+    for words, side in list(_SIDES.items())[:4]:
+        for text in ("from the point of view of {X} , is {X}", "as {X} sees it , is {X}"):
+            yield f"{text} {words} {{X}}", lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
+        own = {"left": "on its left", "right": "on its right", "front": "in front of it", "behind": "behind it"}[side]
+        yield f"as {{X}} faces , is {{X}} {own}", lambda self, y, x, s=side: self._world.sees(s, x, y, y)
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
     yield "is it true that there are no {S}", lambda _, s: not s
