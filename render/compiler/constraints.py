@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.observer import clear_sides, front_of
+from diorama.render.geometry.rotation import Vec
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.checks.contact_checks import supports
@@ -164,8 +165,15 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
     return np.where(inside & (len(outline) > 2), -distance, distance)
 
 
-def _demand(spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, float, float]) -> Demand | Distance:
-    """rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0."""
+def _demand(
+    spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, float, float], aims: Mapping[str, str | Vec]
+) -> Demand | Distance:
+    """A demand of a side.
+
+    Args:
+        rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0.
+        aims: what observers look at, by name.
+    """
     assert spec.subject is not None and spec.of is not None
     names = [item.name for item in items]
     subject, of = names.index(spec.subject), names.index(spec.of)
@@ -175,34 +183,36 @@ def _demand(spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, flo
     margin = max(threshold, stated if fixed else drawn) if spec.margin is None else spec.margin
     label = f"{spec.subject} {spec.relation} of {spec.of} by {margin:g}"
     if spec.seen_from is not None:
-        return _seen_demand(spec, items, (subject, of, names.index(spec.seen_from)), margin, label)
+        return _seen_demand(spec, items, aims.get(spec.seen_from), margin, label)
     upward = spec.relation in ("right", "front")
     low, high = (of, subject) if upward else (subject, of)
     return Demand(0 if spec.relation in ("left", "right") else 1, low, high, margin, label)
 
 
 def _seen_demand(
-    spec: ConstraintSpec, items: Sequence[Item], numbers: tuple[int, int, int], margin: float, label: str
+    spec: ConstraintSpec, items: Sequence[Item], aim: str | Vec | None, margin: float, label: str
 ) -> Distance:
     """A demand of a side that the camera does not see, but an observer or the other object itself.
 
     Args:
-        numbers: of the subject, the other object and the viewer.
+        aim: what the observer looks at; None for an object with a front of its own.
     """
-    viewer = items[numbers[2]]
-    target, front = viewer.looks_at, front_of(viewer.shape, viewer.rotation_deg, viewer.front_deg)
+    numbers = {item.name: k for k, item in enumerate(items)}
+    viewer = items[numbers[spec.seen_from or ""]]
+    front = front_of(viewer.shape, viewer.rotation_deg, viewer.front_deg)
     if front is None:
         raise CompileError(f"{label}, seen from {viewer.name}: it is tilted, so that its sides are not clear")
-    named = [k for k, item in enumerate(items) if item.name == target]
 
     def test(places: Sequence[tuple[float, float]]) -> bool:
-        one, of, eye, *aim = places
-        # What an observer without a pose so far will look at.
-        ahead = front if target is None else np.subtract(aim[0] if aim else target[:2], eye).tolist()
+        one, of, eye, target = places
+        goal = aim if isinstance(aim, tuple) else target
+        # From the middle of the person, where an eye is only known with the pose.
+        ahead = front if aim is None else (goal[0] - eye[0], goal[1] - eye[1])
         seer = None if spec.seen_from == spec.of else eye
         return spec.relation in clear_sides(one, of, ahead, seer, margin, _CLEARLY)
 
-    return Distance((*numbers, *named), f"{label}, seen from {viewer.name}", test)
+    named = [spec.subject, spec.of, spec.seen_from, aim if isinstance(aim, str) else spec.of]
+    return Distance(tuple(numbers[name or ""] for name in named), f"{label}, seen from {viewer.name}", test)
 
 
 def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement) -> Rules:
@@ -222,7 +232,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
                 k = names.index(name)
                 visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
-    sides = [_demand(c, items, margins_of) for c in stated if c.relation in RELATIONS]
+    aims = {person.name: person.looks_at for person in frame.observers}
+    sides = [_demand(c, items, margins_of, aims) for c in stated if c.relation in RELATIONS]
     return Rules(
         names=names,
         fixed=np.array(fixed, dtype=bool),

@@ -52,13 +52,7 @@ from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.tables import counted
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
-_BELONGS = {
-    "subject": "relation",
-    "of": "relation",
-    "seen_from": "relation",
-    "margin": "relation",
-    "objects": "min_visible_pixels",
-}
+_BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}
 
 
 def diagnostics_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:

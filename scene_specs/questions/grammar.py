@@ -260,7 +260,8 @@ class _Reader:
             if expected is None:
                 assert isinstance(part, Slot)
                 for value, end in self._slot(pattern.slots[part.name], part.form or number, start):
-                    yield from self._sequence(pattern, words, number, at + 1, end, {**bound, part.name: value})
+                    if bound.get(part.name, value) == value:
+                        yield from self._sequence(pattern, words, number, at + 1, end, {**bound, part.name: value})
                 return
             if start >= len(tokens) or tokens[start] != expected:
                 return

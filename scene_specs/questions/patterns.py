@@ -46,7 +46,6 @@ class GrammarForm(BaseModel):
     things: list[str]
     values: dict[str, dict[str, list[str]]]
     relations: dict[str, list[str]]
-    own: dict[str, list[str]]
     extremes: dict[str, list[str]]
     attributes: dict[str, str]
     phrases: dict[str, list[PatternForm]]

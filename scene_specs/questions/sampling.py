@@ -68,7 +68,7 @@ class Sampler:
         self._members = 0
         # Which objects a phrase may name, by phrase.
         self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
-        self._targets: Collection[int] = range(len(view.objects))
+        self._targets: Collection[int] = ()
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
 
     def sample(self, pattern: Pattern, nested: bool) -> Node:
@@ -77,6 +77,7 @@ class Sampler:
         Args:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
         """
+        self._targets = range(len(self.view.objects))
         deep = nested and pattern.name in CLEVR_OPERATIONS
         return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
@@ -131,7 +132,7 @@ class Sampler:
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
         if op in ("own", "seen"):
-            return Node(op, self.draws.pick(SIDES), tuple(self._build(one, False, avoid, hops) for one in tree.parts))
+            return self._side(tree, avoid, hops)
         if op in RELATIONS:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
@@ -168,6 +169,16 @@ class Sampler:
         if count not in COUNTS:
             raise PresuppositionError("too few to ask for exactly that many")
         return Node(op, count, (inner,))
+
+    def _side(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        """Whether an object is on a side of another one, where it clearly is, or on the opposite side."""
+        for _ in range(_SETS):
+            inputs = tuple(self._build(one, False, avoid, hops) for one in tree.parts)
+            made = [Node(tree.op, side, inputs) for side in SIDES]
+            clear = [one for one in made if isinstance(self.judge.executor.outcome(one), bool)]
+            if clear:
+                return self.draws.pick(clear)  # type: ignore[no-any-return]
+        raise PresuppositionError("nothing is clearly on a side")
 
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)

@@ -298,8 +298,8 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for words, side in list(_SIDES.items())[:4]:
         for text in ("from the point of view of {X} , is {X}", "as {X} sees it , is {X}"):
             yield f"{text} {words} {{X}}", lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
-        own = {"left": "on its left", "right": "on its right", "front": "in front of it", "behind": "behind it"}[side]
-        yield f"as {{X}} faces , is {{X}} {own}", lambda self, y, x, s=side: self._world.sees(s, x, y, y)
+        text = f"as {{X}} faces , is {{X}} {words} {{X}}"
+        yield text, lambda self, y, x, same, s=side: self._world.sees(s, x, only(frozenset({y, same})), y)
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
     yield "is it true that there are no {S}", lambda _, s: not s

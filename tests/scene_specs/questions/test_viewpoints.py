@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from diorama.scene_specs.language.vocabulary import OPPOSITE
+from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import Node, PresuppositionError, parse_program
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
@@ -72,3 +73,11 @@ def test_no_side_of_the_camera_is_said_of_what_has_a_front() -> None:
                 found.add((side, item.truth.color))
     assert asked[0] == {one for one in asked[1] if one[1] not in fronted}
     assert set() < asked[0] < asked[1]
+
+
+def test_a_frame_of_reference_is_that_of_the_object_named_twice() -> None:
+    grammar = default_grammar()
+    lexicon = grammar.lexicon_of({"category": ["chair", "car"]})
+    ((family, program),) = grammar.readings("As the chair faces, is the ball behind the chair?", lexicon)
+    assert (family, program.op, program.value) == ("own", "own", "behind")
+    assert not grammar.readings("As the chair faces, is the ball behind the car?", lexicon)
