@@ -261,7 +261,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield "not counting {X} , how many {S} are there", lambda _, x, s: len(s - {x})
     yield "not counting {T} , how many {S} are there", lambda _, t, s: len(s - t)
     yield "what is the number of {S}", lambda _, s: len(s)
-    for name in ("size", "color", "material", "shape"):
+    for name in ("size", "color", "material", "shape", "kind"):
         yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
         for words, result in (("does any other {S} have", True), ("is it true that no other {S} has", False)):
             yield (
