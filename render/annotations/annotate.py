@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import permutations, product
 
 import numpy as np
 
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import pointing_ray
-from diorama.render.geometry.observer import eye_camera, seen_by
+from diorama.render.geometry.observer import clear_sides, eye_camera, front_of, seen_by
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
-from diorama.render.geometry.rotation import Matrix, matrix_quaternion, multiply, rotation_matrix, rounded3, transpose
+from diorama.render.geometry.rotation import (
+    Matrix,
+    matrix_quaternion,
+    multiply,
+    rotation_matrix,
+    rounded,
+    rounded3,
+    transpose,
+)
 from diorama.render.model.errors import RenderError
 from diorama.render.model.passes import Passes
 from diorama.scene_specs.language.rendered import (
@@ -150,6 +159,40 @@ def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnota
     return found
 
 
+def fronts_of(frame: SceneFrame) -> dict[str, tuple[float, float]]:
+    """Name -> direction of an object's own front, or of the gaze of a person; none if nothing depends on fronts."""
+    if not frame.observers and all(item.front_deg is None for item in frame.objects):
+        return {}
+    found = {item.name: front_of(item.shape, item.rotation_deg, item.front_deg) for item in frame.objects}
+    return {name: (rounded(front[0]), rounded(front[1])) for name, front in found.items() if front is not None}
+
+
+def viewpoints_of(
+    objects: Sequence[SceneObject],
+    fronts: Mapping[str, tuple[float, float]],
+    observers: Sequence[ObserverAnnotation],
+    threshold: float,
+) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Where objects clearly are, by their own fronts and from the places of observers; see FrameAnnotation.
+
+    What is in front of or behind an object with a front is not said from the place of somebody else, as it would be
+    taken for the object's own front.
+
+    Args:
+        threshold: Blender units.
+    """
+    eyes = {one.name: one.eye for one in observers}
+    found: dict[str, dict[str, dict[str, list[str]]]] = {name: {side: {} for side in RELATIONS} for name in fronts}
+    for viewer, (of, one) in product(fronts, permutations(objects, 2)):
+        own = of.name == viewer
+        if one.name != viewer and (own or viewer in eyes):
+            eye = None if own else eyes[viewer]
+            for side in clear_sides(one.location, of.location, fronts[viewer], eye, threshold):
+                if own or side in ("left", "right") or of.name not in fronts:
+                    found[viewer][side].setdefault(of.name, []).append(one.name)
+    return found
+
+
 def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, height: int) -> list[Layer]:
     """Each object of a frame alone in an image, by the software id buffer.
 
@@ -195,15 +238,19 @@ def annotate(
     directions = camera.directions()
     # Relations leave the pointer out, as in the published annotations.
     standing = [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
+    people = observer_annotations(scene, frame) if observers is None else list(observers)
+    fronts, threshold = fronts_of(frame), stage.placement.relation_threshold
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},
-        relations=relations_of(standing, directions, stage.placement.relation_threshold)
+        relations=relations_of(standing, directions, threshold)
         | (contact_relations(standing) if frame.contacts else {}),
         objects=[
             object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
             for item, alone in zip(frame.objects, layers, strict=True)
         ],
         pointer=pointer_annotation(frame, camera),
-        observers=observer_annotations(scene, frame) if observers is None else list(observers),
+        observers=people,
+        fronts=fronts,
+        viewpoints=viewpoints_of(standing, fronts, people, threshold),
     )

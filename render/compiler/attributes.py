@@ -20,12 +20,12 @@ from diorama.render.geometry.solid import Stand, stand_of
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.materials import changed_parameters
-from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, is_model
+from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, has_front, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
 from diorama.scene_specs.language.person import Gaze
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import SceneMaterial
-from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, object_name
+from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
 from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace, flat_layers
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
@@ -55,6 +55,7 @@ class Item:
         hull: convex outline of the footprint, about the origin, rotated and scaled; None where unknown.
         reach: radius of the sphere about the origin that contains it.
         outline: of prisms, and of shapes defined by corners.
+        front_deg: see SceneObject.
         looks_at: of an observer without a pose so far, whose rotation is the angle between what it looks at and where
             its body is turned; see `with_poses`.
     """
@@ -73,6 +74,7 @@ class Item:
     hull: tuple[tuple[float, float], ...] | None = None
     reach: float = 0.0
     outline: OutlineSpec | None = None
+    front_deg: float | None = None
     looks_at: str | Vec | None = None
 
 
@@ -371,6 +373,10 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[
         _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k, layers))
         for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]
+    if is_oriented(frame):
+        given = [want.spec.front_deg for want in wanted]
+        own = [0.0 if front is None and has_front(i.shape) else front for front, i in zip(given, items, strict=True)]
+        items = [replace(item, front_deg=front) for item, front in zip(items, own, strict=True)]
     return items + _observers(frame, stage, keys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
+from diorama.render.geometry.observer import clear_sides, front_of
+from diorama.render.geometry.rotation import Vec
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.checks.contact_checks import supports
@@ -19,6 +21,8 @@ from diorama.scene_specs.language.stage import StagePlacement
 from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 
 Floats = NDArray[np.float64]
+# Cosine of 40 degrees; see `clear_sides`. Annotations are less strict, as an eye is not above the middle of a person.
+_CLEARLY = 0.766
 Outline = Sequence[tuple[float, float]]
 
 
@@ -162,18 +166,53 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
 
 
 def _demand(
-    spec: ConstraintSpec, names: Sequence[str], fixed: Sequence[bool], rules: tuple[float, float, float]
-) -> Demand:
-    """rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0."""
+    spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, float, float], aims: Mapping[str, str | Vec]
+) -> Demand | Distance:
+    """A demand of a side.
+
+    Args:
+        rules: relation threshold, axis margin of objects that the layout places, and axis margin stated for all or 0.
+        aims: what observers look at, by name.
+    """
     assert spec.subject is not None and spec.of is not None
+    names = [item.name for item in items]
     subject, of = names.index(spec.subject), names.index(spec.of)
     # The margin of the stage does not apply where both locations are specified.
     threshold, drawn, stated = rules
-    margin = max(threshold, stated if fixed[subject] and fixed[of] else drawn) if spec.margin is None else spec.margin
+    fixed = items[subject].location is not None and items[of].location is not None
+    margin = max(threshold, stated if fixed else drawn) if spec.margin is None else spec.margin
     label = f"{spec.subject} {spec.relation} of {spec.of} by {margin:g}"
+    if spec.seen_from is not None:
+        return _seen_demand(spec, items, aims.get(spec.seen_from), margin, label)
     upward = spec.relation in ("right", "front")
     low, high = (of, subject) if upward else (subject, of)
     return Demand(0 if spec.relation in ("left", "right") else 1, low, high, margin, label)
+
+
+def _seen_demand(
+    spec: ConstraintSpec, items: Sequence[Item], aim: str | Vec | None, margin: float, label: str
+) -> Distance:
+    """A demand of a side that the camera does not see, but an observer or the other object itself.
+
+    Args:
+        aim: what the observer looks at; None for an object with a front of its own.
+    """
+    numbers = {item.name: k for k, item in enumerate(items)}
+    viewer = items[numbers[spec.seen_from or ""]]
+    front = front_of(viewer.shape, viewer.rotation_deg, viewer.front_deg)
+    if front is None:
+        raise CompileError(f"{label}, seen from {viewer.name}: it is tilted, so that its sides are not clear")
+
+    def test(places: Sequence[tuple[float, float]]) -> bool:
+        one, of, eye, target = places
+        goal = aim if isinstance(aim, tuple) else target
+        # From the middle of the person, where an eye is only known with the pose.
+        ahead = front if aim is None else (goal[0] - eye[0], goal[1] - eye[1])
+        seer = None if spec.seen_from == spec.of else eye
+        return spec.relation in clear_sides(one, of, ahead, seer, margin, _CLEARLY)
+
+    named = [spec.subject, spec.of, spec.seen_from, aim if isinstance(aim, str) else spec.of]
+    return Distance(tuple(numbers[name or ""] for name in named), f"{label}, seen from {viewer.name}", test)
 
 
 def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement) -> Rules:
@@ -193,7 +232,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
                 k = names.index(name)
                 visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
-    demands = tuple(_demand(c, names, fixed, margins_of) for c in stated if c.relation in RELATIONS)
+    aims = {person.name: person.looks_at for person in frame.observers}
+    sides = [_demand(c, items, margins_of, aims) for c in stated if c.relation in RELATIONS]
     return Rules(
         names=names,
         fixed=np.array(fixed, dtype=bool),
@@ -208,7 +248,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
         frame_stated=any(frames),
         visible=tuple(visible.get(k, placement.min_visible_pixels) for k in range(len(names))),
         visible_stated=tuple(k in visible for k in range(len(names))),
-        demands=demands,
+        demands=tuple(one for one in sides if isinstance(one, Demand)),
+        distances=tuple(one for one in sides if isinstance(one, Distance)),
     )
 
 

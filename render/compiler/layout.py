@@ -61,6 +61,9 @@ def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground
             gap = along[demand.axis][demand.high] - along[demand.axis][demand.low]
             if not gap > demand.margin:
                 yield f"{demand.label}: they differ by {gap:.3f}"
+    for one in rules.distances:
+        if {*one.objects} <= place.keys() and not one.test([place[k] for k in one.objects]):
+            yield one.label
     for i, j in combinations(sorted(place), 2):
         both = f"of {rules.names[i]} and {rules.names[j]}"
         gap = min(abs(known[i] - known[j]) for known in along)

@@ -1,4 +1,4 @@
-"""What people of a frame see: cameras in the place of their eyes."""
+"""What people of a frame see, by cameras in the place of their eyes, and where its objects are from there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.person import eye_of
 from diorama.render.geometry.raster import compose, object_layer
+from diorama.render.geometry.rotation import Vec, rotation_matrix
 from diorama.render.model.errors import AssetError
 from diorama.scene_specs.language.person import parse_person
 from diorama.scene_specs.language.scene import SceneCamera, SceneObject
@@ -19,6 +20,53 @@ from diorama.scene_specs.language.stage import StageGround
 # Half the angle that a person sees, degrees, and the side of the image that stands for it, pixels.
 HALF_VIEW_DEG, SIDE = 60.0, 512
 _SENSOR = 36.0
+# Cosines: how upright an object is whose front is said to be somewhere, and how near to the middle of a side a
+# direction is that is clearly on this side. So much must also be in view of an observer.
+_UPRIGHT, CLEAR = 0.9, 0.5
+
+
+def front_of(shape: str, rotation_deg: Vec, front_deg: float | None) -> tuple[float, float] | None:
+    """Return the unit vector on the ground of an upright object's own front, or of a person's gaze; None without."""
+    gaze = parse_person(shape)
+    turn = gaze.turn_deg if front_deg is None and gaze is not None else front_deg
+    rows = rotation_matrix(rotation_deg)
+    if turn is None or rows[2][2] < _UPRIGHT:
+        return None
+    ahead = (math.sin(math.radians(turn)), -math.cos(math.radians(turn)))
+    x, y = (row[0] * ahead[0] + row[1] * ahead[1] for row in rows[:2])
+    return x / math.hypot(x, y), y / math.hypot(x, y)
+
+
+def clear_sides(
+    one: Sequence[float],
+    of: Sequence[float],
+    front: Sequence[float],
+    eye: Sequence[float] | None,
+    margin: float,
+    least: float = CLEAR,
+) -> list[str]:
+    """Return where an object clearly is from another one: of left, right, front and behind, none, one or two.
+
+    Args:
+        one: x, y of the object, Blender units; further coordinates are not used.
+        of: likewise of the other one.
+        front: of the other one, a direction on the ground, or of the observer.
+        eye: of an observer, from whose place what is nearer is in front; None for the other object's own sides.
+        margin: Blender units.
+        least: cosine of the angle from the middle of a side up to which a direction is clear.
+    """
+    x, y = front[0], front[1]
+    if eye is not None:
+        for place in (one, of):
+            sight = (place[0] - eye[0], place[1] - eye[1])
+            if sight[0] * x + sight[1] * y < least * math.hypot(*sight) * math.hypot(x, y):
+                return []
+        x, y = of[0] - eye[0], of[1] - eye[1]
+    size, away = math.hypot(x, y), (one[0] - of[0], one[1] - of[1])
+    ahead, left = (away[0] * x + away[1] * y) / size, (away[1] * x - away[0] * y) / size
+    nearer = ahead if eye is None else -ahead
+    along = {"left": left, "right": -left, "front": nearer, "behind": -nearer}
+    return [name for name, far in along.items() if far > margin and far >= least * math.hypot(*away)]
 
 
 def eye_camera(person: SceneObject) -> Camera:

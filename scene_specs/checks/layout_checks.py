@@ -162,7 +162,7 @@ def _edges(constraints: Sequence[ConstraintSpec], names: Sequence[str], margin: 
     """Yield the edges along `axis` (right or behind). Other checks report unknown names."""
     for index, c in enumerate(constraints):
         ends = [name for name in (c.of, c.subject) if name is not None and name in names]
-        if len({*ends}) == 2 and c.relation in (axis, OPPOSITE[axis]):
+        if len({*ends}) == 2 and c.relation in (axis, OPPOSITE[axis]) and c.seen_from is None:
             low, high = ends if c.relation == axis else ends[::-1]
             yield _Edge(low, high, margin if c.margin is None else c.margin, index)
 
@@ -271,7 +271,8 @@ def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnos
     margin = max(stage.placement.relation_threshold, *(c.axis_margin or 0.0 for c in frame.constraints))
     for index, constraint in enumerate(frame.constraints):
         path = (*at, "constraints", index)
-        if constraint.relation in RELATIONS and constraint.subject in fixed and constraint.of in fixed:
+        known = fixed if constraint.seen_from is None else {}
+        if constraint.relation in RELATIONS and constraint.subject in known and constraint.of in known:
             need = margin if constraint.margin is None else constraint.margin
             most = _most(constraint.relation, fixed[constraint.of], fixed[constraint.subject], _behind(frame, stage))
             if constraint.subject != constraint.of and most < need - _ROUNDED:

@@ -1,4 +1,4 @@
-"""Checks of the observers of a frame."""
+"""Checks of the observers of a frame, and of constraints in their frames of reference."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from diorama.scene_specs.checks.object_checks import object_diagnostics
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
+from diorama.scene_specs.language.model_names import has_front
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import SceneFrame
-from diorama.scene_specs.language.spec import FrameSpec, ObjectSpec
+from diorama.scene_specs.language.spec import FrameSpec, ObjectSpec, object_name
 from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import CONTACTS
@@ -40,6 +41,29 @@ def observer_diagnostics(
             known = f"a point, or an object of this frame: {', '.join(names) or 'there is none'}"
             yield unexpected((*here, "looks_at"), person.looks_at, known, did_you_mean(person.looks_at, names))
         yield from object_diagnostics(ObjectSpec(color=person.color, size=person.size), stage, here)
+
+
+def viewpoint_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic]:
+    """Report constraints on sides that nobody sees: of a viewer that is no observer, and has no front of its own."""
+    fronted = {
+        object_name(item, index)
+        for index, item in enumerate(frame.objects)
+        if item.front_deg is not None or has_front(item.shape) or is_person(item.shape)
+    }
+    for index, constraint in enumerate(frame.constraints):
+        viewer, path = constraint.seen_from, (*at, "constraints", index, "seen_from")
+        people = [person.name for person in frame.observers if person.name != constraint.subject]
+        if viewer is None:
+            continue
+        if viewer not in people and (viewer != constraint.of or viewer not in fronted):
+            whose = f"an observer other than the subject ({', '.join(people) or 'there is none'}), or the name in `of`"
+            kinds = "if this is a person, a model of an airplane, boat, car, chair or sofa, or has front_deg"
+            yield unexpected(path, viewer, f"{whose} {kinds}", did_you_mean(viewer, people))
+        if constraint.relation in CONTACTS:
+            problem = f"given for relation {preview_json(constraint.relation)}"
+            yield PathDiagnostic(path, f"{problem}; allowed: only for left, right, front and behind")
+        elif any(other.relation in CONTACTS for other in frame.constraints):
+            yield PathDiagnostic(path, "found in a frame with relations of contact; allowed: one of them")
 
 
 def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiagnostic]:

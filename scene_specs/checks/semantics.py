@@ -26,7 +26,11 @@ from diorama.scene_specs.checks.object_checks import (
     stage_diagnostics,
     unknown,
 )
-from diorama.scene_specs.checks.observer_checks import observer_diagnostics, observer_index_diagnostics
+from diorama.scene_specs.checks.observer_checks import (
+    observer_diagnostics,
+    observer_index_diagnostics,
+    viewpoint_diagnostics,
+)
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.look import PLAIN, Look, LookError, load_look, look_names
@@ -48,7 +52,7 @@ from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.tables import counted
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
-_BELONGS = {"subject": "relation", "of": "relation", "margin": "relation", "objects": "min_visible_pixels"}
+_BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}
 
 
 def diagnostics_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
@@ -159,6 +163,7 @@ def _frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Itera
     for index, constraint in enumerate(frame.constraints):
         yield from _constraint_diagnostics(constraint, names, stage, (*at, "constraints", index))
     yield from contact_diagnostics(frame, stage, at)
+    yield from viewpoint_diagnostics(frame, at)
     yield from _repeated_settings(frame.constraints, (*at, "constraints"))
     yield from _camera_diagnostics(frame, stage, at)
     yield from _light_diagnostics(frame.lights, stage, (*at, "lights"))

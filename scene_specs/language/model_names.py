@@ -95,6 +95,9 @@ _WORDS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# Synsets whose models have a front of their own: airplanes, cars, chairs, sofas, boats. Some benches have no back.
+_FRONTED = ("02691156", "02958343", "03001627", "04256520", "04530566")
+
 
 def _plural(word: str) -> str:
     if word.endswith(("s", "x", "ch", "sh")):
@@ -164,6 +167,12 @@ def parse_model(shape: str) -> ModelName | None:
         return None
     model = match["model"]
     return ModelName(match["category"], "", int(model[1:])) if model[0] == "#" else ModelName(match["category"], model)
+
+
+def has_front(shape: object) -> bool:
+    """Return whether a shape is a model with a front of its own, which is where its file has the front."""
+    name = parse_model(shape) if isinstance(shape, str) else None
+    return name is not None and SYNSETS.get(name.category, name.category) in _FRONTED
 
 
 def word_of(synset: str) -> str:

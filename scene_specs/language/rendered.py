@@ -168,6 +168,10 @@ class FrameAnnotation(RecordModel):
         directions: left, right, front, behind, above, below -> unit vector in the world, from the image's real camera.
         relations: relation -> name -> names of the objects in this relation to it. As in CLEVR, B is in
             relations["left"][A] if B is left of A.
+        fronts: name -> unit vector (x, y) on the ground of an object's own front, or of the gaze of a person.
+        viewpoints: of who has a front, name -> left, right, front, behind -> name of another object, for observers, or
+            its own -> names of the objects that clearly are on this side of it: of its own sides, or from the place of
+            the observer, where what is nearer is in front.
     """
 
     camera: CameraAnnotation
@@ -176,6 +180,8 @@ class FrameAnnotation(RecordModel):
     objects: list[ObjectAnnotation]
     pointer: PointerAnnotation | None = None
     observers: list[ObserverAnnotation] = Field(default=[], exclude_if=lambda people: not people)
+    fronts: dict[str, tuple[float, float]] = Field(default={}, exclude_if=lambda fronts: not fronts)
+    viewpoints: dict[str, dict[str, dict[str, list[str]]]] = Field(default={}, exclude_if=lambda some: not some)
 
 
 class ImageRecord(RecordModel):

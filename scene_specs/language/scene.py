@@ -128,6 +128,7 @@ class SceneObject(SpecModel):
         scale: half the edge of the 2 x 2 x 2 mesh, Blender units.
         location: of the mesh's origin, Blender units.
         rotation_deg: Euler XYZ.
+        front_deg: see ObjectSpec; None if it has no front, or nothing in its frame depends on fronts.
         outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
     """
 
@@ -142,6 +143,7 @@ class SceneObject(SpecModel):
     location: Vector3
     rotation_deg: Vector3
     outline: OutlineSpec | None = None
+    front_deg: float | None = Field(default=None, exclude_if=lambda front: front is None)
 
 
 class SceneLight(SpecModel):

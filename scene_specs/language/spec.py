@@ -171,6 +171,8 @@ class ObjectSpec(SpecModel):
         place: a named place of the stage instead of a location.
         view: direction from which it is seen, instead of a rotation; on stages without ground.
         normalize: true makes a model's longest side twice `size`; false multiplies the units of its file by `size`.
+        front_deg: direction of its own front, about its vertical axis, from -y without rotation, counterclockwise from
+            above. Airplanes, boats, cars, chairs and sofas have one at 0.
         drop: whether `render-specs settle` lets it fall; no other command reads it.
     """
 
@@ -185,6 +187,7 @@ class ObjectSpec(SpecModel):
     place: str | None = None
     view: ObjectViewSpec | None = None
     normalize: bool | None = None
+    front_deg: Finite | None = Field(default=None, exclude_if=lambda front: front is None)
     drop: bool = Field(default=False, exclude_if=lambda drop: not drop)
 
 
@@ -255,9 +258,11 @@ class ConstraintSpec(SpecModel):
     """A requirement of the layout, of exactly one kind.
 
     Attributes:
-        relation: the subject stands in this relation to `of`: left, right, front and behind, seen from the camera, by
-            more than `margin`; others by contact or distance.
+        relation: the subject stands in this relation to `of`: left, right, front and behind by more than `margin`;
+            others by contact or distance.
         other: of `between`, the second object.
+        seen_from: whose left, right, front or behind it is: the camera's if left out; an observer's, from whose place
+            what is nearer is in front; or `of`, which has a front of its own, or looks somewhere.
         margin: Blender units, default the stage's.
         min_visible_pixels: of each object (or of `objects`), at the stage's own size.
         min_distance: between the radii of any two objects on the ground, Blender units.
@@ -269,6 +274,7 @@ class ConstraintSpec(SpecModel):
     subject: Name | None = None
     of: Name | None = None
     other: Name | None = Field(default=None, exclude_if=lambda name: name is None)
+    seen_from: Name | None = Field(default=None, exclude_if=lambda name: name is None)
     margin: NotNegative | None = None
     min_visible_pixels: Annotated[int, Field(ge=0, le=10**6, strict=True)] | None = None
     objects: Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
@@ -400,6 +406,12 @@ class EpisodeSpec(SpecModel):
     def frame_name(self, index: int) -> str:
         """Return the name of a frame: its own, or `frame-<index>`."""
         return self.frames[index].name or f"frame-{index}"
+
+
+def is_oriented(frame: FrameSpec) -> bool:
+    """Return whether the fronts of a frame matter: with observers, `front_deg` or `seen_from`."""
+    given = any(item.front_deg is not None for item in frame.objects)
+    return bool(frame.observers) or given or any(c.seen_from is not None for c in frame.constraints)
 
 
 def object_name(spec: ObjectSpec, index: int) -> str:

@@ -345,6 +345,8 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
         return any(any(view.relations.get(name, ())) for name in ("above", "in", "leaning"))
     if "falls" in pattern.program.operations():
         return any(view.relations.get("falls", ()))
+    if {"own", "seen"} & {*pattern.slots.values()}:
+        return bool(view.fronts if "own" in pattern.slots.values() else view.eyes)
     if "see" in pattern.slots.values():
         return len(view.value_bits["visibility"]) > 1
     kind, _, name = pattern.program.op.partition("_")

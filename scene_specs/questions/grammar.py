@@ -3,7 +3,8 @@
 A pattern has a program with slots and its wordings. Slots: `noun:S` is a phrase of that name; `filter:N` any filters of
 size, color, material and kind, which read as adjectives and a noun; `fits:P` one filter, an adjective; `see:H` a
 filter of visibility; `relate:R` a relation to the sides, `stack:U` a vertical one; `same:A`, `differ:A`, `extreme:V`;
-`exactly:K` and other numerals, `between:K` two numbers; `among:L` three colors.
+`exactly:K` and other numerals, `between:K` two numbers; `among:L` three colors; `own:R` and `seen:R` a side, of the
+phrases `facing`, which has a front, or as `viewer` sees it.
 
 In a wording, `{N.one}` and `{N.many}` are singular and plural, `{X.a}` an indefinite phrase; [brackets] are optional.
 The wordings of a phrase have the number of the slot that they stand in, also in `{is}` and `{has}`. A `%` stands for
@@ -259,7 +260,8 @@ class _Reader:
             if expected is None:
                 assert isinstance(part, Slot)
                 for value, end in self._slot(pattern.slots[part.name], part.form or number, start):
-                    yield from self._sequence(pattern, words, number, at + 1, end, {**bound, part.name: value})
+                    if bound.get(part.name, value) == value:
+                        yield from self._sequence(pattern, words, number, at + 1, end, {**bound, part.name: value})
                 return
             if start >= len(tokens) or tokens[start] != expected:
                 return

@@ -66,6 +66,7 @@ def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexic
     words["many"] = {value: tuple(map(_plural, forms)) for value, forms in nouns.items()}
     for slot, names in RELATIONS.items():
         words[slot] = {name: split(data.relations[name]) for name in names}
+    words["own"] = words["seen"] = words["relate"]
     words["extreme"] = {name: split(data.extremes[name]) for name in EXTREMES}
     words["same"] = {name: split([data.attributes.get(name, name)]) for name in QUERIED}
     words["differ"] = words["same"]

@@ -114,6 +114,10 @@ class PositionsExecutor:
                 return one < other
             case "greater_than", [one, other]:
                 return other < one
+            case "own", [one, of]:
+                return self._seen(str(node.value), one, of, of)
+            case "seen", [one, of, viewer]:
+                return self._seen(str(node.value), one, of, viewer)
             case word, [frozenset() as members, frozenset() as others]:
                 return self._share(word, members, others)
             case (("larger" | "smaller"), [one, other]):
@@ -204,6 +208,30 @@ class PositionsExecutor:
             top[k][0] <= middle[k][1] <= top[k][1] for k in (0, 1)
         )
         return stacked and gap >= -CONTACT and (relation != "on" or gap <= CONTACT)
+
+    def _seen(self, side: str, one: int, of: int, viewer: int) -> bool:
+        """Whether an object is on a side of another one, within 60 degrees, rather than on the opposite side."""
+        own, (front, eye) = of == viewer, (self._view.fronts.get(viewer), self._view.eyes.get(viewer))
+        if front is None or (eye is None and not own) or one in (of, viewer):
+            raise PresuppositionError("nobody sees it")
+        x, y = (self._items[one].truth.location[k] - self._items[of].truth.location[k] for k in (0, 1))
+        heading = math.atan2(front[1], front[0])
+        if eye is not None and not own:
+            across = [self._bearing(k, eye) for k in (one, of)]
+            if max(abs(math.remainder(angle - heading, math.tau)) for angle in across) > math.pi / 3:
+                raise PresuppositionError("out of view")
+            heading = across[1]
+            if of in self._view.fronts and side in ("front", "behind"):
+                raise PresuppositionError("it has a front of its own")
+        middle = {"left": 90, "right": -90, "front": 0 if own else 180, "behind": 180 if own else 0}[side]
+        off = math.remainder(math.atan2(y, x) - heading - math.radians(middle), math.tau)
+        if abs(math.cos(off)) < 0.5 or abs(math.cos(off)) * math.hypot(x, y) <= self._view.threshold:
+            raise PresuppositionError("on neither side clearly")
+        return abs(off) < math.pi / 2
+
+    def _bearing(self, index: int, eye: tuple[float, float, float]) -> float:
+        place = self._items[index].truth.location
+        return math.atan2(place[1] - eye[1], place[0] - eye[0])
 
     def _is_in(self, index: int, of: int) -> bool:
         """Whether an object is in a container: its box is in the container's, but begins and ends higher."""

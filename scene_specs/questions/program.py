@@ -89,6 +89,8 @@ def _operations() -> Iterator[tuple[str, Operation]]:
         yield name, Operation(("integer", "integer"), "boolean")
     for name in ("larger", "smaller"):
         yield name, Operation(("object", "object"), "boolean")
+    yield "own", Operation(("object", "object"), "boolean", RELATED[:4])
+    yield "seen", Operation(("object", "object", "object"), "boolean", RELATED[:4])
 
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))

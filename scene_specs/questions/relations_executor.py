@@ -12,6 +12,7 @@ from math import dist
 from operator import or_
 from typing import Any
 
+from diorama.scene_specs.language.vocabulary import OPPOSITE
 from diorama.scene_specs.questions.program import (
     ATTRIBUTES,
     DOUBTFUL,
@@ -154,6 +155,14 @@ class RelationsExecutor:
             raise PresuppositionError("two objects of about the same size, or of unknown size")
         return bool(first > second)
 
+    def seen(self, side: Any, one: int, of: int, viewer: int) -> bool:
+        """Whether an object is on a side of another one for somebody, or for that one itself; not on the opposite."""
+        sides = self._view.viewpoints.get(viewer, {})
+        for name in (side, OPPOSITE[side]):
+            if sides and sides[name].get(of, 0) >> one & 1:
+                return bool(name == side)
+        raise PresuppositionError("on no side clearly, or not in view")
+
     def quantify(self, word: str, bits: int, others: int) -> bool:
         """Whether as much of a set as a quantifier says is in another one."""
         total, inside = bits.bit_count(), (bits & others).bit_count()
@@ -226,4 +235,6 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "greater_than": lambda _self, _, one, other: one > other,
     "larger": RelationsExecutor.compare,
     "smaller": lambda self, word, one, other: self.compare(word, other, one),
+    "own": lambda self, side, one, of: self.seen(side, one, of, of),
+    "seen": RelationsExecutor.seen,
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.questions.grammar import Grammar, filtered
-from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS, SIDES
 from diorama.scene_specs.questions.patterns import Pattern, Tree
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
@@ -66,6 +66,9 @@ class Sampler:
         self._references: dict[tuple[str, tuple[str, ...], int], list[Node]] = {}
         # Of the set that is asked about: which of its members have some property?
         self._members = 0
+        # Which objects a phrase may name, by phrase.
+        self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
+        self._targets: Collection[int] = ()
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
 
     def sample(self, pattern: Pattern, nested: bool) -> Node:
@@ -74,6 +77,7 @@ class Sampler:
         Args:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
         """
+        self._targets = range(len(self.view.objects))
         deep = nested and pattern.name in CLEVR_OPERATIONS
         return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
@@ -117,6 +121,7 @@ class Sampler:
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
         if len(made) >= _REFERENCES:
             return self.draws.pick(made)  # type: ignore[no-any-return]
+        self._targets = self._named.get(phrase, range(len(self.view.objects)))
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
         self._run(node)
         if not self.judge.needs_all(node):
@@ -126,6 +131,8 @@ class Sampler:
 
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
+        if op in ("own", "seen"):
+            return self._side(tree, avoid, hops)
         if op in RELATIONS:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
@@ -163,6 +170,16 @@ class Sampler:
             raise PresuppositionError("too few to ask for exactly that many")
         return Node(op, count, (inner,))
 
+    def _side(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        """Whether an object is on a side of another one, where it clearly is, or on the opposite side."""
+        for _ in range(_SETS):
+            inputs = tuple(self._build(one, False, avoid, hops) for one in tree.parts)
+            made = [Node(tree.op, side, inputs) for side in SIDES]
+            clear = [one for one in made if isinstance(self.judge.executor.outcome(one), bool)]
+            if clear:
+                return self.draws.pick(clear)  # type: ignore[no-any-return]
+        raise PresuppositionError("nothing is clearly on a side")
+
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)
         some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
@@ -190,6 +207,7 @@ class Sampler:
         members = list(bits_of(bits))
         first = int(self.draws.number() * len(members))
         if unique:
+            members = [k for k in members if k in self._targets]
             for target in (*members[first:], *members[:first]):
                 names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
                 if names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from math import nan
@@ -77,6 +77,9 @@ class ImageView:
         contacts: whether it was measured what is in, leans on, touches and carries what.
         pointer: whether there is one.
         contrast: what the Scene is a member of.
+        viewpoints: index of who has a front -> side -> index of an object -> bits of those on this side of it.
+        fronts: index -> unit vector on the ground.
+        eyes: index of an observer -> location.
     """
 
     episode: str
@@ -90,6 +93,9 @@ class ImageView:
     contacts: bool = False
     pointer: bool = False
     contrast: SceneContrast | None = None
+    viewpoints: Mapping[int, Mapping[str, Mapping[int, int]]] = field(default_factory=dict)
+    fronts: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    eyes: Mapping[int, tuple[float, float, float]] = field(default_factory=dict)
 
     @cached_property
     def value_bits(self) -> dict[str, dict[str, int]]:
@@ -160,6 +166,15 @@ def view_of(
     return ImageView(
         scene.id, image, scene.split, objects, relations, rows, annotation.directions, threshold, contacts,
         pointer is not None, scene.contrast,
+        {
+            index[viewer]: {
+                side: {index[of]: sum(1 << index[one] for one in some) for of, some in table.items()}
+                for side, table in sides.items()
+            }
+            for viewer, sides in annotation.viewpoints.items()
+        },
+        {index[name]: front for name, front in annotation.fronts.items()},
+        {index[one.name]: one.eye for one in annotation.observers},
     )  # fmt: skip
 
 

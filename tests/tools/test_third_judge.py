@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from functools import cache
 
 import pytest
 from pycocotools import mask
@@ -9,23 +9,28 @@ from pycocotools import mask
 import diorama
 from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
+from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.lexicon import plural
 from tests.factories import make_job
-from tests.scene_specs.questions.images import STACKED
+from tests.scene_specs.questions.images import ORIENTED, STACKED
 from tools.third_judge import is_judged, noticed
 from tools.third_judge.english import answers
 
 FAMILIES = (*default_grammar().forms, *default_grammar().families)
 
 
-def records() -> Any:
+@cache
+def records() -> list[EpisodeRecord]:
+    made = []
     specs = [*diorama.generate("clevr", count=3, seed=8, objects=(6, 9))]
     specs.append({"version": 1, "id": "stacked", "frames": [{"objects": STACKED}]})
+    specs += [{"version": 1, "id": f"oriented/{seed}", "seed": seed, "frames": [ORIENTED]} for seed in range(3)]
     for spec in specs:
         scene = diorama.compile_spec(spec, profile="draft", size=(160, 120))
-        yield make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings)
+        made.append(make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings))
+    return made
 
 
 def test_the_judge_agrees_and_notices_what_is_tampered_with() -> None:
@@ -42,12 +47,31 @@ def test_the_judge_agrees_and_notices_what_is_tampered_with() -> None:
             families.add(one.family)
             read += 1
     assert read > 150 and len(families & {*default_grammar().forms}) > 35
+    assert families >= {"own", "seen"}
+
+
+@pytest.mark.parametrize(("family", "tampered"), [("own", "fronts"), ("seen", "fronts"), ("seen", "eye")])
+def test_fronts_and_eyes_that_were_tampered_with_are_noticed(family: str, tampered: str) -> None:
+    """Turned around, every question has another answer, or none; seen from elsewhere, some have."""
+    found = asked = 0
+    for record in records()[-3:]:
+        (view,) = store_views([record])
+        annotation = record.images[0].annotation.model_dump(mode="json")
+        (anna,) = annotation["observers"]
+        if tampered == "fronts":
+            annotation["fronts"] = {name: [-x, -y] for name, (x, y) in annotation["fronts"].items()}
+        else:
+            anna["eye"] = [-anna["eye"][0], -anna["eye"][1], anna["eye"][2]]
+        for one in Questioner(default_grammar(), 3, (family,), 9).ask(view):
+            asked += 1
+            found += answers(annotation, 0.2, one.data()) != {one.answer}
+    assert found == asked > 0 if tampered == "fronts" else found
 
 
 @pytest.mark.parametrize("shape", ["cube", "box", "shelf"])
 def test_plurals_of_all_shapes_are_read(shape: str) -> None:
     """Of "shelves", the judge once knew no singular."""
-    annotation = next(iter(records())).images[0].annotation.model_dump(mode="json")
+    annotation = records()[0].images[0].annotation.model_dump(mode="json")
     annotation["objects"][0]["shape"] = shape
     number = sum(item["shape"] == shape for item in annotation["objects"])
     assert answers(annotation, 0.2, {"question": f"How many {plural(shape)} are there?"}) == {number}
@@ -56,7 +80,7 @@ def test_plurals_of_all_shapes_are_read(shape: str) -> None:
 @pytest.mark.parametrize("change", ["location", "color", "scale"])
 def test_objects_that_were_tampered_with_are_noticed(change: str) -> None:
     """Of all questions about an image, some have another answer or none if one object is another one."""
-    record = next(iter(records()))
+    record = records()[0]
     made = [one for view in store_views([record]) for one in Questioner(default_grammar(), 3, FAMILIES, 80).ask(view)]
     found = 0
     for number in range(len(record.images[0].annotation.objects)):

@@ -29,12 +29,13 @@ from diorama.scene_specs.questions.generate import Question, Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from tools.programs import positive
 from tools.third_judge.english import answers
+from tools.third_judge.world import kind_of
 
 
 def is_judged(question: Question) -> bool:
-    """Whether an export has what a question is about: not the names of models, and extents only of CLEVR's shapes."""
+    """Whether an export has what a question is about: kinds of Diorama's own models, extents of CLEVR's shapes."""
     shapes = {item.truth.shape for item in question.view.objects}
-    models = any(":" in shape for shape in shapes) and "_category" in str(question.program)
+    models = not all(map(kind_of, shapes)) and "_category" in str(question.program)
     upward = any(step.value in ("above", "below", "on") for step in question.program.steps())
     return not (models or (upward and not shapes <= {*SHAPES}))
 

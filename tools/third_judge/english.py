@@ -13,7 +13,7 @@ from tools.third_judge.world import USUAL, Things, Unclear, World
 # Value -> words for it; all other values are their own words.
 _WORDS = {
     "large": ("big",), "small": ("tiny",), "metal": ("metallic", "shiny"), "rubber": ("matte",), "cube": ("block",),
-    "sphere": ("ball",), "shelf": ("shelves",), "box": ("boxes",),
+    "sphere": ("ball",), "shelf": ("shelves",), "box": ("boxes",), "bench": ("benches",), "person": ("people",),
 }  # fmt: skip
 _SIDES = {
     "to the left of": "left", "to the right of": "right", "in front of": "front", "behind": "behind",
@@ -261,7 +261,7 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     yield "not counting {X} , how many {S} are there", lambda _, x, s: len(s - {x})
     yield "not counting {T} , how many {S} are there", lambda _, t, s: len(s - t)
     yield "what is the number of {S}", lambda _, s: len(s)
-    for name in ("size", "color", "material", "shape"):
+    for name in ("size", "color", "material", "shape", "kind"):
         yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
         for words, result in (("does any other {S} have", True), ("is it true that no other {S} has", False)):
             yield (
@@ -295,6 +295,11 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
         yield text, _bigger
     for text in ("is {X} smaller than {X}", "there is {X} ; is it smaller than {X}"):
         yield text, _opposite(_bigger)
+    for words, side in list(_SIDES.items())[:4]:
+        for text in ("from the point of view of {X} , is {X}", "as {X} sees it , is {X}"):
+            yield f"{text} {words} {{X}}", lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
+        text = f"as {{X}} faces , is {{X}} {words} {{X}}"
+        yield text, lambda self, y, x, same, s=side: self._world.sees(s, x, only(frozenset({y, same})), y)
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
     yield "is it true that there are no {S}", lambda _, s: not s

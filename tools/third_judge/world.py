@@ -16,6 +16,10 @@ USUAL = {
     "material": ("rubber", "metal"),
     "kind": ("cube", "sphere", "cylinder"),
 }
+_KINDS = {
+    "02691156": "airplane", "02828884": "bench", "02958343": "car", "03001627": "chair", "03636649": "lamp",
+    "04256520": "sofa", "04379243": "table", "04530566": "watercraft",
+}  # fmt: skip
 Things = frozenset[int]
 
 
@@ -36,6 +40,8 @@ class World:
         self.items = [item for item in annotation["objects"] if item["name"] != pointer]
         self._relations = annotation["relations"]
         self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
+        self._fronts = annotation.get("fronts", {})
+        self._eyes = {one["name"]: one["eye"] for one in annotation.get("observers", ())}
         turn = annotation["camera"]["rotation"]
         ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))
         if math.hypot(ahead[0], ahead[1]) < 1e-6:
@@ -45,7 +51,7 @@ class World:
     @cached_property
     def values(self) -> dict[str, list[str | None]]:
         """Attribute -> value of each object, in words; None if it has none."""
-        kinds = [one["shape"] if ":" not in one["shape"] else None for one in self.items]
+        kinds = [kind_of(one["shape"]) for one in self.items]
         return {"kind": kinds, **{name: [one[name] for one in self.items] for name in ("color", "size", "material")}}
 
     def having(self, name: str, value: str) -> Things:
@@ -70,6 +76,30 @@ class World:
             return frozenset(j for j in self.all - {k} if self._stacked(*((j, k) if side != "below" else (k, j)), side))
         own = self.along(side, k)
         return frozenset(j for j in self.all - {k} if self.along(side, j) - own > self.threshold)
+
+    def sees(self, side: str, j: int, k: int, viewer: int) -> bool:
+        """Whether an object is on a side of another one for a viewer, and not on the opposite one."""
+        names = [self.items[one]["name"] for one in (j, k, viewer)]
+        front, eye = self._fronts.get(names[2]), self._eyes.get(names[2])
+        ahead, away = complex(*(front or (0, 0))), self._place(j) - self._place(k)
+        if k != viewer and eye is not None:
+            sights = [self._place(one) - complex(*eye[:2]) for one in (j, k)]
+            if any((sight * ahead.conjugate()).real < 0.5 * abs(sight) for sight in sights):
+                raise Unclear("out of view")
+            ahead = -sights[1] / abs(sights[1])
+        elif k != viewer or not front:
+            raise Unclear("nobody looks")
+        # A front that looks back at the viewer has its left where the viewer's right is.
+        across = (away * ahead.conjugate()).imag * (1 if k == viewer else -1)
+        far = {"left": across, "right": -across}.get(side, (away * ahead.conjugate()).real * (-1) ** (side == "behind"))
+        if abs(far) < 0.5 * abs(away) or abs(far) <= self.threshold or j == viewer:
+            raise Unclear("on neither side")
+        if k != viewer and names[1] in self._fronts and side in ("front", "behind"):
+            raise Unclear("its own front or the viewer's")
+        return bool(far > 0)
+
+    def _place(self, k: int) -> complex:
+        return complex(*self.items[k]["location"][:2])
 
     def _stacked(self, over: int, under: int, side: str) -> bool:
         (top, high), (base, low) = ((self.items[k]["location"], self._reach(k)) for k in (over, under))
@@ -114,6 +144,12 @@ class World:
         if len(order) < 2 or order[1][0] < order[0][0] * 1.0999:
             raise Unclear("none is nearest")
         return order[0][1]
+
+
+def kind_of(shape: str) -> str | None:
+    """A noun for a shape; None for models other than Diorama's own."""
+    kind, _, rest = shape.partition(":")
+    return _KINDS.get(rest[:8]) if kind == "shapenet" else kind if kind == "person" or not rest else None
 
 
 def turned(quaternion: Sequence[float], vector: Sequence[float]) -> Any:

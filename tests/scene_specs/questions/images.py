@@ -41,6 +41,24 @@ def images() -> tuple[ImageView, ...]:
     return (*(view(spec) for spec in diorama.generate("clevr", count=4, seed=3, objects=(5, 9))), stacked())
 
 
+ORIENTED: dict[str, Any] = {
+    "objects": [
+        {"name": "chair", "shape": "shapenet:chairs/#3", "size": 0.7, "color": "cyan", "material": "rubber"},
+        {"name": "car", "shape": "shapenet:cars/#1", "size": 0.7, "color": "yellow", "material": "rubber"},
+        {"name": "ball", "shape": "sphere", "size": "small", "color": "red", "material": "rubber"},
+        {"name": "cube", "shape": "cube", "size": "small", "color": "blue", "material": "rubber"},
+        {"name": "can", "shape": "cylinder", "size": "small", "color": "green", "material": "metal"},
+    ],
+    "observers": [{"name": "Anna", "looks_at": "cube", "color": "purple"}],
+}
+
+
+@cache
+def oriented(seed: int = 1) -> ImageView:
+    """A person, a chair and a car, which have fronts, and three objects without."""
+    return view({"version": 1, "id": f"oriented/{seed}", "seed": seed, "frames": [ORIENTED]})
+
+
 @cache
 def touching() -> ImageView:
     """A ball on a cylinder on a cube, on which a plank leans, and a ball in a bowl."""

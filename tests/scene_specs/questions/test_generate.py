@@ -24,7 +24,7 @@ from diorama.scene_specs.questions.lexicon import plural
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import Node, parse_clevr, parse_program
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
-from tests.scene_specs.questions.images import images, stacked
+from tests.scene_specs.questions.images import images, oriented, stacked
 
 
 def questions(seed: int = 1, per_image: int = 25, families: Iterable[str] = (), nested: bool = False) -> list[Question]:
@@ -49,6 +49,9 @@ def test_questions_are_different_parse_back_and_are_the_same_for_the_same_seed()
 
 def test_all_families_are_asked_where_they_apply() -> None:
     asked = {one.family for one in questions()}
+    assert not asked & {"own", "seen"}
+    asker = Questioner(default_grammar(), 1, ("own", "seen"))
+    asked |= {one.family for seed in range(3) for one in asker.ask(oriented(seed))}
     assert asked | {"equal_category", "query_category", "visibility"} == {*default_grammar().families}
 
 
