@@ -249,7 +249,7 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"objects": [{}]}, "task: objects.0.number: Field required"),
+        ({"objects": [{}]}, "task.objects[0].number: required key"),
         ({"questions": [{"answer_frame": 5, "answer": "true", "operator": {"name": "IsSame"}}]}, "operator.child"),
         *(
             ({"questions": [{"answer_frame": 5, "answer": "true", "operator": operator}]}, said)
@@ -261,9 +261,9 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
                 (node("GetCategory", node("Select", frame=0), value=None), ""),
             )
         ),
-        ({"models": []}, "task.objects.0.object: found"),
+        ({"models": []}, "task.objects[0].object: found"),
         ({"objects": []}, "expected none there"),
-        ({"answers": "null"}, "task: answers: found"),
+        ({"answers": "null"}, "task.answers: found"),
     ],
 )
 def test_trials_that_lack_something_are_named_and_the_others_written(
