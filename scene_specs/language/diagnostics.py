@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.language.errors import Diagnostic, spec_error
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
@@ -84,23 +84,6 @@ def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
         return model.model_validate(data)
     except ValidationError as error:
         raise spec_error("; ".join(option_problems(error)), file=file) from None
-
-
-def task_as(model: type[_Model], task: Any, episode: str = "") -> _Model:
-    """Return the `task` of an episode as its benchmark's model.
-
-    Raises:
-        SpecError: keys are missing, unknown or wrong; lists all of them, with what was found and what is allowed.
-    """
-    data = {} if task is None else task
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        found = form_diagnostics(error, model, data)
-        # The keys of another benchmark are not those of this one.
-        found = [one for one in found if one.path == ("benchmark",)] or found
-        problems = [one._replace(path=("task", *one.path)).in_file(episode=episode) for one in found]
-        raise SpecError(problems) from None
 
 
 def nearest(word: object, known: Iterable[str]) -> str:

@@ -26,7 +26,6 @@ from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SE
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.language.chi_square import tail
-from diorama.scene_specs.language.diagnostics import task_as
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
@@ -83,7 +82,7 @@ def _imported(path: Path) -> tuple[list[EpisodeSpec], list[str]]:
 def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     name = str(path.relative_to(checkout))
     items, found = _imported(path)
-    truths = [task_as(Truth, item.task, item.id) for item in items]
+    truths = [Truth.of_task(item.task, item.id) for item in items]
     known, why = ROUNDED.get(name, ("", ""))
     scenes = {*found}
     note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])

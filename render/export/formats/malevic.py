@@ -36,7 +36,7 @@ from diorama.scene_specs.benchmarks.malevic.published import (
     vocabulary,
 )
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
-from diorama.scene_specs.benchmarks.malevic.verify import truth_of_record
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 
 # Scenes in a file of annotations.
 _STEPS = 1000
@@ -60,7 +60,7 @@ class _MalevicExport(ImageExport):
         self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
 
     def write(self, record: EpisodeRecord) -> Images:
-        truth = truth_of_record(record)
+        truth = Truth.of_record(record)
         split = split_of(record.scene.split).replace("-", "_")
         folder = folder_of(truth)
         index = self.counts[f"{folder}/{split}"]

@@ -21,7 +21,7 @@ from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
-from diorama.scene_specs.benchmarks.mewl.truth import Truth, truth_of_record
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import SceneFrame
@@ -49,7 +49,7 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
         SpecError: if it is not a MEWL episode.
         ValueError: for image names that can't be file names or are not unique.
     """
-    truth = truth_of_record(record)
+    truth = Truth.of_record(record)
     # Raises SpecError.
     view_of_record(record, truth)
     frames = {frame.name: frame for frame in record.scene.frames}

@@ -8,10 +8,11 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
-from diorama.scene_specs.language.diagnostics import preview_json, task_as
+from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import RenderedEpisode
 from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.truth import TaskTruth
 
 Property = Literal["location", "category", "identity", "view_angle"]
 
@@ -94,7 +95,7 @@ class Placed(SpecModel):
     asked: dict[str, tuple[Property, ...]]
 
 
-class Truth(SpecModel):
+class Truth(TaskTruth):
     """The truth of a trial. The tables of one without `objects` are empty, too; only its answers can be verified.
 
     Attributes:
@@ -134,16 +135,15 @@ def truth_of(data: Mapping[str, Any], complete: bool = False) -> Truth:
     Raises:
         SpecError: it is that of another benchmark, or has missing, unknown or wrong keys.
     """
-    return _checked(data.get("task"), len(data["frames"]), str(data.get("id", "")), complete)
+    return _checked(Truth.of(data), len(data["frames"]), str(data.get("id", "")), complete)
 
 
 def truth_of_record(episode: RenderedEpisode) -> Truth:
     """Return the complete truth of a rendered trial. Raises SpecError as `truth_of` does."""
-    return _checked(episode.scene.task, len(episode.images), episode.episode_id, complete=True)
+    return _checked(Truth.of_record(episode), len(episode.images), episode.episode_id, complete=True)
 
 
-def _checked(task: Mapping[str, Any] | None, frames: int, episode: str, complete: bool) -> Truth:
-    truth = task_as(Truth, task, episode)
+def _checked(truth: Truth, frames: int, episode: str, complete: bool) -> Truth:
     missing = [key for key in ("questions", "objects", "categories", "models") if key not in truth.model_fields_set]
     if missing and (complete or truth.has_objects):
         raise spec_error(

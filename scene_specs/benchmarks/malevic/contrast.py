@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.malevic.shapes import (
     placed,
 )
 from diorama.scene_specs.benchmarks.malevic.table import on_table
-from diorama.scene_specs.benchmarks.malevic.truth import truth_of
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.language.contrast import Edit
 from diorama.scene_specs.language.errors import located
@@ -37,7 +37,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
 
     count: an object is removed.
     """
-    truth = truth_of(data)
+    truth = Truth.of(data)
     if not truth.question:
         return
     with located(episode=data["id"]):

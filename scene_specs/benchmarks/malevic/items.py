@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from diorama.scene_specs.benchmarks.malevic.truth import truth_of
-from diorama.scene_specs.benchmarks.malevic.verify import truth_of_record
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
@@ -14,7 +13,7 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode. A guesser without images knows the adjective."""
-    truth, say = truth_of_record(episode), prompts(__name__)
+    truth, say = Truth.of_record(episode), prompts(__name__)
     parts = (Part(image=episode.images[0].name), Part(say["question"].format(sentence=truth.question)))
     groups = {"adjective": truth.adjective, "vagueness": truth.vagueness, "objects": str(len(truth.objects))}
     yield Item(
@@ -24,6 +23,6 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its sentence, and its answer; scenes without a question are a group."""
-    truth = truth_of(spec)
+    truth = Truth.of(spec)
     group = f"{truth.name} {truth.split}: {truth.question or 'scene'}"
     return Asked(group, truth.answer, truth.options or ("",))

@@ -12,7 +12,7 @@ from diorama.scene_specs.benchmarks.malevic import Accuracy
 from diorama.scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from diorama.scene_specs.benchmarks.malevic.labels import is_big, threshold
 from diorama.scene_specs.benchmarks.malevic.sets import set_of
-from diorama.scene_specs.benchmarks.malevic.truth import Truth, truth_of
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.predictions import Predictions
@@ -21,7 +21,7 @@ from diorama.scene_specs.language.tables import markdown_table
 
 def _asked(item: Mapping[str, Any]) -> Truth:
     """Return the truth of an item, as JSON data. Raises SpecError if something is missing, or the question."""
-    truth, name = truth_of(item), str(item.get("id", ""))
+    truth, name = Truth.of(item), str(item.get("id", ""))
     if not truth.question:
         hint = "import it with --questions" if name.startswith("malevic/published/") else "generate it again"
         raise spec_error("it has no question", hint, episode=name, path="task")

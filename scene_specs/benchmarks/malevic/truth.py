@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from diorama.scene_specs.language.diagnostics import task_as
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rendered import RenderedEpisode
 from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.truth import TaskTruth
 
 # Keys of a question, which scenes without one have not.
 _CLAIMS = ("options", "answer", "asked", "adjective", "threshold", "distance", "vagueness")
@@ -59,7 +60,7 @@ class Caption(SpecModel):
     false: str
 
 
-class Truth(SpecModel):
+class Truth(TaskTruth):
     """The truth of an item. A scene without a question has "" and -1 in its place.
 
     Attributes:
@@ -123,7 +124,10 @@ class Truth(SpecModel):
         """The object in question."""
         return self.objects[self.asked]
 
-
-def truth_of(data: Mapping[str, Any]) -> Truth:
-    """Return the truth of a spec, as JSON data. Raises SpecError for another benchmark, or missing or wrong keys."""
-    return task_as(Truth, data.get("task"), str(data.get("id", "")))
+    @classmethod
+    def of_record(cls, episode: RenderedEpisode) -> Self:
+        """Return the truth of a rendered item, which has one image."""
+        truth = super().of_record(episode)
+        if len(episode.images) != 1:
+            raise spec_error(f"a MALeViC item has one image; found {len(episode.images)}", episode=episode.episode_id)
+        return truth

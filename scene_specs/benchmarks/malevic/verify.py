@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions
-from diorama.scene_specs.benchmarks.malevic.truth import Truth, truth_of
-from diorama.scene_specs.language.diagnostics import preview_json, task_as
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
+from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import ImageRecord, RenderedEpisode
 
@@ -43,20 +43,12 @@ def _circle_pixels(radius: int) -> int:
     return int((row * row + column * column < radius * radius).sum())
 
 
-def truth_of_record(episode: RenderedEpisode) -> Truth:
-    """Return the truth of an episode. Raises SpecError if it is not a MALeViC item with exactly one image."""
-    truth = task_as(Truth, episode.scene.task, episode.episode_id)
-    if len(episode.images) != 1:
-        raise spec_error(f"a MALeViC item has one image; found {len(episode.images)}", episode=episode.episode_id)
-    return truth
-
-
 def verify_spec(data: Mapping[str, Any]) -> str:
     """Return why something that a spec, as JSON data, claims does not follow from its objects; "" if all does.
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
-    return _verify(truth_of(data), data)
+    return _verify(Truth.of(data), data)
 
 
 def _verify(truth: Truth, data: Mapping[str, Any]) -> str:
@@ -217,7 +209,7 @@ def verify_record(episode: RenderedEpisode) -> str:
     The objects of the scene decide every claim. In flat images without antialiasing, each must have exactly the pixels
     of its outline, in its color, and all other pixels are black. Raises SpecError.
     """
-    truth = truth_of_record(episode)
+    truth = Truth.of_record(episode)
     prisms = truth.world == "3d"
     scene = episode.scene.frames[0]
     looks: list[dict[str, Any]] = [

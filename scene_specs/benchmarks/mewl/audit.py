@@ -15,7 +15,7 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
-from diorama.scene_specs.benchmarks.mewl.truth import Truth, truth_of
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
 from diorama.scene_specs.language.tables import markdown_table
@@ -146,7 +146,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data. Raises SpecError."""
     tasks: dict[str, TaskAudit] = {}
     for spec in specs:
-        truth = truth_of(spec)
+        truth = Truth.of(spec)
         try:
             tasks.setdefault(truth.name, TaskAudit(truth.name)).add(spec, truth)
         except INCOMPLETE as error:

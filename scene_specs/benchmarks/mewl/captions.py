@@ -7,7 +7,7 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl import Captions, TaskName
 from diorama.scene_specs.benchmarks.mewl.lexicons import possible
-from diorama.scene_specs.benchmarks.mewl.truth import truth_of
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.invented import is_invented
@@ -55,7 +55,7 @@ def questions(data: Mapping[str, Any]) -> dict[str, Any]:
     scoring by likelihood. prompt: lists the options by letter, for models that answer. label: index of the answer.
     Raises SpecError as learner_view does, and for invented shapes.
     """
-    truth = truth_of(data)
+    truth = Truth.of(data)
     view = learner_view(data, truth)
     if any(is_invented(shape) for image in view.images for shape, *_ in image.objects):
         problem = "invented shapes have no words, so no caption describes these images"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, OBJECT_NUMBER, VALUES, Object
-from diorama.scene_specs.benchmarks.mewl.truth import Truth, truth_of
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.contrast import Edit, edits
@@ -18,7 +18,7 @@ from diorama.scene_specs.language.scene import Change
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of the query. Refused: those after which no option, or more than one, is true of it."""
-    truth = truth_of(data)
+    truth = Truth.of(data)
     for edit in edits(data, change, rng, [CONTEXTS], {**VALUES, "shape": truth.shapes}):
         task, problem = edit.data["task"], ""
         for option in truth.options:
@@ -32,7 +32,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
         query = edit.data["frames"][CONTEXTS]
         query["truth"] = {
             **(query.get("truth") or {}),
-            "names": _names(truth_of(edit.data), query["objects"], edit.data),
+            "names": _names(Truth.of(edit.data), query["objects"], edit.data),
         }
         yield edit
 

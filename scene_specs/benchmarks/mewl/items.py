@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
-from diorama.scene_specs.benchmarks.mewl.truth import truth_of, truth_of_record
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
@@ -14,7 +14,7 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode. Guessers without images are those of `render-specs mewl audit`."""
-    truth, say = truth_of_record(episode), prompts(__name__)
+    truth, say = Truth.of_record(episode), prompts(__name__)
     options = truth.options
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     *contexts, query = episode.images
@@ -36,6 +36,6 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its task, and the place of its answer among the options."""
-    truth = truth_of(spec)
+    truth = Truth.of(spec)
     places = tuple(str(k) for k in range(len(truth.options)))
     return Asked(f"{truth.name} {spec['split']}", str(truth.options.index(truth.answer)), places)

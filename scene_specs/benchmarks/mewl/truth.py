@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.draft import VALUES, Object
-from diorama.scene_specs.language.diagnostics import task_as
-from diorama.scene_specs.language.rendered import RenderedEpisode
-from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.truth import TaskTruth
 
 # What a word stands for: an attribute's value or a relation, a count, an object; None is something that is not shown.
 Meaning = str | int | Object | None
@@ -20,7 +17,7 @@ MOST_OPTIONS = 50
 _Option = Annotated[str, Field(min_length=1)]
 
 
-class Truth(SpecModel):
+class Truth(TaskTruth):
     """The truth of an episode.
 
     Attributes:
@@ -62,13 +59,3 @@ class Truth(SpecModel):
     def as_clevr(self) -> dict[str, str]:
         """Shape of the episode -> the one of CLEVR that it stands for."""
         return dict(zip(self.shapes, VALUES["shape"], strict=False))
-
-
-def truth_of(data: Mapping[str, Any]) -> Truth:
-    """Return the truth of a spec, as JSON data. Raises SpecError for another benchmark, or missing or wrong keys."""
-    return task_as(Truth, data.get("task"), str(data.get("id", "")))
-
-
-def truth_of_record(episode: RenderedEpisode) -> Truth:
-    """Return the truth of a rendered episode. Raises SpecError as `truth_of` does."""
-    return task_as(Truth, episode.scene.task, episode.episode_id)

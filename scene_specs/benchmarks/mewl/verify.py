@@ -17,7 +17,7 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import (
     possible,
     relation_claim,
 )
-from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth, truth_of, truth_of_record
+from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth
 from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of_record
 from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.rendered import RenderedEpisode
@@ -42,7 +42,7 @@ def verify_spec(data: dict[str, Any]) -> str:
     # An imported episode holds what the published `info.json` says of its scenes.
     for path, problem in contradictions(data):
         return f"info: {path_text(path)}: {problem}"
-    truth = truth_of(data)
+    truth = Truth.of(data)
     return _verify(learner_view(data, truth), truth)
 
 
@@ -51,7 +51,7 @@ def verify_record(episode: RenderedEpisode) -> str:
 
     Raises SpecError if the record is not a MEWL episode.
     """
-    truth = truth_of_record(episode)
+    truth = Truth.of_record(episode)
     return _verify(view_of_record(episode, truth), truth)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS, TYPES, VALUES, Object
-from diorama.scene_specs.benchmarks.mewl.truth import Truth, truth_of
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, PointerAnnotation, RenderedEpisode
@@ -70,7 +70,7 @@ def learner_view(data: Mapping[str, Any], truth: Truth | None = None) -> View:
     Raises:
         SpecError: the spec is not a MEWL episode, or leaves open what a learner sees; has locations.
     """
-    truth, diagnostics, images = truth or truth_of(data), [], []
+    truth, diagnostics, images = truth or Truth.of(data), [], []
     for number, frame in enumerate(data["frames"]):
         found, image = _image(frame, f"frames[{number}]")
         diagnostics += found

@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec, task_o
 from diorama.scene_specs.benchmarks.malevic.published import annotation, objects_of, question
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.malevic.shapes import COLORS
-from diorama.scene_specs.benchmarks.malevic.truth import truth_of
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from tests.scene_specs.benchmarks.malevic.test_invariants import painted
 
 # A scene written by hand: all values are strings, keys have no order, and a rectangle's center has decimals.
@@ -48,12 +48,12 @@ def published(folder: Path, name: str, split: str, numbers: range, images: bool 
     entries, questions = {}, []
     for index, number in enumerate(numbers):
         spec = malevic_spec(Options(seed=5), name, split, number)
-        made = truth_of(spec)
+        made = Truth.of(spec)
         k = round(made.k, 4) if SETS[name].kind != "sup1" else 0.29
         query = (made.asked, made.adjective, made.answer == "yes")
         given = {key: getattr(made, key) for key in ("split", "number", "world", "variant", "areas")}
         task = task_of_scene(SETS[name], tuple(objects_of(made)), k, query, **given)
-        entry = annotation(truth := truth_of({"task": task}))
+        entry = annotation(truth := Truth.of({"task": task}))
         for pair in entry[2:]:
             pair["captions"][0].pop("dist_from_thresh", None)
         entries[str(index)] = entry
