@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import model_validator
+from pydantic import StrictBool, StrictInt, model_validator
 
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
 from diorama.scene_specs.language.diagnostics import preview_json
@@ -29,7 +29,7 @@ class Node(SpecModel):
     """
 
     name: str
-    frame: int | None = None
+    frame: StrictInt | None = None
     property: Property | None = None
     value: str | None = None
     child: tuple[Node, ...]
@@ -60,7 +60,7 @@ class Question(SpecModel):
         operator: root of its graph.
     """
 
-    answer_frame: int
+    answer_frame: StrictInt
     answer: str
     operator: Node
 
@@ -85,13 +85,13 @@ class Placed(SpecModel):
         asked: number of a question -> properties that the question uses.
     """
 
-    number: int
-    frame: int
+    number: StrictInt
+    frame: StrictInt
     location: str
-    category: int
-    object: int
+    category: StrictInt
+    object: StrictInt
     view_angle: str
-    is_distractor: bool
+    is_distractor: StrictBool
     asked: dict[str, tuple[Property, ...]]
 
 
