@@ -25,6 +25,7 @@ from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
+from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.language.benchmark import benchmark
@@ -229,7 +230,7 @@ def read_kilogram(item: Path) -> str:
 def write_iwisdm(item: Path, number: int) -> None:
     level = ("low", "medium", "high")[number % 3]
     (spec,) = diorama.generate("iwisdm", benchmark=level, count=1, seed=number)
-    task = spec["task"]
+    task, truth = spec["task"], truth_of(spec)
     names = {"location": "location", "category": "category", "identity": "object", "view_angle": "view_angle"}
     objects = []
     for one in task["objects"]:
@@ -246,7 +247,7 @@ def write_iwisdm(item: Path, number: int) -> None:
     (item / "low/tasks").mkdir()
     (trial / "frames/task_info.json").write_text(json.dumps(info))
     (trial / "annotations.json").write_text(json.dumps({"models": task["models"]}))
-    (item / "low/tasks/0.json").write_text(json.dumps(task_file(task["questions"][0], task)))
+    (item / "low/tasks/0.json").write_text(json.dumps(task_file(truth.questions[0], truth)))
 
 
 def write_icca(item: Path, number: int) -> None:

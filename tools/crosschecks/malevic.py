@@ -23,6 +23,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
 from diorama.scene_specs.benchmarks.malevic.published import encoded, question, tensors, vocabulary
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.language.chi_square import tail
 from diorama.scene_specs.language.errors import SpecError
@@ -81,11 +82,11 @@ def _imported(path: Path) -> tuple[list[EpisodeSpec], list[str]]:
 def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     name = str(path.relative_to(checkout))
     items, found = _imported(path)
-    tasks = [item.task or {} for item in items]
+    truths = [Truth.of_task(item.task, item.id) for item in items]
     known, why = ROUNDED.get(name, ("", ""))
     scenes = {*found}
     note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])
-    yield Row(f"{name}: objects", sum(len(task["objects"]) for task in tasks), len(scenes), len(scenes & {known}), note)
+    yield Row(f"{name}: objects", sum(len(truth.objects) for truth in truths), len(scenes), len(scenes & {known}), note)
     forms = (item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items)
     reasons = [reason for form in forms if (reason := verify_spec(form))]
     yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
@@ -94,7 +95,7 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
         return
     entries = _json(asked)["questions"]
     split = path.stem.removesuffix("_annotation")
-    written = [question(task, index, split) for index, task in enumerate(tasks) if "question" in task]
+    written = [question(truth, index, split) for index, truth in enumerate(truths) if truth.question]
     pairs = zip_longest(entries, written)
     other = {str((one or own or {}).get("image_index")) for one, own in pairs if one != own}
     yield Row(f"{name}: questions written back", len(entries), len(other), len(other & {known}))

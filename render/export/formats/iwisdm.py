@@ -27,7 +27,8 @@ from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location, truth_of
+from diorama.scene_specs.benchmarks.iwisdm.truth import Node, Question, Truth, truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
 
 FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")
@@ -63,52 +64,52 @@ def _folder(episode_id: str) -> Path:
 def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     """Path -> content of a trial's folder. Raises SpecError if the record is not a trial or shows another one."""
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
-    files["frames/task_info.json"] = json.dumps(info_file(record)).encode()
-    annotations = _annotations(record, truth_of(record))
+    truth = truth_of_record(record)
+    files["frames/task_info.json"] = json.dumps(_info_file(record, truth)).encode()
+    annotations = _annotations(record, truth)
     files["annotations.json"] = indented_json({**annotations, "diorama": dict(identity)})
     return files
 
 
 def task_files(record: EpisodeRecord) -> dict[str, bytes]:
     """Path below `out` -> content of the task files. Raises SpecError if the record is not a trial."""
-    task, (parent, number) = truth_of(record), _location(record.episode_id)
-    several = len(task["questions"]) > 1
+    truth, (parent, number) = truth_of_record(record), _location(record.episode_id)
+    several = len(truth.questions) > 1
     return {
         str(parent / "tasks" / (f"{number}_{k}.json" if several else f"{number}.json")): json.dumps(
-            task_file(question, task)
+            task_file(question, truth)
         ).encode()
-        for k, question in enumerate(task["questions"])
+        for k, question in enumerate(truth.questions)
     }
 
 
-def info_file(record: EpisodeRecord) -> dict[str, Any]:
+def _info_file(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
     """The published keys of task_info.json, as JSON data. Objects are described as the images show them."""
-    task = truth_of(record)
     objects = []
-    for frame, shown in enumerate(frames_of_record(record)):
+    for frame, shown in enumerate(frames_of_record(record, truth)):
         by_location = {item["location"]: item for item in shown}
-        for planned in task["objects"]:
-            if planned["frame"] == frame:
-                item = _object(by_location[planned["location"]], task, frame, planned["is_distractor"])
-                attended = {number: [_KEYS[name] for name in names] for number, names in planned["asked"].items()}
+        for planned in truth.objects:
+            if planned.frame == frame:
+                item = _object(by_location[planned.location], truth, frame, planned.is_distractor)
+                attended = {number: [_KEYS[name] for name in names] for number, names in planned.asked.items()}
                 tasks = [int(number) for number in attended]
-                objects.append({"count": planned["number"], "obj": item, "tasks": tasks, "attended_attr": attended})
+                objects.append({"count": planned.number, "obj": item, "tasks": tasks, "attended_attr": attended})
     return {
         "epochs": len(record.images),
         "objects": objects,
-        "instruction": task["instruction"],
-        "answers": list(task["answers"]),
+        "instruction": truth.instruction,
+        "answers": list(truth.answers),
     }
 
 
-def _object(item: Mapping[str, str], task: Mapping[str, Any], frame: int, is_distractor: bool) -> dict[str, Any]:
+def _object(item: Mapping[str, str], truth: Truth, frame: int, is_distractor: bool) -> dict[str, Any]:
     space = _space(item["location"])
     return {
         # The center of the quadrant.
         "location": f"({0.25 + 0.5 * space[0]}, {0.25 + 0.5 * space[1]})",
         "space": space,
-        "category": task["categories"].index(item["category"]),
-        "object": task["models"].index(item["identity"]),
+        "category": truth.categories.index(item["category"]),
+        "object": truth.models.index(item["identity"]),
         "view angle": VIEW_ANGLES.index(item["view_angle"]),
         "epochs": frame,
         "is_distractor": is_distractor,
@@ -121,19 +122,19 @@ def _space(location: str) -> list[int]:
     return [int(column == "right"), int(row == "bottom")]
 
 
-def _annotations(record: EpisodeRecord, task: Mapping[str, Any]) -> dict[str, Any]:
+def _annotations(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
     objects = []
-    for planned in task["objects"]:
-        image, location = record.images[planned["frame"]], planned["location"]
+    for planned in truth.objects:
+        image, location = record.images[planned.frame], planned.location
         item = next(item for item in image.annotation.objects if measured_location(item, image) == location)
         box = None if item.bbox is None else list(item.bbox)
-        objects.append({"epochs": planned["frame"], "bbox": box, "mask": item.rle.model_dump(mode="json")})
+        objects.append({"epochs": planned.frame, "bbox": box, "mask": item.rle.model_dump(mode="json")})
     cameras = [image.annotation.camera.model_dump(mode="json") for image in record.images]
-    names = {"categories": list(task["categories"]), "models": list(task["models"])}
+    names = {"categories": list(truth.categories), "models": list(truth.models)}
     return {**names, "objects": objects, "cameras": cameras}
 
 
-def task_file(question: Mapping[str, Any], task: Mapping[str, Any]) -> dict[str, Any]:
+def task_file(question: Question, truth: Truth) -> dict[str, Any]:
     """The graph of one task in the published form. `whens` count back from the frame of the answer, "last0".
 
     Node ids count depth first. first_shareable is the number of frames, because the trial already includes shared ones.
@@ -141,33 +142,33 @@ def task_file(question: Mapping[str, Any], task: Mapping[str, Any]) -> dict[str,
     whens: dict[str, str] = {}
     counter = count()
 
-    def node(data: Mapping[str, Any]) -> dict[str, Any]:
+    def node(own: Node) -> dict[str, Any]:
         number = next(counter)
-        if data["name"] == "CONST":
-            return _constant(data["property"], data["value"], task)
-        result: dict[str, Any] = {"name": _OPERATORS.get(data["name"], data["name"])}
-        result["child"] = [node(child) for child in data["child"]]
-        if data["name"] == "Select":
+        if own.property is not None and own.value is not None:
+            return _constant(own.property, own.value, truth)
+        result: dict[str, Any] = {"name": _OPERATORS.get(own.name, own.name)}
+        result["child"] = [node(child) for child in own.child]
+        if own.frame is not None:
             result["child"] = result["child"] or _EMPTY
-            result["when"] = whens[str(number)] = f"last{question['answer_frame'] - data['frame']}"
+            result["when"] = whens[str(number)] = f"last{question.answer_frame - own.frame}"
         return result
 
-    operator = node(question["operator"])
+    operator = node(question.operator)
     frames = 1 + max(int(when.removeprefix("last")) for when in whens.values())
     return {"n_frames": frames, "first_shareable": frames, "whens": whens, "operator": operator}
 
 
-def _constant(name: str, value: str, task: Mapping[str, Any]) -> dict[str, Any]:
+def _constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
     """A constant as the published code writes it; of a view angle, the object is open."""
     if name == "location":
         x, y = (0.25 + 0.5 * part for part in _space(value))
         return {"name": "Location", "value": [x, y]}
     if name == "category":
-        return {"name": "SNCategory", "value": task["categories"].index(value)}
+        return {"name": "SNCategory", "value": truth.categories.index(value)}
     if name == "view_angle":
         return {"name": "SNViewAngle", "value": VIEW_ANGLES.index(value), "sn_object": _EMPTY_OBJECT}
-    category = {"name": "SNCategory", "value": task["categories"].index(value.split("/")[0])}
-    return {"name": "SNObject", "value": task["models"].index(value), "category": category}
+    category = {"name": "SNCategory", "value": truth.categories.index(value.split("/")[0])}
+    return {"name": "SNObject", "value": truth.models.index(value), "category": category}
 
 
 class _IwisdmExport(FolderExport):

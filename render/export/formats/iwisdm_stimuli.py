@@ -21,7 +21,7 @@ from PIL import Image
 from diorama.render.export._image_files import ImageExport, Images, split_of
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
-from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.truth import Truth, truth_of_record
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 
@@ -36,14 +36,14 @@ class _StimuliExport(ImageExport):
         self._lists: dict[str, tuple[object, object]] = {}
 
     def write(self, record: EpisodeRecord) -> Images:
-        task, split = truth_of(record), split_of(record.scene.split)
-        lists = (task["categories"], task["models"])
+        truth, split = truth_of_record(record), split_of(record.scene.split)
+        lists = (truth.categories, truth.models)
         if self._lists.get(split, lists) != lists:
             raise ValueError("numbers its models otherwise than earlier episodes; export it alone (--where, --out)")
         rows, images = {}, []
         for frame, image in zip(record.job.spec["frames"], record.images, strict=True):
             for item in () if frame.get("fixation") else frame.get("objects", ()):
-                row = _row(item, split, task)
+                row = _row(item, split, truth)
                 # Equal views of equal objects are equal images, whatever the trial.
                 if row[0] not in self._rows[split] and row[0] not in rows:
                     rows[row[0]] = row
@@ -63,19 +63,19 @@ class _StimuliExport(ImageExport):
             self.written.put({f"{split}_meta.csv": text.getvalue()})
 
 
-def _row(item: Mapping[str, Any], split: str, task: Mapping[str, Any]) -> tuple[int, int, int, int, str]:
+def _row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:
     """ref, category, identity, side, name of the category. Raises ValueError for another object."""
     identity = item["shape"].removeprefix("shapenet:")
     view = item.get("view") or {}
     seen = (view.get("yaw_deg", 0.0), view.get("elevation_deg", 0.0))
     category = identity.split("/")[0]
-    if identity in task["models"]:
-        number = task["models"].index(identity)
+    if identity in truth.models:
+        number = truth.models.index(identity)
         for side, name in enumerate(VIEW_ANGLES):
             for variant in range(VARIANTS):
                 if view_of(split, identity, name, variant) == seen:
                     ref = (number * len(VIEW_ANGLES) + side) * VARIANTS + variant
-                    return ref, task["categories"].index(category), number, side, category
+                    return ref, truth.categories.index(category), number, side, category
     raise ValueError(f"found {identity} from {seen}; expected a view that iWISDM's trials show")
 
 

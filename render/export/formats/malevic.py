@@ -36,7 +36,7 @@ from diorama.scene_specs.benchmarks.malevic.published import (
     vocabulary,
 )
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
-from diorama.scene_specs.benchmarks.malevic.verify import task_of
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 
 # Scenes in a file of annotations.
 _STEPS = 1000
@@ -60,27 +60,27 @@ class _MalevicExport(ImageExport):
         self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
 
     def write(self, record: EpisodeRecord) -> Images:
-        task = task_of(record)
+        truth = Truth.of_record(record)
         split = split_of(record.scene.split).replace("-", "_")
-        folder = folder_of(task)
+        folder = folder_of(truth)
         index = self.counts[f"{folder}/{split}"]
         if split == RAW:
-            entry = annotation(task, index)
+            entry = annotation(truth, index)
             file = f"{folder}/annotations_{index // _STEPS * _STEPS}.json"
             self.counts[f"{folder}/{split}"] += 1
             self.stream(file, ["entries"], _Entries).add("entries", entry, key=str(index))
             return [(f"{folder}/{index}.png", record.images[0].png)]
-        entry = annotation(task)
+        entry = annotation(truth)
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
         self.counts[f"{folder}/{split}"] += 1
-        asked = question(task, index, split)
+        asked = question(truth, index, split)
         (image,) = record.images
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
         questions.add("questions", asked)
-        _, numbers = self.asked.setdefault((folder, split), (task["name"], array("q")))
-        numbers.extend(encoded(self.vocabularies[task["name"]], asked))
+        _, numbers = self.asked.setdefault((folder, split), (truth.name, array("q")))
+        numbers.extend(encoded(self.vocabularies[truth.name], asked))
         entries.add("entries", entry, key=str(index))
         return [(f"{folder}/{split}/{index}.png", image.png)]
 

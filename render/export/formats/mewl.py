@@ -21,6 +21,7 @@ from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
 from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import SceneFrame
@@ -48,13 +49,13 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
         SpecError: if it is not a MEWL episode.
         ValueError: for image names that can't be file names or are not unique.
     """
+    truth = Truth.of_record(record)
     # Raises SpecError.
-    view = view_of_record(record)
+    view_of_record(record, truth)
     frames = {frame.name: frame for frame in record.scene.frames}
     scenes = [scene_file(image, frames[image.frame]) for image in record.images]
     names = [
-        _image_name(view["task"], frames[image.frame], scene)
-        for image, scene in zip(record.images, scenes, strict=True)
+        _image_name(truth.name, frames[image.frame], scene) for image, scene in zip(record.images, scenes, strict=True)
     ]
     names[-1] = "question"
     files: dict[str, bytes] = {}
@@ -63,7 +64,7 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
             raise ValueError(f"image {image.name}: its file name {name!r} is invalid or not unique in MEWL's layout")
         files[f"{name}.png"] = image.png
         files[f"{name}.json"] = indented_json(scene)
-    files["info.json"] = indented_json({**info_file(record, names, scenes), "diorama": dict(identity)})
+    files["info.json"] = indented_json({**_info_file(truth, names, scenes), "diorama": dict(identity)})
     return files
 
 
@@ -129,10 +130,8 @@ def _look(item: Mapping[str, Any]) -> list[str]:
     return [item[kind] for kind in TYPES]
 
 
-def info_file(record: EpisodeRecord, names: list[str], scenes: list[dict[str, Any]]) -> dict[str, Any]:
+def _info_file(truth: Truth, names: list[str], scenes: list[dict[str, Any]]) -> dict[str, Any]:
     """The episode's info.json, as JSON data."""
-    task = record.scene.task or {}
-    words = task.get("words") or task.get("lexicon") or {}
     panels = []
     for name, scene in zip(names, scenes, strict=True):
         panel: dict[str, Any] = {"name": name, "objects": [_look(item) for item in scene["objects"]]}
@@ -142,20 +141,21 @@ def info_file(record: EpisodeRecord, names: list[str], scenes: list[dict[str, An
     question = panels.pop()
     del question["name"]
     return {
-        "objects": _all_objects(task["name"], words, scenes),
-        "word-concept": words,
+        "objects": _all_objects(truth, scenes),
+        "word-concept": truth.meanings,
         "context_panels": panels,
-        "question": {"choices": task["options"], "answer": task["answer"], **question},
+        "question": {"choices": truth.options, "answer": truth.answer, **question},
     }
 
 
-def _all_objects(task: str, words: Mapping[str, Any], scenes: list[dict[str, Any]]) -> dict[str, list[str]]:
+def _all_objects(truth: Truth, scenes: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Name -> attributes of the objects that words name; in shape, color and material of all objects that words fit.
 
     Objects of number have no names and get numbers.
     """
+    task, words = truth.name, truth.meanings
     if task in ("object", "bootstrap"):
-        return {word: list(values) for word, values in words.items()}
+        return {word: list(item) for word, item in words.items() if isinstance(item, tuple)}
     if task in ("shape", "color", "material"):
         at, named = TYPES.index(task), {value: word for word, value in words.items()}
         return {f"{named[item[at]]} #{k}": list(item) for k, item in enumerate(OBJECTS) if item[at] in named}

@@ -13,7 +13,7 @@ import numpy as np
 from diorama.scene_specs.benchmarks.icca.image_sources import Source
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, count_differences, graph_of, others_of
 from diorama.scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.language.rng import pick, sample, shuffled
 from diorama.scene_specs.language.tables import markdown_table
 
@@ -195,40 +195,25 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row per source and level, as JSON data: number of contexts, differences of pairs, lengths of descriptions, and
     how many images a single value identifies. Raises SpecError for a context without its measured truth.
     """
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for data in contexts:
-        task = data["task"]
-        try:
-            _check_measured(task)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise spec_error(f"its truth can't be read: {error!r}", path="task", episode=data["id"]) from None
-        groups.setdefault((task["source"], task["vary"], task["name"]), []).append(task)
+    groups: dict[tuple[str, str, str], list[Truth]] = {}
+    for truth in map(Truth.of, contexts):
+        groups.setdefault((truth.source, truth.vary, truth.name), []).append(truth)
     rows = []
-    for (source, vary, level), tasks in groups.items():
-        described = [one for task in tasks for one in task["descriptions"]]
-        values = [task["similarity"]["values"] for task in tasks]
-        pairs = [count for task in tasks for count in task["similarity"]["differences"].values()]
-        row: dict[str, Any] = {"source": source, "vary": vary, "difficulty": level, "contexts": len(tasks)}
+    for (source, vary, level), truths in groups.items():
+        described = [one for truth in truths for one in truth.descriptions]
+        values = [truth.similarity.values for truth in truths]
+        pairs = [count for truth in truths for count in truth.similarity.differences.values()]
+        row: dict[str, Any] = {"source": source, "vary": vary, "difficulty": level, "contexts": len(truths)}
         row["values"] = [min(values), max(values)]
         row["differences"] = _histogram(pairs)
         for name in DESCRIPTIONS:
-            row[name] = _histogram([one[name]["length"] for one in described])
-        absences = [[name.startswith("no ") for name in one["single"]] for one in described]
+            row[name] = _histogram(getattr(one, name).length for one in described)
+        absences = [[name.startswith("no ") for name in one.single] for one in described]
         row["named_by_one_value"] = sum(not all(names) for names in absences)
         row["named_by_one_absence"] = sum(any(names) for names in absences)
         row["images"] = len(described)
         rows.append(row)
     return rows
-
-
-def _check_measured(task: Mapping[str, Any]) -> None:
-    """Raise KeyError, TypeError or AttributeError for a task that lacks what `summary` needs."""
-    counts = [task["similarity"]["values"], *task["similarity"]["differences"].values()]
-    counts += [one[name]["length"] for one in task["descriptions"] for name in DESCRIPTIONS]
-    texts = [task[key] for key in ("source", "vary", "name")]
-    texts += [name for one in task["descriptions"] for name in one["single"]]
-    if not all(type(count) is int for count in counts) or not all(isinstance(text, str) for text in texts):
-        raise TypeError("expected integer counts and strings")
 
 
 def _histogram(values: Iterable[int]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, Strict, ValidationError
+from pydantic import BaseModel, Field, Strict, ValidationError, model_validator
 
 Point = tuple[float, ...]
 _TRIES = 400
@@ -168,23 +168,31 @@ def graph_of(objects: Sequence[Mapping[str, str]], relations: Sequence[Sequence[
     return SceneGraph(tuple(tuple(item.items()) for item in objects), tuple(sorted(stored)))
 
 
-class _GraphData(BaseModel, strict=True):
-    """SceneGraph.data."""
+class GraphData(BaseModel, strict=True, frozen=True):
+    """SceneGraph.data, as a model."""
 
     things: Annotated[list[dict[str, str]], Field(max_length=MAX_OBJECTS)]
     relations: list[Annotated[tuple[Literal["left", "right", "front", "behind"], int, int], Strict(False)]] = []
+
+    @model_validator(mode="after")
+    def _of_its_things(self) -> GraphData:
+        if not all(0 <= k < len(self.things) for _, *pair in self.relations for k in pair):
+            raise ValueError(f"relations: expected pairs of the {len(self.things)} things, counted from 0")
+        return self
+
+    def graph(self) -> SceneGraph:
+        """As a graph."""
+        return graph_of(self.things, self.relations)
 
 
 def graph_from_json(data: object) -> SceneGraph:
     """The inverse of SceneGraph.data. Raises ValueError for other JSON data."""
     try:
-        found = _GraphData.model_validate(data)
+        return GraphData.model_validate(data).graph()
     except ValidationError:
-        found = None
-    if found is None or not all(0 <= k < len(found.things) for _, *pair in found.relations for k in pair):
         things = f"things, at most {MAX_OBJECTS}, each an object of strings"
-        raise ValueError(f"expected {things}, and a list of relations, each [relation, thing, of thing]")
-    return graph_of(found.things, found.relations)
+        problem = f"expected {things}, and a list of relations, each [relation, thing, of thing]"
+        raise ValueError(problem) from None
 
 
 def others_of(graphs: Sequence[SceneGraph], k: int) -> list[SceneGraph]:

@@ -12,6 +12,7 @@ from diorama.scene_specs.benchmarks.icca import Games
 from diorama.scene_specs.benchmarks.icca.difficulty import SIZE
 from diorama.scene_specs.benchmarks.icca.game import new_game
 from diorama.scene_specs.benchmarks.icca.game_folders import table_text, write_game
+from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
 from diorama.scene_specs.language.benchmark import Episodes, Series
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, UsageError
@@ -57,21 +58,22 @@ def _problems(episode: RenderedEpisode, store: str) -> list[Diagnostic]:
 
 
 def _write_game(episode: RenderedEpisode, index: int, number: int, options: Games) -> Path:
-    pictures = pictures_of_record(episode)
+    context = Truth.of_record(episode)
+    pictures = pictures_of_record(episode, context)
     stem = re.sub(r"[^A-Za-z0-9]+", "-", episode.episode_id)
     names = [f"{stem}-{k}.png" for k in range(SIZE)]
-    task = episode.scene.task or {}
     game = new_game(index + 1, number, names, pictures, options.seed)
     images = {
         name: {
             "sha256": hashlib.sha256(image.png).hexdigest(),
             "image": image.name,
             "picture": picture.data(),
-            **task["descriptions"][k],
+            **context.descriptions[k].model_dump(mode="json", exclude_unset=True),
         }
         for k, (name, image, picture) in enumerate(zip(names, episode.images, pictures, strict=True))
     }
-    truth = {"game": game.name, "episode": episode.episode_id, "seed": options.seed, "similarity": task["similarity"],
+    similarity = context.similarity.model_dump()
+    truth = {"game": game.name, "episode": episode.episode_id, "seed": options.seed, "similarity": similarity,
              "images": images}  # fmt: skip
     files = {name: image.png for name, image in zip(names, episode.images, strict=True)}
     return write_game(options.out, game, files, table_text(game), truth)

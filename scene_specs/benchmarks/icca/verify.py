@@ -17,6 +17,7 @@ from diorama.scene_specs.benchmarks.icca.layout import (
     telling_layouts,
 )
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
+from diorama.scene_specs.benchmarks.icca.truth import Expression, Truth
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
@@ -28,16 +29,17 @@ _MAX_ATOMS = 41
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
-    return find_contradiction(data["task"], pictures_of_spec(data), places)
+    truth = Truth.of(data)
+    return find_contradiction(truth, pictures_of_spec(data, truth), places)
 
 
 def verify_record(episode: RenderedEpisode) -> str:
     """The same as `verify_spec`, from the rendered images. Raises SpecError."""
-    task = episode.scene.task or {}
+    truth = Truth.of_record(episode)
     # Of solids, where they stand: their heights differ.
-    key = "location" if task.get("source") == "clevr" else "pixel_center"
+    key = "location" if truth.source == "clevr" else "pixel_center"
     places = [[getattr(item, key) for item in image.annotation.objects] for image in episode.images]
-    return find_contradiction(task, pictures_of_record(episode), places)
+    return find_contradiction(truth, pictures_of_record(episode, truth), places)
 
 
 def _place(item: Mapping[str, Any]) -> Any:
@@ -46,21 +48,20 @@ def _place(item: Mapping[str, Any]) -> Any:
     return ("right" in name, "top" in name) if "place" in item else item.get("location")
 
 
-def pictures_of_spec(spec: Mapping[str, Any]) -> list[SceneGraph]:
+def pictures_of_spec(spec: Mapping[str, Any], truth: Truth) -> list[SceneGraph]:
     """The scene graphs of a spec's frames.
 
     Raises SpecError where the objects of a frame are not those of its `truth`.
     """
-    source = (spec.get("task") or {}).get("source")
     found = []
     for index, frame in enumerate(spec["frames"]):
         try:
             graph = graph_from_json((frame.get("truth") or {}).get("picture") or {})
             objects = frame.get("objects") or ()
-            if source == TANGRAM:
+            if truth.source == TANGRAM:
                 shown = graph_of_pieces(frame["truth"], objects)
             else:
-                shown = graph_of([attributes_of(str(source), item) for item in objects], graph.relations)
+                shown = graph_of([attributes_of(truth.source, item) for item in objects], graph.relations)
             if shown != graph:
                 raise ValueError("the objects are not those of truth.picture")
         except (ValueError, KeyError, TypeError) as error:
@@ -69,81 +70,77 @@ def pictures_of_spec(spec: Mapping[str, Any]) -> list[SceneGraph]:
     return found
 
 
-def pictures_of_record(episode: RenderedEpisode) -> list[SceneGraph]:
+def pictures_of_record(episode: RenderedEpisode, truth: Truth) -> list[SceneGraph]:
     """The scene graphs of a rendered context's images, from their annotations.
 
     Attributes are those of the rendered objects. Relations are measured, and left out unless the context varies
     relations. Raises SpecError for other episodes, and where an object is not visible.
     """
-    task = episode.scene.task or {}
-    if task.get("benchmark") != "icca" or len(episode.images) != SIZE:
-        problem = f"found benchmark {task.get('benchmark')!r}, {len(episode.images)} images; expected 'icca', {SIZE}"
-        raise spec_error(problem, path="task", episode=episode.episode_id)
+    if len(episode.images) != SIZE:
+        raise spec_error(f"found {len(episode.images)} images; expected {SIZE}", episode=episode.episode_id)
     found = []
     for image, frame in zip(episode.images, episode.scene.frames, strict=False):
         try:
             if hidden := [item.name for item in image.annotation.objects if not item.visible_pixels]:
                 raise ValueError(f"nothing is visible of {hidden}")
             objects = [item.model_dump(mode="json") for item in image.annotation.objects]
-            if task.get("source") == TANGRAM:
+            if truth.source == TANGRAM:
                 found.append(graph_of_pieces(frame.truth or {}, objects))
             else:
-                relations = image.annotation.relations if task.get("vary") == "relations" else None
-                found.append(graph_of_annotations(str(task.get("source")), objects, relations))
+                relations = image.annotation.relations if truth.vary == "relations" else None
+                found.append(graph_of_annotations(truth.source, objects, relations))
         except (ValueError, KeyError, TypeError) as error:
             problem = str(error) if isinstance(error, ValueError) else f"its truth can't be read: {error!r}"
             raise spec_error(problem, path=f"image {image.name}", episode=episode.episode_id) from None
     return found
 
 
-def find_contradiction(
-    task: Mapping[str, Any], graphs: Sequence[SceneGraph], places: Sequence[Sequence[Any]] = ()
-) -> str:
+def find_contradiction(truth: Truth, graphs: Sequence[SceneGraph], places: Sequence[Sequence[Any]] = ()) -> str:
     """Why the stored descriptions and similarity contradict the images; "" if they agree.
 
     Args:
         places: coordinates of the objects of each image, for contexts that promise the same layout in all images.
     """
-    stored = task.get("descriptions")
-    if len(graphs) != SIZE or not isinstance(stored, list) or len(stored) != SIZE:
-        return f"found {len(graphs)} images; expected {SIZE}, and as many descriptions"
+    if len(graphs) != SIZE:
+        return f"found {len(graphs)} images; expected {SIZE}"
     if (most := max(len(graph.atoms()) for graph in graphs)) > _MAX_ATOMS:
         return f"an image has {most} values and relations; expected at most {_MAX_ATOMS}"
     try:
         found = similarity_of(graphs)
         if found is None:
             return "one of its images shows everything that another one shows"
-        if [*task["similarity"]["differences"].values()] != [*found.differences]:
-            return f"images differ in {[*found.differences]} values; stored is {task['similarity']['differences']}"
-        for k, graph in enumerate(graphs):
+        stored = truth.similarity.differences
+        if (*stored.values(),) != found.differences:
+            return f"images differ in {[*found.differences]} values; stored is {stored}"
+        for k, (graph, said) in enumerate(zip(graphs, truth.descriptions, strict=True)):
             for name in DESCRIPTIONS:
-                shortest = found.shortest[k] if name == "full_brevity" else None
-                if reason := _wrong_description(stored[k][name], graph, others_of(graphs, k), shortest):
-                    return f"image {k}: {name} {stored[k][name]['text']!r} {reason}"
-            if stored[k]["single"] != [*found.single[k]]:
-                return f"image {k}: single values {[*found.single[k]]} identify it; stored is {stored[k]['single']}"
-        telling = telling_layouts(places) if places and task.get("layout") == SHARED else ()
+                shortest, expression = found.shortest[k] if name == "full_brevity" else None, getattr(said, name)
+                if reason := _wrong_description(expression, graph, others_of(graphs, k), shortest):
+                    return f"image {k}: {name} {expression.text!r} {reason}"
+            if said.single != found.single[k]:
+                return f"image {k}: single values {[*found.single[k]]} identify it; stored is {[*said.single]}"
+        telling = telling_layouts(places) if places and truth.layout == SHARED else ()
         if named := [f"image {k} ({name})" for k, name in enumerate(telling) if name]:
             return f"the layout alone identifies {', '.join(named)}"
-        if task.get("source") != TANGRAM and not LEVELS[task["vary"]][task["name"]].accepts(found):
+        if truth.source != TANGRAM and not LEVELS[truth.vary][truth.name].accepts(found):
             measured = f"images differ in {[*found.differences]} values, single values: {[*found.single]}"
-            return f"it is not {task['name']}: {measured}"
+            return f"it is not {truth.name}: {measured}"
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"its truth can't be read: {error!r}"
     return ""
 
 
 def _wrong_description(
-    stored: Mapping[str, Any], graph: SceneGraph, others: Sequence[SceneGraph], shortest: int | None
+    stored: Expression, graph: SceneGraph, others: Sequence[SceneGraph], shortest: int | None
 ) -> str:
-    description = graph_from_json(stored["says"])
+    description = stored.says.graph()
     if not is_true_of(description, graph):
         return "is not true of it"
     if any(is_true_of(description, other) for other in others):
         return "is true of another image, too"
-    if stored["text"] != text_of(description):
+    if stored.text != text_of(description):
         return f"is not what it stands for: {text_of(description)!r}"
     count = len(description.atoms())
-    if stored["length"] != count:
-        return f"mentions {count} values; stored is {stored['length']}"
+    if stored.length != count:
+        return f"mentions {count} values; stored is {stored.length}"
     return "is not the shortest" if shortest not in (None, count) else ""

@@ -12,9 +12,10 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm.autotask import Structure, get_properties, without_values
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError
+from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
-from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, read_task, stored_answers
+from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import UsageError, located
 from diorama.scene_specs.language.tables import markdown_table
@@ -44,20 +45,20 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     deciding: defaultdict[str, list[bool]] = defaultdict(list)
     given: defaultdict[str, defaultdict[str, Counter[tuple[str, str]]]] = defaultdict(lambda: defaultdict(Counter))
     for spec in specs:
-        task, name = spec["task"], f"{spec['task'].get('name')}"
         try:
             with located(episode=f"{spec.get('id')}"):
-                reading, stored = read_task(task, frames_of(spec)), stored_answers(task)
+                truth = truth_of(spec)
+                reading, name = read(truth.instruction, frames_of(spec)), truth.name
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
-        form = form_of(task["instruction"])
-        for answer in (one for due in stored if due != "null" for one in due.split("; ")):
+        form = form_of(truth.instruction)
+        for answer in (one for due in truth.answers if due != "null" for one in due.split("; ")):
             kind = KINDS.get(answer, OTHER)
-            possible = [one for one, its in KINDS.items() if its == kind] or task.get("categories")
+            possible = [one for one, its in KINDS.items() if its == kind] or truth.categories
             # Answers that never occur are classes, too.
-            if isinstance(possible, list) and answer in possible:
+            if answer in possible:
                 given[name][kind].update({(form, f"{one}"): 0 for one in possible})
             given[name][kind][form, answer] += 1
     return [

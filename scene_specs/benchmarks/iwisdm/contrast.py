@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError
+from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, is_picture
-from diorama.scene_specs.benchmarks.iwisdm.verify import check_truth, frames_of, read_task
+from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.contrast import Edit
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.language.scene import Change
@@ -23,8 +24,8 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
     pictures, one that the trial shows from there, as others may lack this picture. Raises SpecError for a task without
     the truth about its objects.
     """
-    task, rows = check_truth(data["task"], len(data["frames"]), data["id"]), frames_of(data)
-    known = {(one["frame"], one["location"]) for one in task["objects"]}
+    truth, rows = truth_of(data, complete=True), frames_of(data)
+    known = {(one.frame, one.location) for one in truth.objects}
     views = {(seen["identity"], seen["view_angle"]) for row in rows for seen in row}
     found: list[tuple[int, int, str, str]] = []
     for number, row in enumerate(rows):
@@ -37,7 +38,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
             elif change == "shape":
                 found += [
                     (number, k, "shape", f"shapenet:{model}")
-                    for model in task["models"]
+                    for model in truth.models
                     if model != seen["identity"] and (not is_picture(model) or (model, seen["view_angle"]) in views)
                 ]
     for number, k, key, value in shuffled(rng, found):
@@ -57,7 +58,7 @@ def _edit(data: dict[str, Any], number: int, k: int, key: str, value: str) -> Ed
     else:
         truth["location"], item["name"] = value.replace("_", " "), value
     try:
-        task["answers"] = list(read_task(task, frames_of(edited)).answers)
+        task["answers"] = list(read(task["instruction"], frames_of(edited)).answers)
     except UnreadableError as error:
         problem = f"the instruction can't be read: {error}"
     for frame, due in enumerate(task["answers"]):

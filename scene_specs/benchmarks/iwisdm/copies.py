@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm.reader import Frames
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import Item
-from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, Shown, TaskGraph
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import Shown, TaskGraph
 from diorama.scene_specs.benchmarks.iwisdm.trial import answer_text, object_numbers, question
+from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import DioramaError
 
@@ -31,9 +32,9 @@ def modern(text: str) -> str:
     return text.strip()
 
 
-def contradictions(task: Mapping[str, Any], frames: Frames) -> Iterator[str]:
-    """Yield what the objects and questions of a complete `task` say otherwise than its frames and instruction."""
-    objects, text = task["objects"], modern(task["instruction"])
+def contradictions(truth: Truth, frames: Frames) -> Iterator[str]:
+    """Yield what the objects and questions of a complete truth say otherwise than its frames and instruction."""
+    objects, text = truth.objects, modern(truth.instruction)
     number = {at: k for k, at in enumerate((at for at, row in enumerate(frames) if row), 1)}
     asked: dict[int, set[str]] = {}
     for name, of in _ASKED.findall(text):
@@ -42,21 +43,21 @@ def contradictions(task: Mapping[str, Any], frames: Frames) -> Iterator[str]:
     plain = " with " not in text and " at location" not in text
     for at, item in enumerate(objects):
         where = f"objects[{at}]"
-        row = frames[item["frame"]]
-        category, identity = task["categories"][item["category"]], task["models"][item["object"]]
-        look = {"category": category, "identity": identity, "view_angle": item["view_angle"]}
-        stated = {"location": item["location"], **look}
+        row = frames[item.frame]
+        category, identity = truth.categories[item.category], truth.models[item.object]
+        look = {"category": category, "identity": identity, "view_angle": item.view_angle}
+        stated = {"location": item.location, **look}
         if stated not in row:
-            yield f"{where}: frame {item['frame']} shows no {preview_json(stated)}"
-        if item["number"] != number.get(item["frame"]):
-            yield f"{where}: number: found {item['number']}, but frame {item['frame']} has {number.get(item['frame'])}"
-        attended = {name for names in item["asked"].values() for name in names}
-        told = asked.get(item["number"], set())
-        if attended and attended != told and plain and not item["is_distractor"]:
+            yield f"{where}: frame {item.frame} shows no {preview_json(stated)}"
+        if item.number != number.get(item.frame):
+            yield f"{where}: number: found {item.number}, but frame {item.frame} has {number.get(item.frame)}"
+        attended = {str(name) for names in item.asked.values() for name in names}
+        told = asked.get(item.number, set())
+        if attended and attended != told and plain and not item.is_distractor:
             yield f"{where}: asked: found {sorted(attended)}, but the instruction asks for {sorted(told)}"
     if len(objects) != sum(map(len, frames)):
         yield f"objects: found {len(objects)}, but the frames show {sum(map(len, frames))}"
-    ignored = {(item["frame"], item["location"]) for item in objects if item["is_distractor"]}
+    ignored = {(item.frame, item.location) for item in objects if item.is_distractor}
     shown = [
         [
             Shown(
@@ -67,37 +68,32 @@ def contradictions(task: Mapping[str, Any], frames: Frames) -> Iterator[str]:
         ]
         for at, row in enumerate(frames)
     ]
-    yield from _by_graphs(task, text, shown)
+    yield from _by_graphs(truth, text, shown)
 
 
-def _by_graphs(task: Mapping[str, Any], text: str, shown: list[list[Shown]]) -> Iterator[str]:
+def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[str]:
     """Render the instruction and the answers from the graphs of the tasks, if the trial has them."""
     told: list[tuple[int, str]] = []
     due: dict[int, list[str]] = {}
-    for at, one in enumerate(task.get("questions") or ()):
+    for at, one in enumerate(truth.questions):
         try:
-            graph = TaskGraph.of(_expression(one["operator"]))
+            graph = TaskGraph.of(one.operator.expression())
             constants = {node: graph.graph.nodes[node]["value"] for node in graph.constants}
             value = answer_text(graph.evaluate(shown, constants)[graph.root])
-            told.append((one["answer_frame"], question(graph, constants, object_numbers(shown))))
+            told.append((one.answer_frame, question(graph, constants, object_numbers(shown))))
         except (DioramaError, KeyError, IndexError) as error:
             yield f"questions[{at}]: can't be asked about these frames: {error}"
             return
-        if value != one["answer"]:
-            yield f"questions[{at}]: answer: found {one['answer']!r}, but its graph and the frames give {value!r}"
-        due.setdefault(one["answer_frame"], []).append(value)
+        if value != one.answer:
+            yield f"questions[{at}]: answer: found {one.answer!r}, but its graph and the frames give {value!r}"
+        due.setdefault(one.answer_frame, []).append(value)
     if told:
         asked = " ".join(words for _, words in sorted(told, key=lambda pair: pair[0]))
         if asked != text:
             yield f"instruction: found {text!r}, but the graphs ask {asked!r}"
         answers = ["; ".join(due.get(at, ())) or "null" for at in range(len(shown))]
-        if answers != list(task["answers"]):
-            yield f"answers: found {list(task['answers'])}, but the graphs give {answers}"
-
-
-def _expression(data: Mapping[str, Any]) -> Expression:
-    children = tuple(map(_expression, data["child"]))
-    return Expression(data["name"], children, data.get("frame"), data.get("property"), data.get("value"))
+        if answers != list(truth.answers):
+            yield f"answers: found {list(truth.answers)}, but the graphs give {answers}"
 
 
 def in_trial(info: Any, file: Path) -> Iterator[str]:

@@ -34,7 +34,7 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
 )
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, Shown, TaskGraph
 from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
-from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of
+from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
 from diorama.scene_specs.importing.scenes import segment
 from diorama.scene_specs.language.diagnostics import preview_json, validated
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, read_each, spec_error
@@ -121,7 +121,7 @@ def import_published(
                 reasons += in_trial(info, file)
                 spec["task"]["questions"] = _questions(file, exported, spec["task"])
             spec["id"] = _id(file)
-            if reasons := [*reasons, *filter(None, [find_contradiction(spec["task"], frames_of(spec))])]:
+            if reasons := [*reasons, *filter(None, [verify_spec(spec)])]:
                 if strict:
                     raise SpecError([Diagnostic.of(reason, file=str(file)) for reason in reasons])
                 log.warning("%s: %s", file, "; ".join(reasons))

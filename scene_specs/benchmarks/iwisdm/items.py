@@ -7,7 +7,7 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.verify import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of, truth_of_record
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
@@ -20,32 +20,32 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
     guesser without images knows what `render-specs iwisdm balance` assumes: how the instruction joins its questions,
     and the kind of the answer.
     """
-    task, say = truth_of(episode), prompts(__name__)
-    options = ("true", "false", *LOCATIONS, *task["categories"])
-    given = {answer for due in task["answers"] for answer in due.split("; ")} - {*options}
-    for more in (VIEW_ANGLES, task["models"]):
+    truth, say = truth_of_record(episode), prompts(__name__)
+    options = ("true", "false", *LOCATIONS, *truth.categories)
+    given = {answer for due in truth.answers for answer in due.split("; ")} - {*options}
+    for more in (VIEW_ANGLES, truth.models):
         options += tuple(one for one in more if one not in options) if given & {*more} else ()
-    shown = [Part(say["start"].format(instruction=task["instruction"]))]
-    form, number = form_of(task["instruction"]), 0
-    for frame, due in enumerate(task["answers"]):
+    shown = [Part(say["start"].format(instruction=truth.instruction))]
+    form, number = form_of(truth.instruction), 0
+    for frame, due in enumerate(truth.answers):
         shown += [Part(say["picture"].format(number=frame + 1)), Part(image=episode.images[frame].name)]
         answers = due.split("; ") if due != "null" else []
         for index, answer in enumerate(answers, 1):
             which = say["only"] if len(answers) == 1 else say["several"].format(count=len(answers), index=index)
             asked = say["question"].format(which=which, number=frame + 1, options=", ".join(options))
             kind = KINDS.get(answer, OTHER)
-            groups = {"kind": kind, "frames": str(len(task["answers"]))}
+            groups = {"kind": kind, "frames": str(len(truth.answers))}
             parts, key = (*shown, Part(asked)), f"{kind}: {form}"
-            yield Item(number, task["name"], parts, options, answer, int(say["version"]), groups=groups, key=key)
+            yield Item(number, truth.name, parts, options, answer, int(say["version"]), groups=groups, key=key)
             number += 1
 
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, the key of its last question, and the answer to that."""
-    task = spec["task"]
-    answer = next(due for due in reversed(task["answers"]) if due != "null").split("; ")[-1]
+    truth = truth_of(spec, complete=True)
+    answer = next(due for due in reversed(truth.answers) if due != "null").split("; ")[-1]
     kind = KINDS.get(answer, OTHER)
-    answers = [one for one, its in KINDS.items() if its == kind] or task["categories"]
+    answers = [one for one, its in KINDS.items() if its == kind] or truth.categories
     if answer not in answers:
-        answers = VIEW_ANGLES if answer in VIEW_ANGLES else task["models"]
-    return Asked(f"{task['name']}: {kind}: {form_of(task['instruction'])}", answer, tuple(answers))
+        answers = VIEW_ANGLES if answer in VIEW_ANGLES else truth.models
+    return Asked(f"{truth.name}: {kind}: {form_of(truth.instruction)}", answer, tuple(answers))

@@ -21,9 +21,10 @@ from diorama.scene_specs.benchmarks.malevic.shapes import (
     placed,
 )
 from diorama.scene_specs.benchmarks.malevic.table import on_table
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.language.contrast import Edit
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.errors import located
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.language.scene import Change
 
@@ -36,29 +37,26 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
 
     count: an object is removed.
     """
-    task = data["task"]
-    if "question" not in task:
+    truth = Truth.of(data)
+    if not truth.question:
         return
-    try:
-        before, which = objects_of(task), set_of(task)
-    except ValueError as error:
-        raise spec_error(str(error), episode=data["id"]) from None
-    areas = task["areas"]
+    with located(episode=data["id"]):
+        before, which, areas = objects_of(truth), set_of(truth), truth.areas
     for k, (item, old, new) in shuffled(rng, list(_changes(before, change, which, areas, rng))):
         edited = deepcopy(data)
         objects = edited["frames"][0]["objects"]
-        name, asked = objects[k]["name"], task["asked"] - (item is None and k < task["asked"])
+        name, asked = objects[k]["name"], truth.asked - (item is None and k < truth.asked)
         after = (*before[:k], *([] if item is None else [item]), *before[k + 1 :])
         if item is None:
             objects.pop(k)
         else:
-            objects[k] |= on_table(item) if task["world"] == "3d" else placed(item, areas)
-        problem = "the object that the sentence is about is gone" if item is None and k == task["asked"] else ""
+            objects[k] |= on_table(item) if truth.world == "3d" else placed(item, areas)
+        problem = "the object that the sentence is about is gone" if item is None and k == truth.asked else ""
         if not problem:
-            label = label_of(which, after, after[asked], task["k"])
-            query = (asked, task["adjective"], label.size == task["adjective"])
-            given = {key: task[key] for key in ("split", "number", "world", "variant", "areas")}
-            edited["task"] = task_of_scene(which, after, task["k"], query, **given)
+            label = label_of(which, after, after[asked], truth.k)
+            query = (asked, truth.adjective, label.size == truth.adjective)
+            given = {key: getattr(truth, key) for key in ("split", "number", "world", "variant", "areas")}
+            edited["task"] = task_of_scene(which, after, truth.k, query, **given)
             problem = verify_spec(edited)
         yield Edit(edited, 0, (name,), old, new, problem)
 

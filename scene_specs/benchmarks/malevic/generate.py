@@ -23,6 +23,7 @@ from diorama.scene_specs.benchmarks.malevic.sets import (
 )
 from diorama.scene_specs.benchmarks.malevic.shapes import Object, placed
 from diorama.scene_specs.benchmarks.malevic.table import on_table
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import UsageError
 
@@ -46,7 +47,7 @@ def generate(options: Options) -> Series:
             for number in numbers:
                 spec = malevic_spec(options, name, split, number)
                 if split != RAW:
-                    report.add(spec["task"])
+                    report.add(Truth.of(spec))
                 yield spec
         made = [report for report in reports if report.items]
         if made:

@@ -28,6 +28,7 @@ from diorama.scene_specs.benchmarks.malevic.published import annotation
 from diorama.scene_specs.benchmarks.malevic.published import question as published_question
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, K_MEAN, SETS, Set, adjectives
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text, preview_json
 from diorama.scene_specs.language.errors import UsageError, spec_error
@@ -174,9 +175,10 @@ class _Reader:
             return
         given = {"world": "flat", "variant": self._variant, "areas": "published"}
         task = task_of_scene(self._which, objects, k, query, split=self._split, number=form.image_id, **given)
-        self._compare(key, parts, task)
+        truth = Truth.model_validate(task)
+        self._compare(key, parts, truth)
         if question is not None:
-            ours = published_question(task, question.image_index, self._split.replace("-", "_"))
+            ours = published_question(truth, question.image_index, self._split.replace("-", "_"))
             for name in sorted(ours.keys() & data.keys()):
                 if data[name] != ours[name] and (name, self._split) != ("split", "raw"):
                     problem = f"{name}: published {preview_json(data[name])}, found {preview_json(ours[name])}"
@@ -235,9 +237,9 @@ class _Reader:
         ways = turned[int(best.argmax())]
         return tuple(replace(item, turned=bool(way)) for item, way in zip(objects, ways, strict=True))
 
-    def _compare(self, key: str, entry: list[Any], task: Mapping[str, Any]) -> None:
+    def _compare(self, key: str, entry: list[Any], truth: Truth) -> None:
         """Report each published value that is not found again."""
-        published, ours = _parts(entry), _parts(annotation(task))
+        published, ours = _parts(entry), _parts(annotation(truth))
         for part in sorted(published.keys() ^ ours.keys()):
             self._disagree(
                 key, f"{part}: {'published, does not' if part in published else 'not published, does'} follow"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from itertools import product
 from typing import Any
 
@@ -14,36 +13,33 @@ from numpy.typing import NDArray
 from diorama.scene_specs.benchmarks.malevic.labels import Label, compared, label_of
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, Set, adjectives, sentence, set_of
 from diorama.scene_specs.benchmarks.malevic.shapes import COLORS, SHAPES, Object
+from diorama.scene_specs.benchmarks.malevic.truth import Caption, Truth
 
 Strings = dict[str, str]
 # As CLEVR-IEP's preprocessing numbers them.
 _SPECIAL = {"<NULL>": 0, "<START>": 1, "<END>": 2, "<UNK>": 3}
 
 
-def objects_of(task: Mapping[str, Any]) -> list[Object]:
-    """Return the objects of an item. Raises ValueError if the description of one is incomplete."""
-    keys = [field.name for field in fields(Object)]
-    try:
-        return [Object(**{key: item[key] for key in keys}) for item in task["objects"]]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"task.objects: {type(error).__name__}: {error}") from error
+def objects_of(truth: Truth) -> list[Object]:
+    """Return the objects of an item."""
+    return [Object(o.shape, o.color, o.radius, o.area, o.row, o.column, o.turned) for o in truth.objects]
 
 
-def question(task: Mapping[str, Any], index: int, split: str) -> dict[str, Any]:
+def question(truth: Truth, index: int, split: str) -> dict[str, Any]:
     """Return the entry of a question file, for image `index` of its split. Raises ValueError for another question."""
-    if len(str(task.get("question")).split(" ")) != 7 or task.get("answer") not in ("yes", "no"):
-        raise ValueError(f"not a sentence of seven words that is true or false: {task.get('question')!r}")
+    if len(truth.question.split(" ")) != 7:
+        raise ValueError(f"not a sentence of seven words: {truth.question!r}")
     return {
         "image_index": index,
         "question_index": index,
         "image_filename": f"{index}.png",
-        "image_filename_original": f"{task['number']}.png",
+        "image_filename_original": f"{truth.number}.png",
         "program": [],
-        "question_family_index": int(task["adjective"] in ("big", "biggest")),
+        "question_family_index": int(truth.adjective in ("big", "biggest")),
         # Published files call the splits test_seen and test_unseen "test" here.
         "split": split.partition("_")[0],
-        "answer": task["answer"],
-        "question": task["question"],
+        "answer": truth.answer,
+        "question": truth.question,
     }
 
 
@@ -86,27 +82,27 @@ def tensors(numbers: Sequence[int]) -> dict[str, NDArray[np.int32 | np.int64]]:
     }
 
 
-def folder_of(task: Mapping[str, Any]) -> str:
+def folder_of(truth: Truth) -> str:
     """Return the published name of an item's folder; of scenes without questions as `build_data.py` names its own."""
-    which, variant = set_of(task), task["variant"]
+    which, variant = set_of(truth), truth.variant
     some = [str(word) for key, words in which.terms().items() if key in ("shapes", "colors", "rads") for word in words]
-    if task["split"] != RAW:
+    if truth.split != RAW:
         return "_".join([which.name, variant, *some, "dataset"])
     letter = "abcd"[("sup1", "pos1", "pos", "set-pos").index(which.kind)]
     named = [letter, *([which.hardness.replace("-", "_")] if which.hardness else [])]
     return "_".join([*named, *([] if letter == "a" else [variant]), *some, "all_data"])
 
 
-def annotation(task: Mapping[str, Any], number: int | None = None) -> list[dict[str, Any]]:
+def annotation(truth: Truth, number: int | None = None) -> list[dict[str, Any]]:
     """Return the entry of an annotation file: the scene, its objects, and captions of each object that has a query.
 
     Args:
         number: of the scene in the file; by default its own.
     """
-    which, objects, k = set_of(task), objects_of(task), float(task["k"])
+    which, objects, k = set_of(truth), objects_of(truth), truth.k
     entries = [_object(which, objects, number, k) for number in range(len(objects))]
-    pairs = [_captions(which, entries[item["object"]], item, k) for item in task["captions"]]
-    return [_scene(task["number"] if number is None else number, objects), {"objects": entries}, *pairs]
+    pairs = [_captions(which, entries[item.object], item, k) for item in truth.captions]
+    return [_scene(truth.number if number is None else number, objects), {"objects": entries}, *pairs]
 
 
 def _scene(number: int, objects: list[Object]) -> Strings:
@@ -171,8 +167,8 @@ def probability(item: Object, label: Label) -> float:
     return above if label.size == "big" else 1 - above
 
 
-def _captions(which: Set, item: Strings, pair: Mapping[str, Any], k: float) -> dict[str, list[Strings]]:
-    true, false = {"caption_true": pair["true"]}, {"caption_false": pair["false"]}
+def _captions(which: Set, item: Strings, pair: Caption, k: float) -> dict[str, list[Strings]]:
+    true, false = {"caption_true": pair.true}, {"caption_false": pair.false}
     if which.kind == "sup1":
         some = {"size_scene": item["size_scene"]} if which.by_set else {}
         true, false = true | some, false | some

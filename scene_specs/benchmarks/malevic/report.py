@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,24 +12,20 @@ from diorama.scene_specs.benchmarks.malevic import Accuracy
 from diorama.scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from diorama.scene_specs.benchmarks.malevic.labels import is_big, threshold
 from diorama.scene_specs.benchmarks.malevic.sets import set_of
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Result
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.predictions import Predictions
 from diorama.scene_specs.language.tables import markdown_table
 
 
-@contextmanager
-def asked_task(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Give the task of an item, as JSON data, to code that reads its question. Raises SpecError if something lacks."""
-    task, name = item["task"], str(item.get("id", ""))
-    if "question" not in task:
+def _asked(item: Mapping[str, Any]) -> Truth:
+    """Return the truth of an item, as JSON data. Raises SpecError if something is missing, or the question."""
+    truth, name = Truth.of(item), str(item.get("id", ""))
+    if not truth.question:
         hint = "import it with --questions" if name.startswith("malevic/published/") else "generate it again"
         raise spec_error("it has no question", hint, episode=name, path="task")
-    try:
-        yield task
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        problem = f"not a complete MALeViC item: {type(error).__name__}: {error}"
-        raise spec_error(problem, episode=name, path="task") from error
+    return truth
 
 
 @dataclass
@@ -54,27 +49,25 @@ class SetReport:
     k_sum: float = 0.0
     k_squares: float = 0.0
 
-    def add(self, task: Mapping[str, Any]) -> None:
-        """Count an item, given its `task`. Raises ValueError for a k that can't be, as import does."""
-        target, k = task["objects"][task["asked"]], task["k"]
-        if not -1 <= k <= 2:
-            raise ValueError(f"k: found {k}; expected a number from -1 to 2")
+    def add(self, truth: Truth) -> None:
+        """Count an item. Raises SpecError for a set that does not exist."""
+        target, k = truth.target, truth.k
         self.items += 1
-        self.classes[(target["shape"], target["color"], task["adjective"], task["answer"])] += 1
-        self.counts[len(task["objects"])] += 1
-        self.set_sizes[sum(item["shape"] == target["shape"] for item in task["objects"])] += 1
-        self.captions[len(task["captions"])] += 1
+        self.classes[(target.shape, target.color, truth.adjective, truth.answer)] += 1
+        self.counts[len(truth.objects)] += 1
+        self.set_sizes[sum(item.shape == target.shape for item in truth.objects)] += 1
+        self.captions[len(truth.captions)] += 1
         self.k_sum += k
         self.k_squares += k * k
-        self.ceiling += task["vagueness"] == "same"
-        self.near += task["distance"] is not None and task["distance"] < 0.1
-        which = set_of(task)
+        self.ceiling += truth.vagueness == "same"
+        self.near += truth.distance is not None and truth.distance < 0.1
+        which = set_of(truth)
         if which.kind == "sup1":
             self.scene_wide += 1
             return
-        areas = [item["area"] for item in task["objects"]]
-        big = is_big(target["area"], threshold(areas, which.reference_k))
-        self.scene_wide += (("big" if big else "small") == task["adjective"]) == (task["answer"] == "yes")
+        areas = [item.area for item in truth.objects]
+        big = is_big(target.area, threshold(areas, which.reference_k))
+        self.scene_wide += (("big" if big else "small") == truth.adjective) == (truth.answer == "yes")
 
     @property
     def answers(self) -> set[str]:
@@ -122,9 +115,10 @@ def statistics(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     splits: dict[tuple[str, str], SetReport] = {}
     for item in items:
-        with asked_task(item) as task:
-            key = (task["name"], task["split"])
-            splits.setdefault(key, SetReport(*key)).add(task)
+        with located(episode=str(item.get("id", ""))):
+            truth = _asked(item)
+            key = (truth.name, truth.split)
+            splits.setdefault(key, SetReport(*key)).add(truth)
     return [split.row() for split in splits.values()]
 
 
@@ -140,12 +134,12 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     count: Counter[tuple[str, str]] = Counter()
     ceiling, right = count.copy(), count.copy()
     for item in items:
-        with asked_task(item) as task:
-            answer = given and given.of(item["id"], ("yes", "no"))
-            for group in _groups_of(task):
-                count[group] += 1
-                ceiling[group] += task["vagueness"] == "same"
-                right[group] += answer == task["answer"]
+        truth = _asked(item)
+        answer = given and given.of(item["id"], ("yes", "no"))
+        for group in _groups_of(truth):
+            count[group] += 1
+            ceiling[group] += truth.vagueness == "same"
+            right[group] += answer == truth.answer
     if given:
         given.warn_of_others()
     shares = {group: [ceiling[group] / n, right[group] / n][: 1 + (given is not None)] for group, n in count.items()}
@@ -154,11 +148,10 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     return Result(rows, markdown_table(_HEAD if given is not None else _HEAD[:-1], cells))
 
 
-def _groups_of(task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    target = task["objects"][task["asked"]]
+def _groups_of(truth: Truth) -> Iterator[tuple[str, str]]:
     yield "all", ""
-    yield "class", f"{target['shape']} {target['color']} {task['adjective']} {task['answer']}"
-    for key, ends in (("k", _K), ("distance", _DISTANCES)):
-        if task["distance"] is not None:
-            above = [end for end in ends if end > task[key]]
+    yield "class", f"{truth.target.shape} {truth.target.color} {truth.adjective} {truth.answer}"
+    if truth.distance is not None:
+        for key, value, ends in (("k", truth.k, _K), ("distance", truth.distance, _DISTANCES)):
+            above = [end for end in ends if end > value]
             yield key, f"below {above[0]:.2f}" if above else f"from {ends[-1]:.2f}"

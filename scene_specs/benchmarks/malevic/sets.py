@@ -14,6 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, COLORS, SHAPES
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
+from diorama.scene_specs.language.diagnostics import validated
+from diorama.scene_specs.language.errors import check_choice, located
 from diorama.scene_specs.language.rng import generator
 
 Kind = Literal["sup1", "pos1", "pos", "set-pos"]
@@ -101,9 +104,11 @@ def _sets() -> dict[str, Set]:
 SETS: Mapping[str, Set] = _sets()
 
 
-def set_of(task: Mapping[str, Any]) -> Set:
-    """Return the set of an item, by the terms that it keeps. Raises ValueError for terms that no set has."""
-    return set_by(task["name"], Options.model_validate({key: task[key] for key in TERMS if key in task}))
+def set_of(truth: Truth) -> Set:
+    """Return the set of an item, by the terms that it keeps. Raises SpecError for a name or terms that no set has."""
+    with located(path="task"):
+        check_choice("set", truth.name, SETS)
+        return set_by(truth.name, validated(Options, {key: getattr(truth, key) for key in TERMS}))
 
 
 def set_by(name: str, options: Options) -> Set:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.malevic.recompute import CHOICES, RULES, TERMS, Seen, contradictions, number_of
+from diorama.scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import ImageRecord, RenderedEpisode
@@ -42,59 +43,35 @@ def _circle_pixels(radius: int) -> int:
     return int((row * row + column * column < radius * radius).sum())
 
 
-def task_of(episode: RenderedEpisode) -> Mapping[str, Any]:
-    """Return the task of an episode. Raises ValueError if it is not a MALeViC item with exactly one image."""
-    task = episode.scene.task or {}
-    if task.get("benchmark") != "malevic" or str(task.get("name")) not in RULES:
-        raise ValueError("not a MALeViC item: its task does not name a set of that benchmark")
-    # It becomes part of a folder's name.
-    if task.get("variant") not in CHOICES["variant"]:
-        raise ValueError(f"not a MALeViC item: variant: found {preview_json(task.get('variant'))}")
-    if len(episode.images) != 1:
-        raise ValueError(f"a MALeViC item has one image; found {len(episode.images)}")
-    return task
-
-
 def verify_spec(data: Mapping[str, Any]) -> str:
     """Return why something that a spec, as JSON data, claims does not follow from its objects; "" if all does.
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
+    return _verify(Truth.of(data), data)
+
+
+def _verify(truth: Truth, data: Mapping[str, Any]) -> str:
     try:
-        task, (frame,) = data["task"], data["frames"]
-        if reason := _about_choices(task) or _about_canvas(data, frame, task):
+        (frame,) = data["frames"]
+        if reason := _about_canvas(data, frame, truth):
             return reason
         slack = _SLACK if str(data["id"]).startswith(_PUBLISHED) else 0
-        prisms, rads = task["world"] == "3d", task.get("rads", TERMS["rads"])
-        objects, reason = _shown(frame["objects"], prisms, task["areas"] == "true", rads, slack)
+        objects, reason = _shown(frame["objects"], truth.world == "3d", truth.areas == "true", truth.rads, slack)
         if not reason:
-            reason = _about_names(data, frame, task) or next(contradictions(task, objects), "")
+            reason = _about_names(data, frame, truth) or next(contradictions(truth, objects), "")
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         problem = f"not a MALeViC item: {type(error).__name__}: {error}"
         raise spec_error(problem, episode=str(data.get("id", "")), path="task") from error
     return reason
 
 
-def _about_choices(task: Mapping[str, Any]) -> str:
-    """Return which choice of a task does not exist. Raises KeyError if one lacks."""
-    for key, allowed in CHOICES.items():
-        if task[key] not in allowed:
-            return f"{key}: stored {preview_json(task[key])}; expected {' or '.join(allowed)}"
-    for key, usual in TERMS.items():
-        stored = task.get(key, usual)
-        numbers = [stored] if key.startswith("reference") else stored if key == "rads" else []
-        good = isinstance(stored, list) == isinstance(usual, list)
-        if not good or not all(isinstance(one, int | float) and 0 <= one < _LARGEST for one in numbers):
-            return f"{key}: stored {preview_json(stored)}; expected a value such as {preview_json(usual)}"
-    return ""
-
-
-def _about_canvas(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+def _about_canvas(data: Mapping[str, Any], frame: Mapping[str, Any], truth: Truth) -> str:
     """Return how stage, canvas and background of a spec are not those of its world."""
-    flat = task["world"] == "flat"
+    flat = truth.world == "flat"
     stage, canvas, background = data.get("stage"), data.get("canvas"), frame.get("background")
     if stage != ("flat" if flat else "table"):
-        return f"the stage is {stage}, the world {task['world']}"
+        return f"the stage is {stage}, the world {truth.world}"
     if canvas is not None and list(canvas) != [CANVAS, CANVAS]:
         return f"the canvas is {list(canvas)}; expected {[CANVAS, CANVAS]}"
     if background is not None and not (flat and list(background) == [0, 0, 0]):
@@ -102,15 +79,15 @@ def _about_canvas(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mappi
     return ""
 
 
-def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mapping[str, Any]) -> str:
+def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], truth: Truth) -> str:
     """Return how id, split and utterance of a spec contradict its task."""
-    name, split, number = task["name"], task["split"], task["number"]
-    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-        return f"number: stored {preview_json(number)}; expected an integer from 0"
-    own = f"malevic/{name}/{split}/{number:06d}"
+    name, split = truth.name, truth.split
+    if name not in RULES:
+        return f"found the set {preview_json(name)}; expected one of {', '.join(RULES)}"
+    own = f"malevic/{name}/{split}/{truth.number:06d}"
     imported = str(data["id"]).startswith(_PUBLISHED)
-    # Other scenes have a question.
-    question = task.get("question") if imported or split == _RAW else task["question"]
+    if not (truth.question or imported or split == _RAW):
+        return f"it has no question; of set {name}, only scenes of split {_RAW} have none"
     # A member of a contrast has the id of its source and a suffix; one of a stream, a sibling or a balanced set, that
     # and a prefix.
     if not imported and not re.fullmatch(
@@ -126,8 +103,8 @@ def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], task: Mappin
         return f"the split is {preview_json(split)}; set {name} has {', '.join(splits)}"
     if data.get("split") != split:
         return f"the episode is of split {data.get('split')}, its task of {split}"
-    if frame.get("utterance") != question:
-        return f"the utterance is {frame.get('utterance')!r}, the question {question!r}"
+    if (frame.get("utterance") or "") != truth.question:
+        return f"the utterance is {frame.get('utterance')!r}, the question {truth.question!r}"
     return ""
 
 
@@ -141,10 +118,17 @@ class _Drawn(NamedTuple):
     turned: bool
 
 
+def _number(value: Any) -> float:
+    """Return a number of a spec. Raises TypeError for a text or a truth value."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"found {preview_json(value)}; expected a number")
+    return float(value)
+
+
 def _drawn(item: Mapping[str, Any], prisms: bool) -> _Drawn:
     """Return the outline of an object of a spec. Raises ValueError for a rotation that no published object has."""
     x, y = item["location"][:2]
-    shape, size, turn = item["shape"], number_of(item["size"]), number_of(item["rotation_deg"])
+    shape, size, turn = item["shape"], _number(item["size"]), _number(item["rotation_deg"])
     if prisms:
         shape, size, turn = shape["outline"], size * _PER_UNIT / _SHRUNK, turn - _LEVEL
         x, y = (CANVAS / 2 + (x * axis[0] + y * axis[1]) * _PER_UNIT for axis in (_COLUMNS, _ROWS))
@@ -225,11 +209,8 @@ def verify_record(episode: RenderedEpisode) -> str:
     The objects of the scene decide every claim. In flat images without antialiasing, each must have exactly the pixels
     of its outline, in its color, and all other pixels are black. Raises SpecError.
     """
-    try:
-        task = task_of(episode)
-    except ValueError as error:
-        raise spec_error(str(error), episode=episode.episode_id, path="task") from error
-    prisms = task.get("world") == "3d"
+    truth = Truth.of_record(episode)
+    prisms = truth.world == "3d"
     scene = episode.scene.frames[0]
     looks: list[dict[str, Any]] = [
         {"size": item.scale, "color": item.color, "location": item.location} for item in scene.objects
@@ -238,8 +219,7 @@ def verify_record(episode: RenderedEpisode) -> str:
         look |= {"shape": {"outline": item.shape} if prisms else item.shape, "rotation_deg": item.rotation_deg[2]}
     frame = {"utterance": scene.utterance, "background": scene.background, "objects": looks}
     about = {"id": episode.episode_id, "stage": episode.scene.stage, "split": episode.scene.split}
-    data = {**about, "task": task, "frames": [frame]}
-    reason = verify_spec(data)
+    reason = _verify(truth, {**about, "frames": [frame]})
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
     if reason or scene.pixels != "center":

@@ -6,6 +6,10 @@ from typing import Literal
 
 from diorama.scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
+TaskName = Literal[
+    "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic"
+]  # fmt: skip
+
 
 class Options(Command):
     """Generate MEWL episodes, one per line.
@@ -21,9 +25,7 @@ class Options(Command):
       render-specs mewl --task shape --split val --count 100 --out specs.jsonl
     """
 
-    task: Literal[
-        "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic", "all"
-    ] = option("all", "Task to generate; see above.", metavar="NAME", group="Sampling")
+    task: Literal[TaskName, "all"] = option("all", "Task to generate; see above.", metavar="NAME", group="Sampling")
     split: Literal["train", "val", "test", "all"] = option("all", "Split to generate.")
     count: int | None = option(
         None, "Episodes per task and split.  [default: 3000 for train, 600 for val, 600 for test]", ge=0

@@ -15,6 +15,7 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
 from diorama.scene_specs.language.tables import markdown_table
@@ -74,10 +75,9 @@ class TaskAudit:
     kept: Counter[str] = field(default_factory=Counter)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def add(self, spec: Mapping[str, Any]) -> None:
+    def add(self, spec: Mapping[str, Any], truth: Truth) -> None:
         """Count one episode, as JSON data."""
-        task = spec["task"]
-        options, answer = task["options"], task["answer"]
+        options, answer = list(truth.options), truth.answer
         utterances = [frame.get("utterance", "") for frame in spec["frames"][:CONTEXTS]]
         self.episodes += 1
         self.chance += 1 / len(options)
@@ -90,10 +90,9 @@ class TaskAudit:
                 self.kept[name] += answer in best
         self._count("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
-        clevr = dict(zip(task.get("shapes", ()), VALUES["shape"], strict=False))
         for kind in TYPES:
-            self._count(kind, clevr.get(first.get(kind), str(first.get(kind))), VALUES[kind])
-        concept = _concept(spec)
+            self._count(kind, truth.as_clevr.get(first.get(kind), str(first.get(kind))), VALUES[kind])
+        concept = _concept(truth)
         if concept is not None:
             self._count("concept", *concept)
 
@@ -128,32 +127,28 @@ _CONCEPTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _concept(spec: Mapping[str, Any]) -> tuple[str, tuple[str, ...]] | None:
+def _concept(truth: Truth) -> tuple[str, tuple[str, ...]] | None:
     """Return the concept of the answer and all concepts that the task draws from, None if it names none."""
-    task = spec["task"]
-    name, answer = task["name"], task["answer"]
+    name, answer = truth.name, truth.answer
     if name == "bootstrap":
         return answer.split(" ")[1], RELATIONS
     if name == "composite":
         # Imported tasks have no types.
         pairs = tuple(f"{a} {b}" for a, b in permutations(COMPOSITE_TYPES, 2))
-        return (" ".join(task["types"]), pairs) if task.get("types") else None
+        return (" ".join(truth.types), pairs) if truth.types else None
     if name not in _CONCEPTS:
         return None
-    # The importer stores the published map from words to meanings as `lexicon`.
-    words = task.get("words") or task.get("lexicon") or {}
-    concept = words.get(answer.split(" ")[2] if name == "relation" else answer)
-    clevr = dict(zip(task.get("shapes", ()), VALUES["shape"], strict=False))
-    return None if concept is None else (clevr.get(str(concept), str(concept)), _CONCEPTS[name])
+    concept = truth.meanings.get(answer.split(" ")[2] if name == "relation" else answer)
+    return None if concept is None else (truth.as_clevr.get(str(concept), str(concept)), _CONCEPTS[name])
 
 
 def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data. Raises SpecError."""
     tasks: dict[str, TaskAudit] = {}
     for spec in specs:
-        name = spec["task"]["name"]
+        truth = Truth.of(spec)
         try:
-            tasks.setdefault(name, TaskAudit(name)).add(spec)
+            tasks.setdefault(truth.name, TaskAudit(truth.name)).add(spec, truth)
         except INCOMPLETE as error:
             raise spec_error(incomplete("mewl", error), episode=str(spec.get("id", "")), path="task") from error
     return [task.row() for task in tasks.values()]

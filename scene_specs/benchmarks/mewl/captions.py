@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from diorama.scene_specs.benchmarks.mewl import Captions
+from diorama.scene_specs.benchmarks.mewl import Captions, TaskName
 from diorama.scene_specs.benchmarks.mewl.lexicons import possible
-from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
+from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.invented import is_invented
 
@@ -18,17 +19,17 @@ POINTER = "small yellow rubber arrow"
 _WORDING = {"front": "in front of", "behind": "behind", "left": "on the left of", "right": "on the right of"}
 
 
-def caption(image: Mapping[str, Any], task: str) -> str:
+def caption(image: SeenImage, task: TaskName) -> str:
     """Return the caption of an image of a learner's view: relations in relation and bootstrap, else attributes."""
-    names = [" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"]]
+    names = [" ".join((size, color, material, shape)) for shape, color, material, size in image.objects]
     if task in ("relation", "bootstrap"):
         return _spatial(image, names)
-    if image["pointed"] is None:
+    if image.pointed is None:
         return f"A {' and a '.join(names)}."
-    return f"A {' and a '.join([*names, POINTER])}. And a finger is pointing to the {names[image['pointed']]}."
+    return f"A {' and a '.join([*names, POINTER])}. And a finger is pointing to the {names[image.pointed]}."
 
 
-def _spatial(image: Mapping[str, Any], names: list[str]) -> str:
+def _spatial(image: SeenImage, names: list[str]) -> str:
     """Say as published where the middle objects are, from front to back and from left to right.
 
     An axis along which the view leaves an order open is left out.
@@ -54,27 +55,27 @@ def questions(data: Mapping[str, Any]) -> dict[str, Any]:
     scoring by likelihood. prompt: lists the options by letter, for models that answer. label: index of the answer.
     Raises SpecError as learner_view does, and for invented shapes.
     """
-    view = learner_view(data)
-    if any(is_invented(item["shape"]) for image in view["images"] for item in image["objects"]):
+    truth = Truth.of(data)
+    view = learner_view(data, truth)
+    if any(is_invented(shape) for image in view.images for shape, *_ in image.objects):
         problem = "invented shapes have no words, so no caption describes these images"
         raise spec_error(
             problem, "use episodes of `render-specs mewl --objects clevr`", episode=str(data.get("id", ""))
         )
-    answer = data["task"]["answer"]
-    captions = [caption(image, view["task"]) for image in view["images"]]
-    names = [image["utterance"] for image in view["images"][:-1]]
+    captions = [caption(image, view.task) for image in view.images]
+    names = [image.utterance for image in view.images[:-1]]
     blocks = [f"Context: {text}\nName: {name}\n\n" for text, name in zip(captions, names, strict=False)]
     start = f"{INSTRUCTION}\n\n{''.join(blocks)}Context: {captions[-1]}\n"
-    listed = "\n".join(f"{chr(65 + k)}. {option}" for k, option in enumerate(view["options"]))
+    listed = "\n".join(f"{chr(65 + k)}. {option}" for k, option in enumerate(view.options))
     return {
         "id": data["id"],
-        "task": view["task"],
+        "task": view.task,
         "captions": captions,
         "names": names,
-        "options": view["options"],
-        "answer": answer,
-        "label": view["options"].index(answer) if answer in view["options"] else None,
-        "prompts": [f"{start}Name: {option}" for option in view["options"]],
+        "options": list(view.options),
+        "answer": truth.answer,
+        "label": view.options.index(truth.answer) if truth.answer in view.options else None,
+        "prompts": [f"{start}Name: {option}" for option in view.options],
         "prompt": f"{start}\n{CHOOSE}\n{listed}\nAnswer:",
     }
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, OBJECT_NUMBER, TYPES, VALUES
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, OBJECT_NUMBER, VALUES, Object
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.contrast import Edit, edits
@@ -17,9 +18,10 @@ from diorama.scene_specs.language.scene import Change
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of the query. Refused: those after which no option, or more than one, is true of it."""
-    for edit in edits(data, change, rng, [CONTEXTS], {**VALUES, "shape": _shapes(data["task"])}):
+    truth = Truth.of(data)
+    for edit in edits(data, change, rng, [CONTEXTS], {**VALUES, "shape": truth.shapes}):
         task, problem = edit.data["task"], ""
-        for option in task["options"]:
+        for option in truth.options:
             task["answer"] = option
             if not (reason := verify_spec(edit.data)):
                 break
@@ -28,28 +30,25 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
             yield replace(edit, problem=problem)
             continue
         query = edit.data["frames"][CONTEXTS]
-        query["truth"] = {**(query.get("truth") or {}), "names": _names(task, query["objects"], edit.data)}
+        query["truth"] = {
+            **(query.get("truth") or {}),
+            "names": _names(Truth.of(edit.data), query["objects"], edit.data),
+        }
         yield edit
 
 
-def _shapes(task: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the shapes of an episode; invented ones stand for CLEVR's in their order."""
-    return tuple(task.get("shapes", VALUES["shape"]))
-
-
-def _names(task: Mapping[str, Any], objects: Sequence[Mapping[str, Any]], data: dict[str, Any]) -> list[str | None]:
+def _names(truth: Truth, objects: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[str | None]:
     """Return the names of the query's objects in the published files; see draft.Image."""
-    looks = [tuple(item[kind] for kind in TYPES) for item in objects]
-    name, answer = task["name"], task["answer"]
+    looks: list[Object] = [(item["shape"], item["color"], item["material"], item["size"]) for item in objects]
+    name, answer = truth.name, truth.answer
     if name in ("shape", "color", "material"):
-        clevr = dict(zip(_shapes(task), VALUES["shape"], strict=True))
-        return [f"{answer} #{OBJECT_NUMBER[clevr[look[0]], *look[1:]]}" for look in looks]
+        return [f"{answer} #{OBJECT_NUMBER[truth.as_clevr[look[0]], *look[1:]]}" for look in looks]
     if name in ("object", "bootstrap"):
-        words = {tuple(meaning): word for word, meaning in task["words"].items()}
+        words = {meaning: word for word, meaning in truth.meanings.items()}
         return [words.get(look) for look in looks]
     if name == "relation":
         return [f"{look[1]} {look[0]}" for look in looks]
     if name == "composite":
         return [answer for _ in looks]
-    query = learner_view(data)["images"][CONTEXTS]
-    return [answer if name == "pragmatic" and k == query["pointed"] else None for k in range(len(looks))]
+    pointed = learner_view(data, truth).query.pointed
+    return [answer if name == "pragmatic" and k == pointed else None for k in range(len(looks))]

@@ -9,6 +9,7 @@ from typing import Any
 from diorama.scene_specs.benchmarks.mewl import Options, tasks
 from diorama.scene_specs.benchmarks.mewl.draft import spec_of
 from diorama.scene_specs.benchmarks.mewl.lexicons import SPLITS, draw_words, lexicons
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.verify import verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
@@ -109,9 +110,10 @@ def _has_one_lexicon(spec: dict[str, Any]) -> bool:
     Verification would accept several lexicons that agree on the answer. But rejecting an episode because of its
     *answer* would make some answers rarer than others, and a guesser could learn which.
     """
-    view = learner_view(spec)
+    truth = Truth.of(spec)
+    view = learner_view(spec, truth)
     if len(list(islice(lexicons(view), 2))) != 1:
         return False
-    if reason := verify_view(view, spec["task"]["answer"], spec["task"]["words"]):
+    if reason := verify_view(view, truth.answer, truth.words):
         raise RuntimeError(f"episode {spec['id']}: {reason}")
     return True

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
+from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
@@ -13,8 +14,8 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode. Guessers without images are those of `render-specs mewl audit`."""
-    task, say = episode.scene.task or {}, prompts(__name__)
-    options = tuple(task["options"])
+    truth, say = Truth.of_record(episode), prompts(__name__)
+    options = truth.options
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     *contexts, query = episode.images
     parts = [Part(say["start"])]
@@ -29,12 +30,12 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
             best = [option for option, score in zip(options, scores, strict=True) if score == max(scores)]
             rules[f"{name} {k}"] = best
     yield Item(
-        0, task["name"], tuple(parts), options, task["answer"], int(say["version"]), lettered=True, rules=rules
+        0, truth.name, tuple(parts), options, truth.answer, int(say["version"]), lettered=True, rules=rules
     )  # fmt: skip
 
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its task, and the place of its answer among the options."""
-    task = spec["task"]
-    places = tuple(str(k) for k in range(len(task["options"])))
-    return Asked(f"{task['name']} {spec['split']}", str(task["options"].index(task["answer"])), places)
+    truth = Truth.of(spec)
+    places = tuple(str(k) for k in range(len(truth.options)))
+    return Asked(f"{truth.name} {spec['split']}", str(truth.options.index(truth.answer)), places)

@@ -1,29 +1,30 @@
 """All lexicons that fit the contexts of an episode: possible meanings of each word under the rules of its task.
 
-No two words have the same meaning. Meanings are JSON values: an attribute's value, a count, a relation, or an object as
-a list [shape, color, material, size].
+No two words have the same meaning.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from importlib import resources
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
+from diorama.scene_specs.benchmarks.mewl.truth import Meaning
+from diorama.scene_specs.benchmarks.mewl.view import SeenImage, View
 from diorama.scene_specs.language.errors import DioramaError
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
-Meaning = Any
-Images = list[dict[str, Any]]
+Images = Sequence[SeenImage]
 # Meaning of a word that applies to no object of the query.
-ELSE = object()
+ELSE: Meaning = None
 # Most pairs of objects that a search for lexicons compares, in about a second. Generated episodes need hundreds.
 MOST_PAIRS = 1_000_000
 Case = tuple[str, str, list[tuple[Object, Object]]]
@@ -45,41 +46,35 @@ class Lexicon(NamedTuple):
     types: tuple[str, ...] = ()
 
 
-def objects_of(image: Mapping[str, Any]) -> list[Object]:
-    """Return the objects of an image as (shape, color, material, size)."""
-    return [(o["shape"], o["color"], o["material"], o["size"]) for o in image["objects"]]
-
-
-def possible(image: Mapping[str, Any], relation: str, subject: int, of: int) -> bool | None:
+def possible(image: SeenImage, relation: str, subject: int, of: int) -> bool | None:
     """Return whether `subject` stands in the relation to `of`, None if the view leaves it open."""
-    if [relation, subject, of] in image["relations"]:
+    if (relation, subject, of) in image.relations:
         return True
     axis = 0 if relation in ("left", "right") else 1
-    return None if [axis, min(subject, of), max(subject, of)] in image["open"] else False
+    return None if (axis, min(subject, of), max(subject, of)) in image.open else False
 
 
-def own_attributes(image: Mapping[str, Any]) -> list[str]:
+def own_attributes(image: SeenImage) -> Sequence[str]:
     """Return the attribute values that only the pointed object has."""
-    objects = objects_of(image)
-    if image["pointed"] is None:
+    if image.pointed is None:
         return []
-    others = [item for k, item in enumerate(objects) if k != image["pointed"]]
-    return [value for at, value in enumerate(objects[image["pointed"]]) if all(o[at] != value for o in others)]
+    others = [item for k, item in enumerate(image.objects) if k != image.pointed]
+    return [value for at, value in enumerate(image.objects[image.pointed]) if all(o[at] != value for o in others)]
 
 
-def find_named(image: Mapping[str, Any], color: str, shape: str) -> int | None:
+def find_named(image: SeenImage, color: str, shape: str) -> int | None:
     """Return the index of the only object of this color and shape, None if there is none or more than one."""
     # "object" stands for invented shapes, which have no name.
-    found = [k for k, o in enumerate(image["objects"]) if o["color"] == color and shape in (o["shape"], "object")]
+    found = [k for k, o in enumerate(image.objects) if o[1] == color and shape in (o[0], "object")]
     return found[0] if len(found) == 1 else None
 
 
-def lexicons(view: Mapping[str, Any], contexts: int = CONTEXTS) -> Iterator[Lexicon]:
+def lexicons(view: View, contexts: int = CONTEXTS) -> Iterator[Lexicon]:
     """Yield every lexicon that fits the first `contexts` contexts, once, in a fixed order."""
-    return KNOWN[view["task"]](view["images"][:contexts])
+    return KNOWN[view.task](view.images[:contexts])
 
 
-def distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
+def distinct(may: Mapping[str, Sequence[Meaning]]) -> Iterator[dict[str, Meaning]]:
     """Yield every choice of one meaning per word in which all meanings except ELSE differ."""
     words = sorted(may, key=lambda word: len(may[word]))
 
@@ -94,7 +89,7 @@ def distinct(may: Mapping[str, list[Meaning]]) -> Iterator[dict[str, Meaning]]:
     return more(0, {})
 
 
-def _narrowed(cases: list[tuple[str, list[Meaning]]]) -> dict[str, list[Meaning]]:
+def _narrowed(cases: Iterable[tuple[str, Sequence[Meaning]]]) -> dict[str, list[Meaning]]:
     """Return word -> meanings that all its uses allow."""
     may: dict[str, list[Meaning]] = {}
     for word, meanings in cases:
@@ -107,31 +102,31 @@ def _attributes(images: Images, kinds: Sequence[str], spoken: int) -> Iterator[L
 
     The order of the attributes is the same in all contexts, and no word names attributes in two positions.
     """
-    texts = [image["utterance"].split(" ") for image in images]
-    if any(len(words) != spoken or len(image["objects"]) != 1 for words, image in zip(texts, images, strict=True)):
+    texts = [image.utterance.split(" ") for image in images]
+    if any(len(words) != spoken or len(image.objects) != 1 for words, image in zip(texts, images, strict=True)):
         return
     positions = [{*words} for words in zip(*texts, strict=True)]
     if len(set().union(*positions)) < sum(map(len, positions)):
         return
     for chosen in permutations(kinds, spoken):
         cases = [
-            (word, [image["objects"][0][kind]])
+            (word, [image.objects[0][TYPES.index(kind)]])
             for words, image in zip(texts, images, strict=True)
             for word, kind in zip(words, chosen, strict=True)
         ]
         yield from (Lexicon(means, chosen) for means in distinct(_narrowed(cases)))
 
 
-def _single_word(images: Images, meanings: Callable[[Mapping[str, Any]], list[Meaning]]) -> Iterator[Lexicon]:
+def _single_word(images: Images, meanings: Callable[[SeenImage], Sequence[Meaning]]) -> Iterator[Lexicon]:
     """Yield the lexicons of a task in which an utterance is one word. meanings: those that an image allows."""
-    if not any(" " in image["utterance"] for image in images):
-        yield from map(Lexicon, distinct(_narrowed([(image["utterance"], meanings(image)) for image in images])))
+    if not any(" " in image.utterance for image in images):
+        yield from map(Lexicon, distinct(_narrowed([(image.utterance, meanings(image)) for image in images])))
 
 
 def _relation(images: Images) -> Iterator[Lexicon]:
     cases = []
     for image in images:
-        claim = relation_claim(image, image["utterance"])
+        claim = relation_claim(image, image.utterance)
         if claim is None:
             return
         subject, word, of = claim
@@ -139,7 +134,7 @@ def _relation(images: Images) -> Iterator[Lexicon]:
     yield from map(Lexicon, distinct(_narrowed(cases)))
 
 
-def relation_claim(image: Mapping[str, Any], text: str) -> tuple[int, str, int] | None:
+def relation_claim(image: SeenImage, text: str) -> tuple[int, str, int] | None:
     """Parse `cyan cube WORD red sphere` as subject, word and other object; None if it does not describe this image."""
     parts = text.split(" ")
     if len(parts) != 5:
@@ -153,7 +148,7 @@ def _object(images: Images) -> Iterator[Lexicon]:
     words: dict[str, list[int]] = {}
     objects: dict[Object, list[int]] = {}
     for number, image in enumerate(images):
-        spoken, seen = image["utterance"].split(" and "), objects_of(image)
+        spoken, seen = image.utterance.split(" and "), image.objects
         if len({*spoken}) != len(spoken) or len({*seen}) != len(seen) or len(spoken) != len(seen):
             return
         for word in spoken:
@@ -161,8 +156,8 @@ def _object(images: Images) -> Iterator[Lexicon]:
         for item in seen:
             objects.setdefault(item, []).append(number)
     places = [list(at) for at in sorted({tuple(at) for at in [*words.values(), *objects.values()]})]
-    groups = [
-        ([w for w, at in words.items() if at == where], [list(t) for t, at in objects.items() if at == where])
+    groups: list[tuple[list[str], list[Meaning]]] = [
+        ([w for w, at in words.items() if at == where], [t for t, at in objects.items() if at == where])
         for where in places
     ]
     if any(len(named) != len(seen) for named, seen in groups):
@@ -186,17 +181,17 @@ def _orders(groups: list[list[Meaning]]) -> Iterator[tuple[tuple[Meaning, ...], 
 def _bootstrap(images: Images) -> Iterator[Lexicon]:
     cases = []
     for image in images:
-        parts = image["utterance"].split(" ")
+        parts = image.utterance.split(" ")
         if len(parts) != 3 or parts[1] not in OPPOSITE or parts[0] == parts[2]:
             return
-        objects = objects_of(image)
+        objects = image.objects
         pairs = [
             (objects[a], objects[b])
             for a, b in permutations(range(len(objects)), 2)
             if objects[a] != objects[b] and possible(image, parts[1], a, b) is not False
         ]
         cases.append((parts[0], parts[2], list(dict.fromkeys(pairs))))
-    yield from (Lexicon({w: list(t) for w, t in means.items()}) for means in _matched(cases, {}, [MOST_PAIRS]))
+    yield from (Lexicon({**means}) for means in _matched(cases, {}, [MOST_PAIRS]))
 
 
 def _matched(cases: list[Case], taken: dict[str, Object], left: list[int]) -> Iterator[dict[str, Object]]:
@@ -227,13 +222,13 @@ def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Objec
     return True
 
 
-KNOWN: Mapping[str, Callable[[Images], Iterator[Lexicon]]] = {
+KNOWN: Mapping[TaskName, Callable[[Images], Iterator[Lexicon]]] = {
     **dict.fromkeys(("shape", "color", "material"), partial(_attributes, kinds=TYPES, spoken=1)),
     "object": _object,
     "composite": partial(_attributes, kinds=("shape", "color", "material"), spoken=2),
     "relation": _relation,
     "bootstrap": _bootstrap,
-    "number": partial(_single_word, meanings=lambda image: [len(image["objects"])]),
+    "number": partial(_single_word, meanings=lambda image: [len(image.objects)]),
     "pragmatic": partial(_single_word, meanings=own_attributes),
 }
 

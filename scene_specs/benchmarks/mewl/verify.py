@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.copies import contradictions
-from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS
+from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
 from diorama.scene_specs.benchmarks.mewl.lexicons import (
     ELSE,
     Lexicon,
     TooManyLexicons,
     distinct,
     lexicons,
-    objects_of,
     own_attributes,
     possible,
     relation_claim,
 )
-from diorama.scene_specs.benchmarks.mewl.view import learner_view, view_of_record
+from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth
+from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of_record
 from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.rendered import RenderedEpisode
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
@@ -29,6 +29,9 @@ MOST_LEXICONS = 20_000
 MOST_COMPARISONS = 10_000_000
 # Most words that only options use; there are at most 144 objects.
 MOST_FRESH = 144
+Means = Mapping[str, Meaning]
+# True options, and what the words mean.
+_Reading = tuple[list[str], Means]
 
 
 def verify_spec(data: dict[str, Any]) -> str:
@@ -39,7 +42,8 @@ def verify_spec(data: dict[str, Any]) -> str:
     # An imported episode holds what the published `info.json` says of its scenes.
     for path, problem in contradictions(data):
         return f"info: {path_text(path)}: {problem}"
-    return _verify(learner_view(data), data.get("task") or {})
+    truth = Truth.of(data)
+    return _verify(learner_view(data, truth), truth)
 
 
 def verify_record(episode: RenderedEpisode) -> str:
@@ -47,15 +51,15 @@ def verify_record(episode: RenderedEpisode) -> str:
 
     Raises SpecError if the record is not a MEWL episode.
     """
-    return _verify(view_of_record(episode), episode.scene.task or {})
+    truth = Truth.of_record(episode)
+    return _verify(view_of_record(episode, truth), truth)
 
 
-def _verify(view: Mapping[str, Any], task: Mapping[str, Any]) -> str:
-    # The importer stores the published map from words to meanings as `lexicon`.
-    return verify_view(view, task.get("answer", ""), task.get("words") or task.get("lexicon"))
+def _verify(view: View, truth: Truth) -> str:
+    return verify_view(view, truth.answer, truth.meanings or None)
 
 
-def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None = None) -> str:
+def verify_view(view: View, answer: str, words: Means | None = None) -> str:
     """Return why the stored answer contradicts what a learner sees, "" if it does not.
 
     Args:
@@ -67,16 +71,16 @@ def verify_view(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] |
         return "the contexts and options leave room for more lexicons than can be tried"
 
 
-def _verdict(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | None) -> str:
-    options = view["options"]
+def _verdict(view: View, answer: str, words: Means | None) -> str:
+    options = view.options
     twice = next((option for option in options if options.count(option) > 1), None)
     if twice is not None:
         return f"option {twice!r} is offered twice"
     if answer not in options:
         return f"the stored answer {answer!r} is not among the options: {_listed(options)}"
     stored = words is None
-    first: tuple[list[str], dict[str, Any]] | None = None
-    size = len(options) * sum(len(image["objects"]) for image in view["images"])
+    first: _Reading | None = None
+    size = len(options) * sum(len(image.objects) for image in view.images)
     most = min(MOST_LEXICONS, MOST_COMPARISONS // max(size, 1))
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == most:
@@ -94,7 +98,7 @@ def _verdict(view: Mapping[str, Any], answer: str, words: Mapping[str, Any] | No
     return _agreed(view, answer, first, stored)
 
 
-def _agreed(view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[str, Any]] | None, stored: bool) -> str:
+def _agreed(view: View, answer: str, first: _Reading | None, stored: bool) -> str:
     if first is None:
         return _contradiction(view)
     picks, means = first
@@ -109,12 +113,11 @@ def _agreed(view: Mapping[str, Any], answer: str, first: tuple[list[str], dict[s
     return ""
 
 
-def _matches(words: Mapping[str, Any], means: Mapping[str, Any]) -> bool:
-    plain = {word: list(meaning) if isinstance(meaning, tuple) else meaning for word, meaning in words.items()}
-    return all(word in plain and plain[word] == meaning for word, meaning in means.items())
+def _matches(words: Means, means: Means) -> bool:
+    return all(word in words and words[word] == meaning for word, meaning in means.items())
 
 
-def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]]]:
+def _readings(view: View) -> Iterator[tuple[Lexicon, Means]]:
     """Yield each lexicon with each choice of meanings for the words that only options use."""
     spoken = _option_words(view)
     for lexicon in lexicons(view):
@@ -125,52 +128,52 @@ def _readings(view: Mapping[str, Any]) -> Iterator[tuple[Lexicon, dict[str, Any]
             yield lexicon, {**lexicon.means, **chosen}
 
 
-def _option_words(view: Mapping[str, Any]) -> list[str]:
+def _option_words(view: View) -> list[str]:
     words: dict[str, None] = {}
-    for option in view["options"]:
+    for option in view.options:
         parts = option.split(" ")
-        if view["task"] == "object":
+        if view.task == "object":
             parts = option.split(" and ")
-        elif view["task"] == "relation":
+        elif view.task == "relation":
             parts = parts[2:3]
-        elif view["task"] == "bootstrap":
+        elif view.task == "bootstrap":
             parts = parts[::2]
         words.update(dict.fromkeys(parts))
     return list(words)
 
 
-def _fresh_meanings(view: Mapping[str, Any], lexicon: Lexicon, word: str) -> list[Any]:
+def _fresh_meanings(view: View, lexicon: Lexicon, word: str) -> list[Meaning]:
     """Return possible meanings of a word that no context uses: concepts of the query without a word, or `ELSE`."""
-    task, query = view["task"], view["images"][CONTEXTS]
+    task, query = view.task, view.query
     taken = list(lexicon.means.values())
     if task == "relation":
         return [relation for relation in RELATIONS if relation not in taken]
-    found: list[Any] = []
+    found: list[Meaning] = []
     if task in ("object", "bootstrap"):
-        shown = {item for image in view["images"][:CONTEXTS] for item in objects_of(image)}
-        found = [list(item) for item in dict.fromkeys(objects_of(query)) if item not in shown]
+        shown = {item for image in view.images[:CONTEXTS] for item in image.objects}
+        found = [item for item in dict.fromkeys(query.objects) if item not in shown]
     elif task == "number":
-        found = [len(query["objects"])]
+        found = [len(query.objects)]
     elif task == "pragmatic":
-        found = own_attributes(query)
-    elif len(query["objects"]) == 1:
-        at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view["options"]) else 1
-        found = [query["objects"][0][lexicon.types[at]]]
+        found = [*own_attributes(query)]
+    elif len(query.objects) == 1:
+        at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view.options) else 1
+        found = [query.objects[0][TYPES.index(lexicon.types[at])]]
     return [*(meaning for meaning in found if meaning not in taken), ELSE]
 
 
-def _picks(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _picks(view: View, lexicon: Lexicon, means: Means) -> tuple[list[str], list[str]]:
     """Return the options that are true of the query, and those that the view leaves open."""
-    verdicts = [(option, _is_true(view, lexicon, means, option)) for option in view["options"]]
+    verdicts = [(option, _is_true(view, lexicon, means, option)) for option in view.options]
     return [o for o, verdict in verdicts if verdict], [o for o, verdict in verdicts if verdict is None]
 
 
-def _is_true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any], option: str) -> bool | None:
-    task, query = view["task"], view["images"][CONTEXTS]
+def _is_true(view: View, lexicon: Lexicon, means: Means, option: str) -> bool | None:
+    task, query = view.task, view.query
     if task == "relation":
         claim = relation_claim(query, option)
-        return claim is not None and possible(query, means[claim[1]], claim[0], claim[2])
-    objects = [list(item) for item in objects_of(query)]
+        return claim is not None and possible(query, str(means[claim[1]]), claim[0], claim[2])
+    objects: list[Meaning] = [*query.objects]
     if task == "object":
         meant = [means[word] for word in option.split(" and ")]
         return len(meant) == len(objects) and all(meant.count(item) == 1 for item in objects)
@@ -186,23 +189,24 @@ def _is_true(view: Mapping[str, Any], lexicon: Lexicon, means: Mapping[str, Any]
         return len(parts) == 1 and means[option] in own_attributes(query)
     if len(parts) != len(lexicon.types) or len(objects) != 1:
         return False
-    return all(query["objects"][0][kind] == means[word] for word, kind in zip(parts, lexicon.types, strict=True))
+    look = dict(zip(TYPES, query.objects[0], strict=True))
+    return all(look[kind] == means[word] for word, kind in zip(parts, lexicon.types, strict=True))
 
 
-def _contradiction(view: Mapping[str, Any]) -> str:
+def _contradiction(view: View) -> str:
     """Return a message about the first context that no lexicon fits."""
     for count in range(1, CONTEXTS + 1):
         if next(lexicons(view, count), None) is None:
             break
     else:
         return "no lexicon is left: the options have more words that no context used than there are meanings for them"
-    image = view["images"][count - 1]
-    shows = "; ".join(map(_look, objects_of(image)))
+    image = view.images[count - 1]
+    shows = "; ".join(map(_look, image.objects))
     before = f"contexts 0-{count - 2} leave room for it" if count > 1 else "not even alone"
-    return f"no lexicon fits the contexts: context {count - 1} says {image['utterance']!r} and shows {shows} ({before})"
+    return f"no lexicon fits the contexts: context {count - 1} says {image.utterance!r} and shows {shows} ({before})"
 
 
-def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], dict[str, Any]]) -> str:
+def _disagreement(one: _Reading, two: _Reading) -> str:
     differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
     parts = []
     for picks, means in (one, two):
@@ -211,21 +215,21 @@ def _disagreement(one: tuple[list[str], dict[str, Any]], two: tuple[list[str], d
     return f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
 
 
-def _in_words(means: Mapping[str, Any]) -> str:
+def _in_words(means: Means) -> str:
     return ", ".join(f"{word} is {_meaning(meaning)}" for word, meaning in means.items())
 
 
-def _meaning(meaning: Any) -> str:
+def _meaning(meaning: Meaning) -> str:
     if meaning is ELSE:
         return "something else"
-    return _look(meaning) if isinstance(meaning, list) else str(meaning)
+    return _look(meaning) if isinstance(meaning, tuple) else str(meaning)
 
 
-def _look(item: Sequence[str | None]) -> str:
+def _look(item: Object) -> str:
     """Return an object in words; rendered objects have no name for a color or size that a spec gives as numbers."""
     shape, color, material, size = item
     return " ".join(filter(None, (size, color, material, shape)))
 
 
-def _listed(options: list[str]) -> str:
+def _listed(options: Sequence[str]) -> str:
     return ", ".join(repr(option) for option in options)

@@ -10,6 +10,7 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import draw_words
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.truth import TaskTruth
 
 Role = Literal["member", "known", "new", "near", "far", "color", "texture", "size"]
 TaskName = Literal["generalization", "shape-bias", "mutual-exclusivity", "few-exemplars"]
@@ -42,7 +43,7 @@ class Choice(SpecModel):
     distance: float
 
 
-class Truth(SpecModel):
+class Truth(TaskTruth):
     """The `task` of an episode.
 
     Attributes:

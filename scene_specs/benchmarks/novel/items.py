@@ -11,7 +11,7 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode."""
-    truth, say = Truth.model_validate(episode.scene.task), prompts(__name__)
+    truth, say = Truth.of_record(episode), prompts(__name__)
     images = {image.frame: image.name for image in episode.images}
     parts = [Part(say["start"])]
     for one in truth.exemplars:

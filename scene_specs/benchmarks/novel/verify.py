@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
 from diorama.scene_specs.invented.similarity import chamfer
-from diorama.scene_specs.language.diagnostics import option_problems
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
@@ -30,7 +27,7 @@ def verify_spec(data: dict[str, Any]) -> str:
     for frame in data["frames"]:
         shape, color, material, size = (frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
         shown[frame["name"]] = (str(shape), color, material, size)
-    return _problem(data.get("task"), shown)
+    return _problem(Truth.of(data), shown)
 
 
 def verify_record(episode: RenderedEpisode) -> str:
@@ -41,14 +38,10 @@ def verify_record(episode: RenderedEpisode) -> str:
         if len(items) != 1 or not items[0].visible_pixels:
             return f"image {image.name} shows {len(items)} objects; expected one that is visible"
         shown[image.frame] = (items[0].shape, items[0].color, items[0].material, items[0].size)
-    return _problem(episode.scene.task, shown)
+    return _problem(Truth.of_record(episode), shown)
 
 
-def _problem(task: Mapping[str, Any] | None, shown: Mapping[str, Seen]) -> str:
-    try:
-        truth = Truth.model_validate(task)
-    except ValidationError as error:
-        return "; ".join(option_problems(error))
+def _problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
     listed = [*(one.frame for one in truth.exemplars), *(one.frame for one in truth.choices)]
     if listed != list(shown):
         return f"the truth lists the frames {', '.join(listed)}; found {', '.join(shown)}"

@@ -35,7 +35,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     low = ripple(ROWS, COLUMNS, 3 + int(u[0] * 2), u[13], mix(-1.4, 1.4, u[14]))
     high = ripple(ROWS, COLUMNS, 3 + int(u[1] * 2), u[7], mix(-1.2, 1.2, u[15]))
     # Deeper ribs make grooves more than they widen it.
-    ribs = mix(0.25, 1.4, axes["ribs"])
+    ribs = mix(0.2, 1.6, axes["ribs"])
     radius = radius * (1 + ribs * ((1 - share) * low + share * high)) / (1 + 0.15 * ribs)
     bend = mix(0.16, 0.28, u[8]) * (bump((z - mix(0.35, 0.55, u[16])) / 0.5) - 0.7 * z * z)
     radius = radius * close * mix(0.55, 1.04, axes["girth"])

@@ -67,4 +67,4 @@ def test_mewl_episodes_without_a_benchmark_are_verified(tmp_path: Path, words: s
     file = tmp_path / "a.json"
     file.write_text(json.dumps(spec))
     done = run("check", "--prove", file)
-    assert (done.exit_code, "found benchmark None" in done.stderr) == (2, True)
+    assert (done.exit_code, "task.benchmark: required key" in done.stderr) == (2, True)

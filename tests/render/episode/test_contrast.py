@@ -223,7 +223,7 @@ def test_answers_of_benchmarks_flip_or_stay_and_both_are_proved(
 def test_a_trial_without_the_truth_about_its_objects_is_named(change: Change) -> None:
     (spec,) = diorama.generate("iwisdm", benchmark="low", count=1)
     task = {key: spec["task"][key] for key in ("benchmark", "instruction", "answers")}
-    with pytest.raises(SpecError, match=r"low-all-0/000000: task: questions: Field required"):
+    with pytest.raises(SpecError, match=r"low-all-0/000000: task.questions: required key \"questions\" is missing"):
         scenes_of({**spec, "task": task}, change=change)
 
 

@@ -27,7 +27,8 @@ from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.reader import read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of_record
+from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, verify_record
 from diorama.scene_specs.language.items import items_of
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
@@ -201,7 +202,7 @@ def test_again_skips_and_damage_is_seen(folder: Path, specs: list[dict[str, Any]
 
 def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecord]) -> None:
     for record in records:
-        assert find_contradiction(record.scene.task or {}, frames_of_record(record)) == ""
+        assert verify_record(record) == ""
     record = next(record for record in records if "low-all-6" in record.episode_id)
     image = record.images[0]
     item = image.annotation.objects[0]
@@ -217,7 +218,7 @@ def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecor
         annotation = image.annotation.model_copy(update={"objects": [other, *image.annotation.objects[1:]]})
         images = [image.model_copy(update={"annotation": annotation}), *record.images[1:]]
         with pytest.raises(SpecError, match=problem):
-            frames_of_record(record.model_copy(update={"images": images}))
+            frames_of_record(record.model_copy(update={"images": images}), truth_of_record(record))
 
 
 def test_the_cross_is_there_until_the_answer(records: list[EpisodeRecord]) -> None:
@@ -237,7 +238,7 @@ def test_others_are_named(tmp_path: Path) -> None:
     report = run(store, tmp_path / "out")
     assert report.exported == 0
     assert "not an iWISDM trial" in " ".join(report.failed)
-    assert "found benchmark None" in " ".join(report.failed)
+    assert "task.benchmark: required key" in " ".join(report.failed)
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
@@ -248,7 +249,7 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"objects": [{}]}, "task: objects.0.number: Field required"),
+        ({"objects": [{}]}, "task.objects[0].number: required key"),
         ({"questions": [{"answer_frame": 5, "answer": "true", "operator": {"name": "IsSame"}}]}, "operator.child"),
         *(
             ({"questions": [{"answer_frame": 5, "answer": "true", "operator": operator}]}, said)
@@ -260,9 +261,9 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
                 (node("GetCategory", node("Select", frame=0), value=None), ""),
             )
         ),
-        ({"models": []}, "task.objects.0.object: found"),
+        ({"models": []}, "task.objects[0].object: found"),
         ({"objects": []}, "expected none there"),
-        ({"answers": "null"}, "task: answers: found"),
+        ({"answers": "null"}, "task.answers: found"),
     ],
 )
 def test_trials_that_lack_something_are_named_and_the_others_written(
@@ -292,4 +293,4 @@ def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> N
     images = [*record.images]
     images[at] = images[at].model_copy(update={"annotation": images[at].annotation.model_copy(update={"objects": []})})
     with pytest.raises(SpecError, match="expected an object there"):
-        frames_of_record(record.model_copy(update={"images": images}))
+        frames_of_record(record.model_copy(update={"images": images}), truth_of_record(record))

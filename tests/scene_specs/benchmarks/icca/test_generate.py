@@ -13,6 +13,7 @@ from diorama.scene_specs.benchmarks.icca.difficulty import summary, summary_tabl
 from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES
 from diorama.scene_specs.benchmarks.icca.layout import graph_from_json, is_true_of
 from diorama.scene_specs.benchmarks.icca.referring_expressions import Lexicon
+from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import SpecError, UsageError
@@ -134,7 +135,7 @@ def test_objects_that_are_not_the_truth(spoil: Any, problem: str) -> None:
     spec = context_spec(0, "hard", "clevr")
     spoil(spec)
     with pytest.raises(SpecError, match=problem):
-        pictures_of_spec(spec)
+        verify_spec(spec)
 
 
 @pytest.mark.parametrize(("source", "vary"), [kind for kind in KINDS if kind[0] != "tangram"])
@@ -148,29 +149,31 @@ def test_the_outlines_of_a_hard_context_are_in_the_same_places(source: str, vary
 
 def test_wrong_truth_is_found() -> None:
     spec = context_spec(0, "hard", "clevr")
-    shown = pictures_of_spec(spec)
+    shown = pictures_of_spec(spec, Truth.of(spec))
     said = spec["task"]["descriptions"]
     said[0], said[1] = said[1], said[0]
-    assert "is not true of it" in find_contradiction(spec["task"], shown)
+    assert "is not true of it" in find_contradiction(Truth.of(spec), shown)
     longer = (
         one for one in context_specs(9, "hard", "clevr") if one["task"]["descriptions"][2]["incremental"]["length"] > 3
     )
     spec = next(longer)
     named = spec["task"]["descriptions"][2]
     named["full_brevity"] = named["incremental"]
-    assert "is not the shortest" in find_contradiction(spec["task"], pictures_of_spec(spec))
+    assert "is not the shortest" in verify_spec(spec)
     spec["task"]["similarity"]["differences"]["0-1"] = 99
-    assert "stored is" in find_contradiction(spec["task"], pictures_of_spec(spec))
+    assert "stored is" in verify_spec(spec)
     spec = context_spec(0, "hard", "clevr")
     spec["task"]["descriptions"][1]["full_brevity"]["text"] = "an elephant"
-    assert "'an elephant' is not what it stands for" in find_contradiction(spec["task"], shown)
+    assert "'an elephant' is not what it stands for" in find_contradiction(Truth.of(spec), shown)
     spec = context_spec(0, "hard", "clevr")
     spec["task"]["descriptions"][1]["single"] = ["color=red"]
-    assert "stored is ['color=red']" in find_contradiction(spec["task"], shown)
+    assert "stored is ['color=red']" in find_contradiction(Truth.of(spec), shown)
     named = context_spec(4, "medium", "flat", "relations")
-    assert find_contradiction({**named["task"], "name": "hard"}, pictures_of_spec(named)).startswith("it is not hard")
-    assert "expected 4" in find_contradiction({**spec["task"], "descriptions": []}, shown)
-    assert "can't be read" in find_contradiction({"descriptions": [{}] * 4}, shown)
+    assert verify_spec({**named, "task": {**named["task"], "name": "hard"}}).startswith("it is not hard")
+    with pytest.raises(
+        SpecError, match=r'(?s)task\.name: required.*task\.descriptions\[3\]\.single: required key "single"'
+    ):
+        Truth.of({"task": {"benchmark": "icca", "descriptions": [{}] * 4}})
 
 
 def test_summary() -> None:
@@ -181,7 +184,7 @@ def test_summary() -> None:
     for spoil in ({"descriptions": [1, 2]}, {"similarity": None}, {"similarity": {"values": "x", "differences": {}}}):
         spec = context_spec(0, "hard", "clevr")
         spec["task"].update(spoil)
-        with pytest.raises(SpecError, match="icca/clevr/hard/000000: task: its truth can't be read"):
+        with pytest.raises(SpecError, match=r"icca/clevr/hard/000000: task\.(descr|simil)"):
             summary([spec])
 
 

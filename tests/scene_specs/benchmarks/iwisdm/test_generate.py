@@ -38,7 +38,7 @@ from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     select,
 )
 from diorama.scene_specs.benchmarks.iwisdm.trial import make_trial
-from diorama.scene_specs.benchmarks.iwisdm.verify import find_contradiction, frames_of, read_task
+from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.reading.source import parse_episode
 
@@ -69,7 +69,7 @@ def trials(level: str, choice: str) -> list[dict[str, Any]]:
 def test_the_second_evaluator_agrees_and_the_spec_is_right(level: str, choice: str) -> None:
     """I2: the instruction, read on the objects, gives the answer."""
     for spec in trials(level, choice):
-        assert find_contradiction(spec["task"], frames_of(spec)) == ""
+        assert verify_spec(spec) == ""
     for spec in trials(level, choice)[:5]:
         assert parse_episode(json.dumps(spec)).id == spec["id"]
 
@@ -153,21 +153,21 @@ def test_truth_of_the_spec_says_what_the_frames_show() -> None:
 def test_conditions_matter_on_demand(level: str, choice: str) -> None:
     deciding = made(level, choice, seed=2, balanced=True, condition_matters=True)
     for spec in deciding:
-        ((then, other),) = read_task(spec["task"], frames_of(spec)).branches
+        ((then, other),) = read(spec["task"]["instruction"], frames_of(spec)).branches
         assert then != other
-        assert find_contradiction(spec["task"], frames_of(spec)) == ""
+        assert verify_spec(spec) == ""
     taken = Counter(bool(_taken(spec)) for spec in deciding)
     assert abs(taken[True] - taken[False]) <= COUNT // 10
 
 
 def _taken(spec: dict[str, Any]) -> bool:
-    ((then, _),) = read_task(spec["task"], frames_of(spec)).branches
+    ((then, _),) = read(spec["task"]["instruction"], frames_of(spec)).branches
     return bool(spec["task"]["answers"][-1] == then)
 
 
 def test_conditions_of_the_published_kind_decide_half_of_the_trials() -> None:
-    read = [read_task(spec["task"], frames_of(spec)).branches[0] for spec in trials("medium", "all")]
-    assert 0.35 < sum(then != other for then, other in read) / COUNT < 0.65
+    found = [read(spec["task"]["instruction"], frames_of(spec)).branches[0] for spec in trials("medium", "all")]
+    assert 0.35 < sum(then != other for then, other in found) / COUNT < 0.65
 
 
 def test_the_same_seed_gives_the_same_and_another_seed_something_else() -> None:
@@ -209,7 +209,7 @@ def test_distractors(level: str, choice: str) -> None:
     ignored = 0
     for spec in specs:
         task = spec["task"]
-        assert find_contradiction(task, frames_of(spec)) == ""
+        assert verify_spec(spec) == ""
         by_frame: dict[int, list[dict[str, Any]]] = {}
         for one in task["objects"]:
             by_frame.setdefault(one["frame"], []).append(one)
@@ -292,7 +292,7 @@ def test_chained_tasks_are_answered_each_in_its_own_frame() -> None:
             due = [question["answer_frame"] for question in task["questions"]]
             assert len({*due}) == chain
             assert [k for k, answer in enumerate(task["answers"]) if answer != "null"] == sorted(due)
-            assert find_contradiction(task, frames_of(spec)) == ""
+            assert verify_spec(spec) == ""
             shared += sum(len(one["asked"]) > 1 for one in task["objects"])
         assert shared >= 10
 
@@ -320,7 +320,7 @@ def test_other_stimuli() -> None:
     specs = made("low", "all", 30, stimuli, seed=1)
     shapes = {item["shape"] for spec in specs for frame in spec["frames"] for item in frame.get("objects", ())}
     assert shapes == {"shapenet:mugs/#1", "shapenet:mugs/a1b2", "shapenet:03001627/#1"}
-    assert not [spec for spec in specs if find_contradiction(spec["task"], frames_of(spec))]
+    assert not [spec for spec in specs if verify_spec(spec)]
     for text in ('{"mugs": ["#1"]}', '{"mugs": [], "cups": ["#1"]}', '{"and": ["#1"], "cups": ["#1"]}', "[]", "{"):
         with pytest.raises(SpecError):
             read_stimuli(text)

@@ -14,6 +14,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec, task_o
 from diorama.scene_specs.benchmarks.malevic.published import annotation, objects_of, question
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.malevic.shapes import COLORS
+from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from tests.scene_specs.benchmarks.malevic.test_invariants import painted
 
 # A scene written by hand: all values are strings, keys have no order, and a rectangle's center has decimals.
@@ -47,15 +48,16 @@ def published(folder: Path, name: str, split: str, numbers: range, images: bool 
     entries, questions = {}, []
     for index, number in enumerate(numbers):
         spec = malevic_spec(Options(seed=5), name, split, number)
-        task = spec["task"]
-        k = round(task["k"], 4) if SETS[name].kind != "sup1" else 0.29
-        query = (task["asked"], task["adjective"], task["answer"] == "yes")
-        task = task_of_scene(SETS[name], tuple(objects_of(task)), k, query, number=number)
-        entry = annotation(task)
+        made = Truth.of(spec)
+        k = round(made.k, 4) if SETS[name].kind != "sup1" else 0.29
+        query = (made.asked, made.adjective, made.answer == "yes")
+        given = {key: getattr(made, key) for key in ("split", "number", "world", "variant", "areas")}
+        task = task_of_scene(SETS[name], tuple(objects_of(made)), k, query, **given)
+        entry = annotation(truth := Truth.of({"task": task}))
         for pair in entry[2:]:
             pair["captions"][0].pop("dist_from_thresh", None)
         entries[str(index)] = entry
-        questions.append(question(task, index, split))
+        questions.append(question(truth, index, split))
         if images:
             picture = np.zeros((1024, 1024, 3), dtype=np.uint8)
             for item, mask in zip(task["objects"], painted({"task": task}), strict=True):

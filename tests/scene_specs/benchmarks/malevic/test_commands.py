@@ -135,11 +135,11 @@ def test_set_pos_hard_keeps_more_scenes_with_several_queries_as_published(tmp_pa
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda task: task.pop("question"), "generate it again"),
-        (lambda task: task.pop("asked"), "KeyError"),
-        (lambda task: task.update(asked=99), "IndexError"),
-        (lambda task: task.update(objects=[]), "IndexError"),
-        (lambda task: task.update(distance="near"), "TypeError"),
+        (lambda task: task.pop("question"), "there is no question"),
+        (lambda task: task.pop("asked"), "task: asked: missing"),
+        (lambda task: task.update(asked=99), "task: asked: stored 99; there are"),
+        (lambda task: task.update(objects=[]), "there are 0 objects"),
+        (lambda task: task.update(distance="near"), 'task.distance: found "near"; allowed: a number'),
     ],
 )
 def test_reports_refuse_items_that_lack_something(

@@ -80,8 +80,8 @@ def _far(spec: Spec, relation: str) -> bool:
     from diorama.scene_specs.benchmarks.mewl.lexicons import possible, relation_claim
     from diorama.scene_specs.benchmarks.mewl.view import learner_view
 
-    image = learner_view(spec)["images"][0]
-    claim = relation_claim(image, image["utterance"])
+    image = learner_view(spec).images[0]
+    claim = relation_claim(image, image.utterance)
     assert claim is not None
     return not possible(image, relation, claim[0], claim[2])
 

@@ -51,8 +51,8 @@ def test_the_finger() -> None:
 @pytest.mark.parametrize("task", ["relation", "bootstrap"])
 def test_where_the_middle_objects_stand(task: str) -> None:
     spec = mewl_spec(2, "test", task, 5)
-    for image, caption in zip(learner_view(spec)["images"], questions(spec)["captions"], strict=True):
-        names = [" ".join((o["size"], o["color"], o["material"], o["shape"])) for o in image["objects"]]
+    for image, caption in zip(learner_view(spec).images, questions(spec)["captions"], strict=True):
+        names = [" ".join((size, color, material, shape)) for shape, color, material, size in image.objects]
         depth, width = (
             "The (.*) is in front of the (.*) and behind the (.*)[.]",
             "left of the (.*) and on the right of the",
@@ -62,7 +62,7 @@ def test_where_the_middle_objects_stand(task: str) -> None:
         ranks = ([names.index(name) for name in found.groups()[k : k + 3]] for k in (0, 3))
         for (middle, last, first), relation in zip(ranks, ("front", "left"), strict=True):
             assert {middle, last, first} == {0, 1, 2}
-            assert [relation, middle, last] in image["relations"] and [relation, first, middle] in image["relations"]
+            assert (relation, middle, last) in image.relations and (relation, first, middle) in image.relations
 
 
 def test_an_open_order_is_left_out() -> None:

@@ -80,4 +80,4 @@ def test_what_is_not_mewl_is_named(tmp_path: Path) -> None:
     for command in ("audit", "captions"):
         done = run(command, other)
         assert done.exit_code == 2
-        assert f"{other}:1: episode clevr/train/000000: task: found benchmark 'clevr'" in done.output
+        assert f'{other}:1: episode clevr/train/000000: task.benchmark: found "clevr"; allowed' in done.output

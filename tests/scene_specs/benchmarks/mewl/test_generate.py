@@ -13,7 +13,7 @@ from diorama.render.compiler.compile import compile_episode
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
 from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN, SPLITS
-from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
 from diorama.scene_specs.reading.source import parse_episode
 
 SHAPES = ("cube", "sphere", "cylinder")
@@ -128,23 +128,23 @@ def test_relation() -> None:
         words, view = spec["task"]["words"], learner_view(spec)
         assert len(words) == 3
         seen: dict[str, set[str]] = {}
-        for image in view["images"][:6]:
-            assert len({(o["color"], o["shape"]) for o in image["objects"]}) == len(image["objects"]) == 3
-            true = true_of(image, image["utterance"])
-            word = image["utterance"].split(" ")[2]
+        for image in view.images[:6]:
+            assert len({item[:2] for item in image.objects}) == len(image.objects) == 3
+            true = true_of(image, image.utterance)
+            word = image.utterance.split(" ")[2]
             assert words[word] in true
             seen.setdefault(word, set()).update(true - {words[word]})
         assert seen == {w: {*OTHER[r]} for w, r in words.items()}
-        query = view["images"][6]
-        good = [o for o in view["options"] if words[o.split(" ")[2]] in true_of(query, o)]
+        query = view.query
+        good = [o for o in view.options if words[o.split(" ")[2]] in true_of(query, o)]
         assert good == [spec["task"]["answer"]]
 
 
-def true_of(image: dict[str, Any], text: str) -> set[str]:
+def true_of(image: SeenImage, text: str) -> set[str]:
     parts = text.split(" ")
-    names = [[o["color"], o["shape"]] for o in image["objects"]]
+    names = [[color, shape] for shape, color, *_ in image.objects]
     pair = [names.index(parts[:2]), names.index(parts[3:])]
-    return {relation for relation, *who in image["relations"] if who == pair}
+    return {relation for relation, *who in image.relations if who == pair}
 
 
 def test_bootstrap() -> None:
@@ -152,11 +152,11 @@ def test_bootstrap() -> None:
         words = {w: tuple(t) for w, t in spec["task"]["words"].items()}
         view = learner_view(spec)
         pairs = []
-        for frame, image in zip(spec["frames"], view["images"], strict=True):
+        for frame, image in zip(spec["frames"], view.images, strict=True):
             first, relation, second = frame.get("utterance", spec["task"]["answer"]).split(" ")
             things = looks(frame)
             assert len({*things}) == 3
-            assert [relation, things.index(words[first]), things.index(words[second])] in image["relations"]
+            assert (relation, things.index(words[first]), things.index(words[second])) in image.relations
             (stranger,) = {*things} - {words[first], words[second]}
             assert stranger not in words.values()
             pairs.append(frozenset((first, second)))

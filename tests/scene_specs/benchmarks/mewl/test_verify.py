@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
-from diorama.scene_specs.benchmarks.mewl.view import learner_view
+from diorama.scene_specs.benchmarks.mewl.view import SeenImage, View, learner_view
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.broken import all_broken, episode
@@ -19,7 +19,7 @@ BROKEN = all_broken()
 
 
 def proved(spec: dict[str, Any]) -> str:
-    return verify_view(learner_view(spec), spec["task"]["answer"], spec["task"]["words"])
+    return verify_spec(spec)
 
 
 def test_there_are_a_hundred_broken_episodes() -> None:
@@ -68,7 +68,7 @@ def test_the_view_gives_nothing_away() -> None:
     for task in TASKS:
         spec = episode(task, 1)
         view = learner_view(spec)
-        assert view["images"][6]["utterance"] is None
+        assert view.query.utterance == ""
         renamed = copy.deepcopy(spec)
         renamed["task"]["answer"] = next(o for o in spec["task"]["options"] if o != spec["task"]["answer"])
         renamed["task"]["words"] = {}
@@ -79,13 +79,13 @@ def test_the_view_gives_nothing_away() -> None:
 
 def test_relations_that_follow_are_seen() -> None:
     spec = episode("bootstrap", 2)
-    for image in learner_view(spec)["images"]:
-        assert image["open"] == []
-        assert len(image["relations"]) == 12
-        for relation, a, b in image["relations"]:
+    for image in learner_view(spec).images:
+        assert not image.open
+        assert len(image.relations) == 12
+        for relation, a, b in image.relations:
             mirror = {"left": "right", "right": "left", "front": "behind", "behind": "front"}[relation]
-            assert [mirror, b, a] in image["relations"]
-            assert [relation, b, a] not in image["relations"]
+            assert (mirror, b, a) in image.relations
+            assert (relation, b, a) not in image.relations
 
 
 def test_more_new_words_than_meanings_left() -> None:
@@ -110,17 +110,16 @@ def test_more_readings_than_anybody_counts_are_refused_at_once() -> None:
 
 
 def test_a_search_without_an_end_in_sight_stops() -> None:
-    objects = [dict(zip(TYPES, thing, strict=True)) for thing in OBJECTS[:9]]
-    pairs = [[axis, i, j] for axis in (0, 1) for i in range(9) for j in range(i + 1, 9)]
-    image = {"objects": objects, "relations": [], "open": pairs, "pointed": None}
-    said = [{**image, "utterance": f"a{k} left b{k}"} for k in range(6)]
+    pairs = [(axis, i, j) for axis in (0, 1) for i in range(9) for j in range(i + 1, 9)]
+    image = SeenImage("", OBJECTS[:9], (), pairs)
+    said = [image._replace(utterance=f"a{k} left b{k}") for k in range(6)]
     # Nine objects can't be twelve words' meanings; comparing all assignments takes half a minute.
-    view = {"task": "bootstrap", "images": [*said, image], "options": ["a0 left b0"]}
+    view = View("bootstrap", [*said, image], ["a0 left b0"])
     limit = "the contexts and options leave room for more lexicons than can be tried"
     assert verify_view(view, "a0 left b0") == limit
-    fixed = {"objects": objects[:2], "relations": [["left", 0, 1]], "open": [], "utterance": "a left b"}
+    fixed = SeenImage("a left b", OBJECTS[:2], [("left", 0, 1)])
     options = [f"x{k} left y{k}" for k in range(100)]
-    assert verify_view({**view, "images": [fixed] * 6 + [image], "options": options}, "x0 left y0") == limit
+    assert verify_view(view._replace(images=[fixed] * 6 + [image], options=options), "x0 left y0") == limit
 
 
 def test_an_open_relation_in_the_query_is_no_proof() -> None:
@@ -139,13 +138,19 @@ def test_what_is_no_mewl_episode_is_named() -> None:
     with pytest.raises(SpecError) as caught:
         verify_spec(spec)
     assert [one.path for one in caught.value.diagnostics] == [
-        "task", "task.options", "task.words", "task.lexicon", "task.types",
+        "task.name", "task.words", "task.options", "task.types[0]", "task.types[1]", "task.lexicon",
     ]  # fmt: skip
     spec = mewl_spec(0, "test", "shape", 0)
-    spec["task"]["benchmark"] = "clevr"
     spec["frames"] = spec["frames"][1:]
-    with pytest.raises(SpecError, match=r"(?s)benchmark 'clevr'.*found 6; allowed: 6 contexts and the query"):
+    with pytest.raises(SpecError, match="found 6; allowed: 6 contexts and the query"):
         learner_view(spec)
+    spec["task"] |= {"word": {}}
+    said = r"task\.word: unknown key .word.; allowed: benchmark, name, .* \(did you mean 'words'\?\)$"
+    with pytest.raises(SpecError, match=said):
+        verify_spec(spec)
+    spec["task"]["benchmark"] = "clevr"
+    with pytest.raises(SpecError, match=r'task\.benchmark: found "clevr"; allowed: "mewl"$'):
+        verify_spec(spec)
 
 
 @given(
@@ -161,20 +166,19 @@ def test_a_verdict_depends_on_no_order(
 ) -> None:
     spec = episode(task, number)
     view, answer = learner_view(spec), spec["task"]["answer"]
-    answer = answer if good else next(option for option in view["options"] if option != answer)
+    answer = answer if good else next(option for option in view.options if option != answer)
     images = []
-    for image in [*(view["images"][k] for k in contexts), view["images"][6]]:
-        place = data.draw(st.permutations(range(len(image["objects"]))))
+    for image in [*(view.images[k] for k in contexts), view.query]:
+        place = data.draw(st.permutations(range(len(image.objects))))
         images.append(
-            {
-                **image,
-                "objects": [image["objects"][place.index(k)] for k in range(len(place))],
-                "relations": [[relation, place[a], place[b]] for relation, a, b in image["relations"]][::-1],
-                "open": [[axis, *sorted((place[a], place[b]))] for axis, a, b in image["open"]],
-                "pointed": None if image["pointed"] is None else place[image["pointed"]],
-            }
+            image._replace(
+                objects=[image.objects[place.index(k)] for k in range(len(place))],
+                relations=[(relation, place[a], place[b]) for relation, a, b in image.relations][::-1],
+                open=[(axis, min(place[a], place[b]), max(place[a], place[b])) for axis, a, b in image.open],
+                pointed=None if image.pointed is None else place[image.pointed],
+            )
         )
-    shuffled = {**view, "images": images, "options": [view["options"][k] for k in options]}
+    shuffled = view._replace(images=images, options=[view.options[k] for k in options])
     assert (verify_view(shuffled, answer) == "") == (verify_view(view, answer) == "") == good
 
 

@@ -1,0 +1,157 @@
+"""The truth of iWISDM trials: the `task` of their specs and records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import StrictBool, StrictInt, model_validator
+
+from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.truth import TaskTruth
+
+Property = Literal["location", "category", "identity", "view_angle"]
+
+
+class Node(SpecModel):
+    """An operator of a task's graph, or a constant.
+
+    Attributes:
+        name: of the operator; "Select" looks at an object, "CONST" is a constant.
+        frame: of a Select, from 0.
+        property: of a constant.
+        value: of a constant.
+        child: operands.
+    """
+
+    name: str
+    frame: StrictInt | None = None
+    property: Property | None = None
+    value: str | None = None
+    child: tuple[Node, ...]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Node:
+        if None in {"Select": (self.frame,), "CONST": (self.property, self.value)}.get(self.name, ()):
+            raise ValueError(f"{self.name}: expected frame of a Select, property and value of a CONST")
+        return self
+
+    def selects(self) -> bool:
+        """Whether it looks at an object."""
+        return self.name == "Select" or any(child.selects() for child in self.child)
+
+    def expression(self) -> Expression:
+        """The same as an expression of task_graph.py."""
+        return Expression(
+            self.name, tuple(one.expression() for one in self.child), self.frame, self.property, self.value
+        )
+
+
+class Question(SpecModel):
+    """A question of a trial.
+
+    Attributes:
+        answer_frame: frame in which the answer is due, from 0.
+        answer: in words, such as "true" or "top left".
+        operator: root of its graph.
+    """
+
+    answer_frame: StrictInt
+    answer: str
+    operator: Node
+
+    @model_validator(mode="after")
+    def _about_objects(self) -> Question:
+        if not self.operator.selects():
+            raise ValueError("found no Select; expected a question about an object")
+        return self
+
+
+class Placed(SpecModel):
+    """An object in a frame of a trial.
+
+    Attributes:
+        number: its number in the instruction.
+        frame: from 0.
+        location: quadrant, such as "top left".
+        category: index in `categories` of the trial.
+        object: index in `models` of the trial.
+        view_angle: side that it shows.
+        is_distractor: whether no question is about it.
+        asked: number of a question -> properties that the question uses.
+    """
+
+    number: StrictInt
+    frame: StrictInt
+    location: str
+    category: StrictInt
+    object: StrictInt
+    view_angle: str
+    is_distractor: StrictBool
+    asked: dict[str, tuple[Property, ...]]
+
+
+class Truth(TaskTruth):
+    """The truth of a trial. The tables of one without `objects` are empty, too; only its answers can be verified.
+
+    Attributes:
+        name: of the benchmark's level, or of the task.
+        number: of the trial in its set.
+        task: number of the trial's task in its set.
+        answers: one per frame, "null" where none is due; several are joined by "; ".
+        questions: of an imported trial none, or the one that its task file has.
+        objects: of all frames, in their order.
+        categories: words for categories.
+        models: identities, `<category>/<model>`.
+    """
+
+    benchmark: Literal["iwisdm"]
+    name: str = ""
+    number: int = 0
+    task: int = 0
+    instruction: str
+    answers: tuple[str, ...]
+    questions: tuple[Question, ...] = ()
+    objects: tuple[Placed, ...] = ()
+    categories: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether it has its objects."""
+        return "objects" in self.model_fields_set
+
+
+def truth_of(data: Mapping[str, Any], complete: bool = False) -> Truth:
+    """Return the truth of a spec, as JSON data.
+
+    Args:
+        complete: whether the objects, and what these refer to, are required.
+
+    Raises:
+        SpecError: it is that of another benchmark, or has missing, unknown or wrong keys.
+    """
+    return _checked(Truth.of(data), len(data["frames"]), str(data.get("id", "")), complete)
+
+
+def truth_of_record(episode: RenderedEpisode) -> Truth:
+    """Return the complete truth of a rendered trial. Raises SpecError as `truth_of` does."""
+    return _checked(Truth.of_record(episode), len(episode.images), episode.episode_id, complete=True)
+
+
+def _checked(truth: Truth, frames: int, episode: str, complete: bool) -> Truth:
+    missing = [key for key in ("questions", "objects", "categories", "models") if key not in truth.model_fields_set]
+    if missing and (complete or truth.has_objects):
+        raise spec_error(
+            f"required key {preview_json(missing[0])} is missing", episode=episode, path=f"task.{missing[0]}"
+        )
+    for number, item in enumerate(truth.objects):
+        for name, count in (("frame", frames), ("category", len(truth.categories)), ("object", len(truth.models))):
+            if not 0 <= getattr(item, name) < count:
+                problem = f"found {getattr(item, name)}; there are {count}, counted from 0"
+                raise spec_error(problem, episode=episode, path=f"task.objects[{number}].{name}")
+    return truth

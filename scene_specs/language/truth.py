@@ -1,0 +1,42 @@
+"""The truth of a benchmark's episodes as a model, read once where a spec or a record enters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import ValidationError
+
+from diorama.scene_specs.language.diagnostics import form_diagnostics
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.spec import SpecModel
+
+
+class TaskTruth(SpecModel):
+    """Base class of the `task` of a benchmark's episodes.
+
+    Each method raises SpecError if keys are missing, unknown or wrong, with all of them; for an episode of another
+    benchmark, with its name only.
+    """
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Self:
+        """Return the truth of a spec, as JSON data."""
+        return cls.of_task(data.get("task"), str(data.get("id", "")))
+
+    @classmethod
+    def of_record(cls, episode: RenderedEpisode) -> Self:
+        """Return the truth of a rendered episode."""
+        return cls.of_task(episode.scene.task, episode.episode_id)
+
+    @classmethod
+    def of_task(cls, task: Mapping[str, Any] | None, episode: str = "") -> Self:
+        """Return the truth that a `task` holds, as JSON data."""
+        try:
+            return cls.model_validate(task or {})
+        except ValidationError as error:
+            found = form_diagnostics(error, cls, task or {})
+            found = [one for one in found if one.path == ("benchmark",)] or found
+            problems = [one._replace(path=("task", *one.path)).in_file(episode=episode) for one in found]
+            raise SpecError(problems) from None

@@ -1,0 +1,50 @@
+"""Truth as models: they hold all that a spec stores, and name every key that they don't know."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import diorama
+from diorama.scene_specs.language.benchmark import benchmark
+from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.language.truth import TaskTruth
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "icca": {"contexts": 1},
+    "iwisdm": {"benchmark": "low", "count": 1},
+    "malevic": {"name": "pos", "split": "test", "count": 1},
+    "mewl": {"task": "bootstrap", "split": "val", "count": 1},
+    "novel": {"task": "generalization", "count": 1},
+}
+
+
+def spec_of(name: str) -> dict[str, Any]:
+    (spec,) = diorama.generate(name, **OPTIONS[name])
+    return spec
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_model_holds_all_that_is_stored_and_names_what_it_does_not_know(name: str) -> None:
+    spec = spec_of(name)
+    module = import_module(f"diorama.scene_specs.benchmarks.{name}.{'concepts' if name == 'novel' else 'truth'}")
+    model: type[TaskTruth] = module.Truth
+    assert model.of(spec).model_dump(mode="json", exclude_unset=True) == spec["task"]
+    verifier = benchmark(name).verifier
+    assert verifier is not None
+    assert verifier.verify_spec(spec) == ""
+    spec["task"]["numbr"] = spec["task"].pop("number")
+    with pytest.raises(SpecError) as caught:
+        verifier.verify_spec(spec)
+    found = [one for one in caught.value.diagnostics if one.path == "task.numbr"]
+    assert [(one.episode, one.hint) for one in found] == [(spec["id"], "did you mean 'number'?")]
+    assert found[0].problem.startswith('unknown key "numbr"; allowed: benchmark, name, ')
+
+
+def test_an_episode_of_another_benchmark_is_one_message() -> None:
+    verifier = benchmark("mewl").verifier
+    assert verifier is not None
+    with pytest.raises(SpecError, match=r'^spec: episode \S+: task\.benchmark: found "icca"; allowed: "mewl"$'):
+        verifier.verify_spec(spec_of("icca"))
