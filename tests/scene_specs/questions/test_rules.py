@@ -213,17 +213,17 @@ def test_both_executors_know_what_carries_what(data: Any, answer: Any) -> None:
 
 def test_what_stands_beside_is_not_what_a_plank_leans_on() -> None:
     plank = {"polygon": [[-0.05, -0.2], [0.05, -0.2], [0.05, 0.2], [-0.05, 0.2]], "height": 0.936}
-    objects = [
+    objects: list[dict[str, Any]] = [
         {"name": "cube", "shape": "cube", "color": "red", "material": "rubber", "size": "large"},
         {"name": "plank", "shape": plank, "color": "purple", "material": "rubber"},
         {"name": "can", "shape": "cylinder", "color": "blue", "material": "rubber", "size": "small"},
     ]
-    places = [{"location": [-1.126586, -0.701433], "rotation_deg": 240.770669}, {}, {}]
+    objects[0] |= {"location": [-1.126586, -0.701433], "rotation_deg": 240.770669}
     stated = [
         {"relation": "leaning", "subject": "plank", "of": "cube"},
         {"relation": "touching", "subject": "can", "of": "cube"},
     ]
-    frame = {"objects": [one | place for one, place in zip(objects, places, strict=True)], "constraints": stated}
+    frame = {"objects": objects, "constraints": stated}
     # With this seed, the can is nearer to the plank's middle than the cube, and its box meets the plank's.
     seen = view({"version": 1, "id": "beside", "seed": 184, "frames": [frame]})
     for executor in (RelationsExecutor(seen), PositionsExecutor(seen)):
