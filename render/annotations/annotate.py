@@ -159,11 +159,11 @@ def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnota
     return found
 
 
-def fronts_of(frame: SceneFrame) -> dict[str, tuple[float, float]]:
+def fronts_of(frame: SceneFrame, objects: Sequence[SceneObject]) -> dict[str, tuple[float, float]]:
     """Name -> direction of an object's own front, or of the gaze of a person; none if nothing depends on fronts."""
-    if not frame.observers and all(item.front_deg is None for item in frame.objects):
+    if not frame.observers and all(item.front_deg is None for item in objects):
         return {}
-    found = {item.name: front_of(item.shape, item.rotation_deg, item.front_deg) for item in frame.objects}
+    found = {item.name: front_of(item.shape, item.rotation_deg, item.front_deg) for item in objects}
     return {name: (rounded(front[0]), rounded(front[1])) for name, front in found.items() if front is not None}
 
 
@@ -239,7 +239,7 @@ def annotate(
     # Relations leave the pointer out, as in the published annotations.
     standing = [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
     people = observer_annotations(scene, frame) if observers is None else list(observers)
-    fronts, threshold = fronts_of(frame), stage.placement.relation_threshold
+    fronts, threshold = fronts_of(frame, standing), stage.placement.relation_threshold
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},

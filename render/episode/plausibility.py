@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display
+from diorama.render.geometry.ground import on_sheet
 from diorama.render.geometry.raster import Layer, compose
 from diorama.render.model.errors import ImplausibleError
 from diorama.render.model.passes import Passes
@@ -200,7 +201,7 @@ def _spread(length: int) -> NDArray[np.intp]:
 def _on_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Bools:
     """Return whether the rays of pixels meet the flat part of the ground, (rows, columns)."""
     # Between its points, the profile is monotone.
-    flat = [length for length, height in ground.profile if abs(height) < _FLAT]
+    flat = tuple(point for point in ground.profile if abs(point[1]) < _FLAT)
     if not flat:
         return np.zeros((rows.size, columns.size), dtype=np.bool_)
     y, x = (axis.ravel() + 0.5 for axis in np.broadcast_arrays(rows, columns))
@@ -208,10 +209,8 @@ def _on_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], colu
     with np.errstate(divide="ignore", invalid="ignore"):
         depth = eye_z / (eye_z - ahead_z)
         at_x, at_y = eye_x + depth * (ahead_x - eye_x), eye_y + depth * (ahead_y - eye_y)
-        along = at_x * ground.direction[0] + at_y * ground.direction[1]
-        aside = at_x * ground.direction[1] - at_y * ground.direction[0]
-        met = (depth > camera.clip[0]) & (depth < camera.clip[1]) & (along >= flat[0]) & (along <= flat[-1])
-        met &= (aside >= ground.across[0]) & (aside <= ground.across[1])
+        met = (depth > camera.clip[0]) & (depth < camera.clip[1])
+        met &= on_sheet(ground.model_copy(update={"profile": flat}), at_x, at_y)
     seen: Bools = met.reshape(rows.size, columns.size)
     return seen
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +23,7 @@ from diorama.render.items.scores import items_maker
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids, iter_valid_records
+from diorama.scene_specs.language.writing import atomic_path
 
 _log = logging.getLogger(__name__)
 
@@ -163,26 +162,22 @@ class ShardExport(Export):
             raise ConflictError(f"{path} holds other episodes than the store")
         self.written.check(shard.name)
 
-    def _write(self, shard: Shard) -> tuple[str, int]:
-        """Return the temporary file with a shard's episodes, and their number."""
+    def _made(self, shard: Shard) -> Path:
+        # A name that `remove_leftovers` removes.
         path = below(self.out, shard.name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
-            os.close(handle)
-            try:
-                return name, self.write(Path(name), shard, self._samples(shard))
-            except BaseException:
-                Path(name).unlink()
-                raise
-        except OSError as error:
-            raise StoreError(f"{path}: writing failed: {error}") from error
+        return path.with_name(f".{path.name}.finished.part")
 
-    def _keep(self, shard: Shard, made: tuple[str, int]) -> None:
-        name, samples = made
+    def _write(self, shard: Shard) -> int:
+        try:
+            with atomic_path(self._made(shard), fsync=False) as temporary:
+                return self.write(temporary, shard, self._samples(shard))
+        except OSError as error:
+            raise StoreError(f"{self.out / shard.name}: writing failed: {error}") from error
+
+    def _keep(self, shard: Shard, samples: int) -> None:
         try:
             with self.written.replacing(shard.name) as temporary:
-                Path(name).replace(temporary)
+                self._made(shard).replace(temporary)
                 size = temporary.stat().st_size
             sha256 = self.written.sha256(shard.name)
             self.written.shards[shard.name] = WrittenShard(

@@ -63,6 +63,8 @@ def clear_sides(
                 return []
         x, y = of[0] - eye[0], of[1] - eye[1]
     size, away = math.hypot(x, y), (one[0] - of[0], one[1] - of[1])
+    if not size:
+        return []
     ahead, left = (away[0] * x + away[1] * y) / size, (away[1] * x - away[0] * y) / size
     nearer = ahead if eye is None else -ahead
     along = {"left": left, "right": -left, "front": nearer, "behind": -nearer}

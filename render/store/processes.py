@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
+from types import ModuleType
 from typing import Any, TypeVar
 
 from diorama.render.model.errors import StoreError
@@ -42,7 +44,14 @@ def map_in_processes(
     count = min(workers, len(items) or 1)
     pool = ProcessPoolExecutor(count, get_context("spawn"), _open, (store.url, store.version))
     try:
-        yield from pool.map(partial(_call, work), items)
+        # Processes would run the script that called this, which needs no `if __name__ == "__main__"`.
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            results = pool.map(partial(_call, work), items)
+        finally:
+            sys.modules["__main__"] = main
+        yield from results
     except BrokenProcessPool as error:
         raise StoreError(f"{store.url}: {died}") from error
     finally:

@@ -62,8 +62,9 @@ def viewpoint_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic
         if constraint.relation in CONTACTS:
             problem = f"given for relation {preview_json(constraint.relation)}"
             yield PathDiagnostic(path, f"{problem}; allowed: only for left, right, front and behind")
-        elif any(other.relation in CONTACTS for other in frame.constraints):
-            yield PathDiagnostic(path, "found in a frame with relations of contact; allowed: one of them")
+        elif not frame.observers and any(other.relation in CONTACTS for other in frame.constraints):
+            allowed = "seen_from, or relations of contact or distance"
+            yield PathDiagnostic(path, f"found in a frame with a relation of contact or distance; allowed: {allowed}")
 
 
 def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiagnostic]:

@@ -285,7 +285,7 @@ def _at_location(
     if distance(best)[0] == 0:
         return [_diagnostic(path, detail, model) for path, detail in best]
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
-    allowed = _by_field(location, " or ".join(kind for kind in kinds if kind))
+    allowed = _by_field(model, location, " or ".join(kind for kind in kinds if kind))
     found = value_at(data, location)
     return [unexpected(location, found, allowed, value_hint(location, "float_type", found))]
 
@@ -305,8 +305,10 @@ def _field(path: Path) -> str:
     return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
-def _by_field(path: Path, otherwise: str) -> str:
+def _by_field(model: type[BaseModel], path: Path, otherwise: str) -> str:
     """Return what a field allows, by its name and the one above it, or by its name alone."""
+    if getattr(model, "own_words", False):
+        return otherwise
     keys = [step for step in path if isinstance(step, str)][-2:]
     return _ALLOWED.get(".".join(keys)) or _ALLOWED.get(_field(path), otherwise)
 
@@ -321,7 +323,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         return PathDiagnostic(path, problem, f"did you mean {meant!r}?" if meant else _owner(model, path))
     if kind == "missing":
         if isinstance(key, int):
-            return unexpected(path[:-1], found, _by_field(path, "a longer list"))
+            return unexpected(path[:-1], found, _by_field(model, path, "a longer list"))
         hints = {"version": 'write "version": 1', "id": _ID, "frames": "a list of frames, at least one"}
         return PathDiagnostic(path, f"required key {preview_json(key)} is missing", hints.get(_field(path), ""))
     if kind == "value_error":
@@ -332,7 +334,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
     hint = value_hint(path, kind, found, keys_at(model, path, str(detail["loc"])))
-    return unexpected(path, found, _allowed(path, kind, context), hint)
+    return unexpected(path, found, _allowed(model, path, kind, context), hint)
 
 
 def _words(expected: str) -> list[str | int]:
@@ -341,7 +343,7 @@ def _words(expected: str) -> list[str | int]:
     return [int(number) if number else text for text, number in words]
 
 
-def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
+def _allowed(model: type[BaseModel], path: Path, kind: str, context: dict[str, Any]) -> str:
     """Return what a location allows, in words."""
     inside = bool(path) and isinstance(path[-1], int)
     field = _field(path)
@@ -351,9 +353,9 @@ def _allowed(path: Path, kind: str, context: dict[str, Any]) -> str:
         pair = {"polygon": "a corner, [x, y]", "combinations": 'a pair, such as ["cube", "red"]'}
         return pair.get(field) or _KINDS[kind] + (_RANGES.get(field, "") if kind.startswith("int") else "")
     if kind in _KINDS:
-        return _KINDS[kind] if kind == "int_type" else _by_field(path, _KINDS[kind])
+        return _KINDS[kind] if kind == "int_type" else _by_field(model, path, _KINDS[kind])
     if kind == "string_pattern_mismatch" or (kind in ("too_long", "too_short") and not inside):
-        known = _by_field(path, "")
+        known = _by_field(model, path, "")
         if known:
             return known
     plain = {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}

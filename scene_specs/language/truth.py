@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import ValidationError
 
@@ -19,6 +19,9 @@ class TaskTruth(SpecModel):
     Each method raises SpecError if keys are missing, unknown or wrong, with all of them; for an episode of another
     benchmark, with its name only.
     """
+
+    # Its fields are not those of a spec that have the same names.
+    own_words: ClassVar[bool] = True
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:

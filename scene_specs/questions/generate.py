@@ -346,7 +346,7 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
     if "falls" in pattern.program.operations():
         return any(view.relations.get("falls", ()))
     if {"own", "seen"} & {*pattern.slots.values()}:
-        return bool(view.fronts if "own" in pattern.slots.values() else view.eyes)
+        return bool(view.fronts and ("own" in pattern.slots.values() or view.eyes))
     if "see" in pattern.slots.values():
         return len(view.value_bits["visibility"]) > 1
     kind, _, name = pattern.program.op.partition("_")

@@ -217,6 +217,8 @@ class PositionsExecutor:
         x, y = (self._items[one].truth.location[k] - self._items[of].truth.location[k] for k in (0, 1))
         heading = math.atan2(front[1], front[0])
         if eye is not None and not own:
+            if self._items[of].truth.location[:2] == eye[:2]:
+                raise PresuppositionError("out of view")
             across = [self._bearing(k, eye) for k in (one, of)]
             if max(abs(math.remainder(angle - heading, math.tau)) for angle in across) > math.pi / 3:
                 raise PresuppositionError("out of view")

@@ -115,6 +115,17 @@ def test_several_processes_write_the_same(
     assert unfinished(tmp_path / "two") == []
 
 
+@pytest.mark.parametrize("name", ["folder"])
+def test_a_script_without_a_guard_exports_in_several_processes(store: LanceStore, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import diorama\nfrom diorama.render.export import protocol\nprotocol.MIN_PARALLEL = 1\n"
+        f"diorama.export({store.url!r}, 'folder', {str(tmp_path / 'out')!r})\nprint('done')\n"
+    )
+    done = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
 @EACH
 def test_a_choice(store: LanceStore, tmp_path: Path, name: str) -> None:
     chosen = records(name)

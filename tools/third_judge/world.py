@@ -84,7 +84,7 @@ class World:
         ahead, away = complex(*(front or (0, 0))), self._place(j) - self._place(k)
         if k != viewer and eye is not None:
             sights = [self._place(one) - complex(*eye[:2]) for one in (j, k)]
-            if any((sight * ahead.conjugate()).real < 0.5 * abs(sight) for sight in sights):
+            if any((sight * ahead.conjugate()).real <= 0.5 * abs(sight) for sight in sights):
                 raise Unclear("out of view")
             ahead = -sights[1] / abs(sights[1])
         elif k != viewer or not front:

@@ -168,7 +168,7 @@ def graph_of(objects: Sequence[Mapping[str, str]], relations: Sequence[Sequence[
     return SceneGraph(tuple(tuple(item.items()) for item in objects), tuple(sorted(stored)))
 
 
-class GraphData(BaseModel, strict=True, frozen=True):
+class GraphData(BaseModel, strict=True, frozen=True, extra="forbid"):
     """SceneGraph.data, as a model."""
 
     things: Annotated[list[dict[str, str]], Field(max_length=MAX_OBJECTS)]

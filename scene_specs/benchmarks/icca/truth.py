@@ -67,7 +67,7 @@ class Truth(TaskTruth):
     name: Literal["easy", "medium", "hard"]
     source: str
     vary: Literal["attributes", "relations", "parts"]
-    number: int = 0
+    number: StrictInt = 0
     options: tuple[str, ...] = ()
     layout: str | None = None
     similarity: Difference

@@ -36,8 +36,9 @@ class Node(SpecModel):
 
     @model_validator(mode="after")
     def _complete(self) -> Node:
-        if None in {"Select": (self.frame,), "CONST": (self.property, self.value)}.get(self.name, ()):
-            raise ValueError(f"{self.name}: expected frame of a Select, property and value of a CONST")
+        stated = [key for key in ("frame", "property", "value") if getattr(self, key) is not None]
+        if stated != {"Select": ["frame"], "CONST": ["property", "value"]}.get(self.name, []):
+            raise ValueError(f"{self.name}: found {stated}; allowed: frame of a Select, property and value of a CONST")
         return self
 
     def selects(self) -> bool:
@@ -111,8 +112,8 @@ class Truth(TaskTruth):
 
     benchmark: Literal["iwisdm"]
     name: str = ""
-    number: int = 0
-    task: int = 0
+    number: StrictInt = 0
+    task: StrictInt = 0
     instruction: str
     answers: tuple[str, ...]
     questions: tuple[Question, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
+from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import RenderedEpisode
 
@@ -14,6 +15,8 @@ from diorama.scene_specs.language.rendered import RenderedEpisode
 def items(episode: RenderedEpisode) -> Iterator[Item]:
     """Yield the item of an episode. A guesser without images knows the adjective."""
     truth, say = Truth.of_record(episode), prompts(__name__)
+    if not truth.question:
+        raise spec_error("it has no question", path="task")
     parts = (Part(image=episode.images[0].name), Part(say["question"].format(sentence=truth.question)))
     groups = {"adjective": truth.adjective, "vagueness": truth.vagueness, "objects": str(len(truth.objects))}
     yield Item(

@@ -113,7 +113,8 @@ class Truth(TaskTruth):
         stated = [key for key in _CLAIMS if key in self.model_fields_set]
         if stated and not self.question:
             raise ValueError(f"{', '.join(stated)}: stored, but there is no question")
-        if missing := [key for key in _CLAIMS if self.question and key not in stated]:
+        empty = [key for key in stated if getattr(self, key) in ("", ())]
+        if missing := [key for key in _CLAIMS if self.question and (key not in stated or key in empty)]:
             raise ValueError(f"{', '.join(missing)}: missing, but there is a question")
         if self.asked >= len(self.objects):
             raise ValueError(f"asked: stored {self.asked}; there are {len(self.objects)} objects, counted from 0")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictInt, model_validator
 
 from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.draft import VALUES, Object
@@ -34,7 +34,7 @@ class Truth(TaskTruth):
 
     benchmark: Literal["mewl"]
     name: TaskName
-    number: int = 0
+    number: StrictInt = 0
     words: dict[str, Meaning] | None = None
     options: Annotated[tuple[_Option, ...], Field(min_length=1, max_length=MOST_OPTIONS)]
     answer: str

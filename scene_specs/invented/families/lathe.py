@@ -27,7 +27,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     middle, collar = mix(0.4, 0.56, u[3]) + 0.14 * one, mix(0.3, 0.7, u[11]) + 0.2 * two
     lower = (1 - 0.4 * one) * bump((z - mix(0.1, 0.3, u[4]) - 0.12 * two) / 0.4)
     upper = (1 + 0.5 * two) * bump((z - mix(0.64, 0.82, u[5]) + 0.12 * one) / 0.42)
-    radius = 0.44 + mix(0.2, 0.4, u[6]) * lower + mix(-0.1, 0.8, axes["crown"]) * upper
+    radius = 0.44 + mix(0.2, 0.4, u[6]) * lower + mix(-0.2, 0.85, axes["crown"]) * upper
     radius = radius + mix(0.16, 0.3, u[12]) * bump((z - collar) / 0.14)
     radius = radius * (1 - mix(-0.2, 0.8, axes["waist"]) * bump((z - middle) / 0.46))
     share = np.clip((z - middle + 0.12) / 0.24, 0, 1)

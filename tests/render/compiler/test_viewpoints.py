@@ -121,7 +121,7 @@ def test_sides_that_nobody_sees_are_errors_of_the_spec(rule: dict[str, Any], mes
 @pytest.mark.parametrize("rule", [side("near", "chair", "chair"), side("left", "chair", "chair")])
 def test_sides_and_contacts_are_not_mixed(rule: dict[str, Any]) -> None:
     near = {"relation": "near", "subject": "cube", "of": "ball"}
-    with pytest.raises(SpecError, match=r"seen_from: (given for relation|found in a frame with relations of contact)"):
+    with pytest.raises(SpecError, match=r"seen_from: (given for relation|found in a frame with a relation of contact)"):
         compiled(CHAIR, BALL, CUBE, constraints=[rule, near])
 
 
@@ -136,3 +136,13 @@ def test_specified_locations_that_break_a_side_are_named() -> None:
             ball,
             constraints=[side("left", "chair", "chair")],
         )
+
+
+def test_a_viewer_at_the_place_of_an_object_sees_no_sides() -> None:
+    assert clear_sides((1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.0, 0.0), 0.1) == []
+    ann = {"name": "Ann", "looks_at": "ball", "location": [0, 0]}
+    with pytest.raises(CompileError):
+        compiled(
+            BALL | {"location": [1, 1]}, CUBE | {"location": [0, 0]}, observers=[ann],
+            constraints=[side("left", "cube", "Ann")],
+        )  # fmt: skip

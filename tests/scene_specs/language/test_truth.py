@@ -48,3 +48,37 @@ def test_an_episode_of_another_benchmark_is_one_message() -> None:
     assert verifier is not None
     with pytest.raises(SpecError, match=r'^spec: episode \S+: task\.benchmark: found "icca"; allowed: "mewl"$'):
         verifier.verify_spec(spec_of("icca"))
+
+
+def changed(name: str, *path: int | str, value: Any) -> str:
+    """The messages about a spec whose task has another value somewhere."""
+    spec = spec_of(name)
+    place = spec["task"]
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    module = import_module(f"diorama.scene_specs.benchmarks.{name}.truth")
+    with pytest.raises(SpecError) as caught:
+        module.Truth.of(spec)
+    return str(caught.value)
+
+
+def test_what_is_allowed_is_not_what_a_spec_allows_in_a_field_of_this_name() -> None:
+    assert "objects[0].color: found [240, 191, 29]; allowed: a string" in changed(
+        "malevic", "objects", 0, "color", value=[240, 191, 29]
+    )
+
+
+@pytest.mark.parametrize("name", ["icca", "iwisdm", "mewl"])
+@pytest.mark.parametrize("value", [True, "2"])
+def test_a_number_is_an_integer(name: str, value: Any) -> None:
+    assert "task.number: found" in changed(name, "number", value=value)
+
+
+def test_a_node_has_only_what_its_kind_has() -> None:
+    node: dict[str, Any] = {"name": "Select", "frame": 0, "property": "category", "value": "cars", "child": []}
+    assert "Select: found" in changed("iwisdm", "questions", 0, "operator", value=node)
+
+
+def test_a_question_has_an_answer() -> None:
+    assert "answer: missing" in changed("malevic", "answer", value="")

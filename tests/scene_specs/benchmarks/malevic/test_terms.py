@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+import diorama
+from diorama.render.episode.make_record import make_record
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import generate
+from diorama.scene_specs.benchmarks.malevic.items import items
 from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, COLORS
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
+from diorama.scene_specs.language.errors import SpecError
+from tests.factories import make_job
 
 
 @pytest.mark.parametrize(
@@ -42,3 +47,11 @@ def test_terms_of_the_published_scripts(options: dict[str, Any]) -> None:
 def test_equal_answers_warn(caplog: pytest.LogCaptureFixture) -> None:
     assert len([*generate(Options(name="pos", split="test", count=10)).items]) == 10
     assert "pos test: all answers are equal" in caplog.text
+
+
+def test_a_scene_without_a_question_has_no_item() -> None:
+    spec = next(iter(generate(Options(name="set-pos-hard", count=3, split="raw")).items))
+    scene = diorama.compile_spec(spec, profile="draft", size=(64, 48))
+    record = make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings)
+    with pytest.raises(SpecError, match="it has no question"):
+        next(items(record))
