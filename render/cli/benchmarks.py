@@ -289,9 +289,8 @@ def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
     from diorama.scene_specs.reading.siblings import balanced
 
     if benchmark.asked is None:
-        raise UsageError(
-            f"--balanced-answers: {benchmark.name} does not say what its episodes ask: it has no function `asked`; omit the option"
-        )
+        problem = f"{benchmark.name} does not say what its episodes ask: it has no function `asked`"
+        raise UsageError(f"--balanced-answers: {problem}; omit the option")
     return Series(balanced(benchmark.asked, *_maker(benchmark, options)))
 
 
