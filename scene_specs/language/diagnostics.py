@@ -410,10 +410,12 @@ def keys_at(model: type[BaseModel], path: Path, loc: str = "") -> list[str]:
 
 def _owner(model: type[BaseModel], path: Path) -> str:
     """Return where an unknown key belongs if it is known in one other place, "" otherwise."""
-    levels = [("the episode", model)]
-    for _, level in levels:
-        levels += [(name, inner) for name, field in level.model_fields.items() for inner in models_in(field.annotation)]
-    labels = [label for label, level in levels if path[-1] in level.model_fields]
+    levels: list[tuple[str, tuple[type[BaseModel], ...]]] = [("the episode", (model,))]
+    for _, above in levels:
+        inside = ((name, models_in(field.annotation)) for name, field in above[-1].model_fields.items())
+        # A model may contain itself.
+        levels += [(name, (*above, one)) for name, models in inside for one in models if one not in above]
+    labels = [label for label, above in levels if path[-1] in above[-1].model_fields]
     return f"a key of {labels[0]}" if len(labels) == 1 or (len(path) == 1 and "frames" in labels) else ""
 
 

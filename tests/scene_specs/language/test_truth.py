@@ -82,3 +82,7 @@ def test_a_node_has_only_what_its_kind_has() -> None:
 
 def test_a_question_has_an_answer() -> None:
     assert "answer: missing" in changed("malevic", "answer", value="")
+
+
+def test_an_unknown_key_beside_a_model_that_contains_itself_is_a_message() -> None:
+    assert 'task.zzz: unknown key "zzz"; allowed: benchmark, name' in changed("iwisdm", "zzz", value=1)
