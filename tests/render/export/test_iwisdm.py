@@ -254,9 +254,9 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
         *(
             ({"questions": [{"answer_frame": 5, "answer": "true", "operator": operator}]}, said)
             for operator, said in (
-                (node("Select", frame=None), "Select: expected frame"),
-                (node("CONST", property="location", value=None), "CONST: expected frame"),
-                (node("CONST", value="cars"), "CONST: expected frame"),
+                (node("Select", frame=None), "Select: found []; allowed: frame of a Select"),
+                (node("CONST", property="location", value=None), "CONST: found ["),
+                (node("CONST", value="cars"), "CONST: found ["),
                 (node("IsSame"), "found no Select"),
                 (node("GetCategory", node("Select", frame=0), value=None), ""),
             )
