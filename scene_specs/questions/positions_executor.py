@@ -248,6 +248,8 @@ class PositionsExecutor:
         roll, tilt, yaw = map(math.radians, turns)
         x, y = math.sin(tilt) * math.cos(roll), -math.sin(roll)
         x, y = x * math.cos(yaw) - y * math.sin(yaw), x * math.sin(yaw) + y * math.cos(yaw)
+        if math.hypot(x, y) <= _TILTED:
+            return None
         ahead = {}
         for k in sorted(self._everything - {index}):
             pairs = zip(self._items[index].extent, self._items[k].extent, strict=True)
@@ -256,7 +258,7 @@ class PositionsExecutor:
                 away = (there[0] - place[0], there[1] - place[1])
                 along = away[0] * x + away[1] * y
                 # What only stands beside it is not ahead.
-                if along > 0.5 * math.hypot(*away) * math.hypot(x, y) and math.hypot(x, y) > _TILTED:
+                if along > 0.5 * math.hypot(*away) * math.hypot(x, y):
                     ahead[k] = along
         return min(ahead, key=lambda k: ahead[k], default=None)
 
