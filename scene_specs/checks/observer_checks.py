@@ -53,16 +53,17 @@ def viewpoint_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic
     for index, constraint in enumerate(frame.constraints):
         viewer, path = constraint.seen_from, (*at, "constraints", index, "seen_from")
         people = [person.name for person in frame.observers if person.name != constraint.subject]
-        if viewer is None:
+        if viewer is None or constraint.relation is None:
+            continue
+        if constraint.relation in CONTACTS:
+            problem = f"given for relation {preview_json(constraint.relation)}"
+            yield PathDiagnostic(path, f"{problem}; allowed: only for left, right, front and behind")
             continue
         if viewer not in people and (viewer != constraint.of or viewer not in fronted):
             whose = f"an observer other than the subject ({', '.join(people) or 'there is none'}), or the name in `of`"
             kinds = "if this is a person, a model of an airplane, boat, car, chair or sofa, or has front_deg"
-            yield unexpected(path, viewer, f"{whose} {kinds}", did_you_mean(viewer, people))
-        if constraint.relation in CONTACTS:
-            problem = f"given for relation {preview_json(constraint.relation)}"
-            yield PathDiagnostic(path, f"{problem}; allowed: only for left, right, front and behind")
-        elif not frame.observers and any(other.relation in CONTACTS for other in frame.constraints):
+            yield unexpected(path, viewer, f"{whose} {kinds}", did_you_mean(viewer, [*people, *fronted & {constraint.of or ""}]))
+        if not frame.observers and any(other.relation in CONTACTS for other in frame.constraints):
             allowed = "seen_from, or relations of contact or distance"
             yield PathDiagnostic(path, f"found in a frame with a relation of contact or distance; allowed: {allowed}")
 
