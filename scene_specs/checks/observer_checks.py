@@ -61,10 +61,9 @@ def viewpoint_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic
             continue
         if viewer not in people and (viewer != constraint.of or viewer not in fronted):
             whose = f"an observer other than the subject ({', '.join(people) or 'there is none'}), or the name in `of`"
+            own = [constraint.of] if constraint.of in fronted else []
             kinds = "if this is a person, a model of an airplane, boat, car, chair or sofa, or has front_deg"
-            yield unexpected(
-                path, viewer, f"{whose} {kinds}", did_you_mean(viewer, [*people, *fronted & {constraint.of or ""}])
-            )
+            yield unexpected(path, viewer, f"{whose} {kinds}", did_you_mean(viewer, [*people, *own]))
         if not frame.observers and any(other.relation in CONTACTS for other in frame.constraints):
             allowed = "seen_from, or relations of contact or distance"
             yield PathDiagnostic(path, f"found in a frame with a relation of contact or distance; allowed: {allowed}")
