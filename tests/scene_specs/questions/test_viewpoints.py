@@ -51,6 +51,14 @@ def program_of(view: ImageView, *step: Any) -> Node:
     return parse_program([one if isinstance(one, str) else the(view.objects[one].truth.color) for one in step])
 
 
+def together(world: World, pair: int, *three: int) -> bool:
+    return world.together(*three)[pair]
+
+
+def number_faced(world: World, who: int) -> int:
+    return len(world.ahead(who))
+
+
 def agreed(view: ImageView, judge: Callable[[], Any], step: Node) -> Any:
     """The answer of all three; None if all refuse."""
     expected = answer(RelationsExecutor(view).run, step)
@@ -87,7 +95,7 @@ def test_three_computations_agree_about_what_is_on_one_side_and_turning_the_fron
     world, found = world_of(view), set()
     for k, (one, other, of) in product((0, 1), product(range(len(view.objects)), repeat=3)):
         step = program_of(view, "own_side", PAIRS[k], one, other, of)
-        expected = agreed(view, lambda at=(one, other, of), k=k: world.together(*at)[k], step)
+        expected = agreed(view, partial(together, world, k, one, other, of), step)
         # The tables of the annotation are those of the front that was.
         changed = answer(PositionsExecutor(turned).run, step)
         assert changed is (None if expected is None else not expected)
@@ -131,7 +139,7 @@ def test_what_is_faced_is_each_thing_that_is_faced_if_all_is_clear(seed: int) ->
         others = [j for j in range(len(view.objects)) if j != k]
         each = [agreed(view, partial(world.faces, k, j), program_of(view, "faces", k, j)) for j in others]
         number = parse_program(["count", ["faced", the(view.objects[k].truth.color)]])
-        expected = agreed(view, lambda k=k: len(world.ahead(k)), number)
+        expected = agreed(view, partial(number_faced, world, k), number)
         assert expected == (None if None in each else sum(each))
         found.add(expected)
     assert found > {None}
