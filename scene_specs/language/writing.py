@@ -43,10 +43,10 @@ def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.", suffix=".part")
     os.close(handle)
     temporary = Path(name)
-    # Again, with the permissions of the umask, which can only be set or read slowly, instead of those of mkstemp.
-    temporary.unlink()
-    temporary.touch(exist_ok=False)
     try:
+        # mkstemp makes files with mode 0600; made again, the kernel applies the umask.
+        temporary.unlink()
+        temporary.touch(exist_ok=False)
         yield temporary
         if fsync:
             with temporary.open("rb") as written:

@@ -47,7 +47,7 @@ from diorama.scene_specs.language.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
-# Materials of objects that are no lights.
+# Materials that never emit light.
 _DARK = {"rubber", "metal", "glass", "matte", ORIGINAL, PAINTED}
 
 
@@ -75,8 +75,9 @@ class _Blender:
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
         self.slots = SlotMeshes()
-        # Of the session that Cycles keeps: names of ground, lights and world, and the most samples so far.
-        self.surroundings: list[str] = []
+        # Of the session that Cycles keeps: its ground, lights, world and the number of models removed before, whose
+        # textures may have the same names; and the most samples per pixel so far.
+        self.lit_by: list[str] = []
         self.samples = 0
         # The renderer whose device is active.
         self.owner: object = None
@@ -159,22 +160,29 @@ class CyclesRenderer:
             stages.apply_sky(self._scene, look.sky)
         else:
             stages.apply_world(self._scene, stage.ambient, frame.background)
-        self._mind_session(frame, [*surroundings, self._scene.world.name], stage.ground is not None)
+        lit_by = [*surroundings, self._scene.world.name, str(self._models.removed)]
+        self._keep_session(frame, lit_by, stage.ground is not None)
 
-    def _mind_session(self, frame: SceneFrame, surroundings: list[str], grounded: bool) -> None:
-        """End the session that Cycles keeps if what it samples would depend on the views before.
+    def _keep_session(self, frame: SceneFrame, lit_by: list[str], grounded: bool) -> None:
+        """Let Cycles keep its session on a GPU; first end it if the noise of this view would depend on earlier ones.
 
-        Noise depends on the order of the lights, which a session keeps as they came. Objects of other materials than
-        ours may be lights; where all are and there is no ground, none lights another.
+        Setting up a session takes a GPU longer than rendering a small image. Noise depends on the order of the lights,
+        which a session keeps as they came. Objects of other materials than ours may be lights; without a ground, none
+        lights another.
         """
         names = {item.material.name for item in frame.objects}
-        lit = not names <= _DARK and (grounded or not names <= {UNLIT, "emission"})
-        if lit or surroundings != self._blender.surroundings:
+        emits = not names <= _DARK and (grounded or not names <= {UNLIT, "emission"})
+        if emits or lit_by != self._blender.lit_by:
             self._end_session()
-        self._blender.surroundings = [] if lit else surroundings
+        self._blender.lit_by = [] if emits else lit_by
+        self._scene.render.use_persistent_data = self._device.kind != "CPU"
 
     def _end_session(self) -> None:
-        self._scene.render.use_persistent_data, self._blender.samples = False, 0
+        if self._scene.render.use_persistent_data:
+            # Drivers may report errors, which no longer matter.
+            with captured():
+                self._scene.render.use_persistent_data = False
+        self._blender.samples = 0
 
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
@@ -256,12 +264,12 @@ class CyclesRenderer:
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
         self._scene.render.filepath = str(path)
-        # Set up anew, a GPU takes longer than for a small image. A session ignores it if samples become fewer, on which
-        # their pattern depends (Session::update_scene).
-        if self._scene.cycles.samples < self._blender.samples:
+        kept, samples = self._scene.render.use_persistent_data, self._scene.cycles.samples
+        # A session ignores it if samples become fewer, on which their pattern depends (Cycles' Session::update_scene).
+        if samples < self._blender.samples:
             self._end_session()
-        self._blender.samples = self._scene.cycles.samples
-        self._scene.render.use_persistent_data = self._device.kind != "CPU"
+            self._scene.render.use_persistent_data = kept
+        self._blender.samples = samples
         reported = []
         with captured() as output:
             try:
@@ -269,19 +277,21 @@ class CyclesRenderer:
             except RuntimeError as error:
                 reported = str(error).splitlines()
         if reported or output.failures or not path.is_file():
+            # A device keeps its first error.
+            self._end_session()
             raise render_error(self._device.kind, reported or output.failures)
         return path
 
     def _refine(self, exr: Exr, settings: Settings, whole: Part) -> None:
         """Render the rectangles around objects, and put the merged and denoised color into `exr`."""
-        parts, found = rectangles(settings, whole, exr.ids()), {}
-        for part in sorted(parts, key=lambda part: part.samples):
+        parts = [(whole, exr)]
+        for part in rectangles(settings, whole, exr.ids()):
             apply_part(self._scene, part)
-            found[part] = Exr(self._sample())
+            parts.append((part, Exr(self._sample())))
         # For a .blend that is saved.
         apply_part(self._scene, whole)
         self._scene.cycles.use_denoising = settings.denoise
-        exr.merge([(whole, exr), *((part, found[part]) for part in parts)])
+        exr.merge(parts)
         if settings.denoise:
             layers, mirrored = exr.sampled(), is_costly(settings, whole)
             exr.replace("Noisy Image", layers["color"])
@@ -305,6 +315,8 @@ class CyclesRenderer:
             target.name = item.name
         self._scene.render.filepath = f"//{path.stem}.exr"
         self._models.pack_images()
+        self._end_session()
+        self._scene.cycles.denoising_use_gpu = False
         try:
             with captured() as output:
                 bpy.ops.wm.save_as_mainfile(filepath=str(path.resolve()), copy=True, compress=True)
@@ -316,5 +328,7 @@ class CyclesRenderer:
             raise RenderError(f"{path}: Blender could not save: {output.text.strip()}")
 
     def close(self) -> None:
-        """Remove the scratch folder."""
+        """Remove the scratch folder, and what a GPU holds."""
+        if self._blender.owner is self:
+            self._end_session()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -7,6 +7,7 @@ the same in 2.3 (bpy 4.5) and 2.5 (bpy 5.2). Settings are those of Cycles (inter
 from __future__ import annotations
 
 import ctypes
+import logging
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from diorama.render.passes import Floats
 from diorama.render.renderers.cycles.capture import render_error
 from diorama.render.renderers.cycles.devices import NVIDIA
 
-# Values of OIDNDeviceType, OIDNFormat and OIDNQuality.
-_CPU, _CUDA, _FLOAT3 = 1, 3, 3
+log = logging.getLogger(__name__)
+# Values of OIDNDeviceType, OIDNFormat, OIDNError and OIDNQuality.
+_CPU, _CUDA, _FLOAT3, _UNSUPPORTED = 1, 3, 3, 5
 _QUALITIES = {"FAST": 4, "BALANCED": 5, "HIGH": 6}
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
 # Function -> type of its result, types of its arguments.
@@ -78,9 +80,12 @@ def _device(threads: int, kind: str) -> tuple[int, str]:
     if kind in NVIDIA:
         device: int = oidn.oidnNewDevice(_CUDA)
         oidn.oidnCommitDevice(device)
-        # It supports fewer GPUs than Cycles.
-        if not oidn.oidnGetDeviceError(device, None):
+        message = ctypes.c_char_p()
+        if (code := oidn.oidnGetDeviceError(device, ctypes.byref(message))) != _UNSUPPORTED:
+            if code:
+                raise _failure(kind, message)
             return device, kind
+        log.info("the CPU denoises, because OpenImageDenoise does not support the GPU: %s", _text(message))
     device = oidn.oidnNewDevice(_CPU)
     oidn.oidnSetDeviceInt(device, b"numThreads", threads)
     oidn.oidnSetDeviceBool(device, b"setAffinity", False)
@@ -92,11 +97,19 @@ def _device(threads: int, kind: str) -> tuple[int, str]:
 def _check(device: int, kind: str) -> None:
     message = ctypes.c_char_p()
     if _library().oidnGetDeviceError(device, ctypes.byref(message)):
-        problem = (message.value or b"").decode("utf-8", "replace")
-        if kind != "CPU":
-            raise render_error(kind, [f"{kind}: OpenImageDenoise: {problem}"])
-        advice = "render smaller images (--size), or start fewer workers"
-        raise RenderError(f"OpenImageDenoise failed: {problem}; {advice}")
+        raise _failure(kind, message)
+
+
+def _failure(kind: str, message: ctypes.c_char_p) -> RenderError:
+    if kind != "CPU":
+        return render_error(kind, [f"{kind}: OpenImageDenoise: {_text(message)}"])
+    return RenderError(
+        f"OpenImageDenoise failed: {_text(message)}; render smaller images (--size), or start fewer workers"
+    )
+
+
+def _text(message: ctypes.c_char_p) -> str:
+    return (message.value or b"").decode("utf-8", "replace")
 
 
 def denoise(

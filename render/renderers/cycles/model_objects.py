@@ -92,6 +92,9 @@ class ModelData(NamedTuple):
 class ModelStore:
     """Models by name and light.
 
+    Attributes:
+        removed: how many models were removed.
+
     Args:
         pool: the objects of the renderer, which may still use the mesh of a removed model.
     """
@@ -100,6 +103,7 @@ class ModelStore:
         self._pool, self._kept, self._faces = pool, kept, faces
         self._models: OrderedDict[tuple[str, bool], ModelData] = OrderedDict()
         self._empty: Any = None
+        self.removed = 0
 
     def __len__(self) -> int:
         return len(self._models)
@@ -140,6 +144,7 @@ class ModelStore:
 
     def _remove(self, key: tuple[str, bool]) -> None:
         data = self._models.pop(key)
+        self.removed += 1
         if self._empty is None:
             self._empty = bpy.data.meshes.new("nothing")
         # Removing a mesh also removes the objects that use it.
