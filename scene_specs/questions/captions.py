@@ -13,7 +13,7 @@ import inflect
 from diorama.scene_specs.language.vocabulary import SUPPORTED
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.grammar import Grammar, filtered
-from diorama.scene_specs.questions.lexicon import ADJECTIVES, STACKS, plural
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, SIDES, STACKS, plural
 from diorama.scene_specs.questions.program import NOUNS, QUERIED, RELATED, SCENE
 from diorama.scene_specs.questions.view import ImageView, bits_of, kind_values
 
@@ -47,7 +47,10 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
 
 
 def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
-    """A sentence for each object that can be identified: what is under it, or where it is from the one before."""
+    """A sentence for each object that can be identified: what is under it, or where it is from the one before.
+
+    It begins with the words for the camera if a side in it could be an object's own.
+    """
     named = {one.target: one.texts[0] for one in expressions(view, grammar, 0, min_pixels)}
     words = grammar.lexicon_of({}).words
     found, order = [], sorted(named)
@@ -56,7 +59,10 @@ def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str
         for relation, other in (*nearer, *((name, before) for name in RELATED if name in view.relations)):
             if view.relations[relation][other] >> index & 1:
                 side = " ".join(words["stack" if relation in STACKS else "relate"][relation][0])
-                found.append(f"{_capital(named[index])} is {side} {named[other]}.")
+                subject, of = (named[k].removesuffix(f", {grammar.camera}") for k in (index, other))
+                owned = relation in SIDES and other in view.fronts
+                framed = owned or (subject, of) != (named[index], named[other])
+                found.append(_capital(f"{grammar.camera}, " * framed + f"{subject} is {side} {of}."))
                 break
     return found
 

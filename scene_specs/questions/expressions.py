@@ -53,7 +53,9 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = 
     """The expressions of an image's objects, in their order; objects without one are left out.
 
     These are objects seen by fewer than min_pixels, and those that no expression of at most MAX_LENGTH tells apart,
-    or that have none with a single meaning, such as "the ball" with a model named ball next to a sphere.
+    or that have none with a single meaning, such as "the ball" with a model named ball next to a sphere. Sides are the
+    camera's, which a text says where they could be an object's own: "the ball that is behind the chair, from the
+    camera's point of view".
     """
     judge = Judge(view, min_pixels)
     if judge.crowded:
@@ -65,7 +67,7 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = 
         for _ in range(_WORDINGS):
             text = grammar.text_of(node, "named", lexicon, draws.pick)
             if {one for _, one in grammar.readings(text, lexicon, "named")} == {node}:
-                return text
+                return text if judge.is_framed(node) else f"{text}, {grammar.camera}"
         return None
 
     for index, (length, node) in sorted(_Search(view, judge).run().items()):

@@ -53,6 +53,7 @@ class Grammar:
     def __init__(self, data: Mapping[str, Any]) -> None:
         try:
             self._data = GrammarForm.model_validate(data)
+            self.camera = self._data.camera
             self.phrases = {name: self._patterns(name, items) for name, items in self._data.phrases.items()}
             sections = self._data.families, self._data.forms
             some = [[one for name, items in part.items() for one in self._patterns(name, items)] for part in sections]
@@ -196,9 +197,9 @@ class Grammar:
     def readings(self, text: str, lexicon: Lexicon, phrase: str | None = None) -> list[tuple[str, Node]]:
         """All (family, program) that a question can mean, or a phrase; several only if the text is ambiguous.
 
-        Of families that ask the same, the first one counts.
+        Of families that ask the same, the first one counts. An expression can end with the words for the camera.
         """
-        tokens = tokens_of(text)
+        tokens = tokens_of(text if phrase is None else text.removesuffix(f", {self.camera}"))
         reader = _Reader(self, lexicon, tokens)
         if phrase is None:
             patterns = self._by_first.get(tokens[0] if tokens else "", ())

@@ -9,7 +9,7 @@ from itertools import product
 from math import inf
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.questions.program import NUMERALS, OPERATIONS, QUERIED
@@ -41,13 +41,18 @@ class PatternForm(BaseModel):
 
 
 class GrammarForm(BaseModel):
-    """A file of a grammar; grammar.json has all keys."""
+    """A file of a grammar; grammar.json has all keys.
+
+    Attributes:
+        camera: words that name the camera's frame of reference, such as "from the camera's point of view".
+    """
 
     things: list[str]
     values: dict[str, dict[str, list[str]]]
     relations: dict[str, list[str]]
     extremes: dict[str, list[str]]
     attributes: dict[str, str]
+    camera: str = Field(min_length=1)
     phrases: dict[str, list[PatternForm]]
     families: dict[str, list[PatternForm]]
     forms: dict[str, list[PatternForm]]

@@ -80,14 +80,14 @@ class Judge:
         if isinstance(answer, PresuppositionError) or gives_away(program) or is_trivial(program) or not admits(answer):
             return None
         fine = (
-            self._is_framed(program)
+            self.is_framed(program)
             and self._is_about_others(program)
             and self.needs_all(program)
             and self.is_certain(program, answer)
         )
         return answer if fine and min(self.vagueness(program), default=(1.0,))[0] >= _AGREEMENT else None
 
-    def _is_framed(self, program: Node) -> bool:
+    def is_framed(self, program: Node) -> bool:
         """Whether no side of the camera is said of an object with a front, whose own sides it could mean."""
         sides = (step for step in program.steps() if step.op == "relate" and step.value in RELATED[:4])
         return not self.view.fronts or all(self.executor.run(one.inputs[0]) not in self.view.fronts for one in sides)

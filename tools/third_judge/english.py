@@ -73,7 +73,8 @@ class Reader:
         return [] if text.startswith("the ") else self.things(text)
 
     def _object(self, text: str) -> list[int]:
-        """What "the ..." can mean."""
+        """What "the ..." can mean. All sides of an expression are the camera's, whether it says so or not."""
+        text = text.removesuffix(", from the camera's point of view")
         if not text.startswith(("the ", "a ", "an ", "another ")):
             return []
         world, found = self._world, list[int]()
