@@ -23,6 +23,7 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
@@ -107,7 +108,11 @@ def test_games_as_published(folder: Path) -> None:
     ],
 )
 def test_games_of_a_kind_are_in_one_folder(split: str, condition: str, path: str) -> None:
-    assert games_path(split, condition, {"options": [*"abcde"], "unconstrained": True}) == path
+    task = Truth.of_task(
+        {"benchmark": "kilogram", "name": condition, "target": "own-000", "part_count": 3, "options": [*"abcde"]}
+        | {"unconstrained": True}
+    )
+    assert games_path(split, task) == path
 
 
 def test_captions_are_of_the_same_parts(folder: Path) -> None:
@@ -266,4 +271,4 @@ def test_a_name_that_is_no_files_is_refused(tmp_path: Path, name: str | None) ->
     store.put([recorded(spec)])
     report = run(store, tmp_path / "out")
     assert len(report.failed) == 1
-    assert "can't be a file name" in report.failed[0]
+    assert "frames[3].truth.image: found " in report.failed[0]

@@ -15,6 +15,7 @@ from diorama.scene_specs.language.truth import TaskTruth
 OPTIONS: dict[str, dict[str, Any]] = {
     "icca": {"contexts": 1},
     "iwisdm": {"benchmark": "low", "count": 1},
+    "kilogram": {"condition": "aug"},
     "malevic": {"name": "pos", "split": "test", "count": 1},
     "mewl": {"task": "bootstrap", "split": "val", "count": 1},
     "novel": {"task": "generalization", "count": 1},
@@ -22,8 +23,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def spec_of(name: str) -> dict[str, Any]:
-    (spec,) = diorama.generate(name, **OPTIONS[name])
-    return spec
+    return next(iter(diorama.generate(name, **OPTIONS[name])))
 
 
 @pytest.mark.parametrize("name", OPTIONS)

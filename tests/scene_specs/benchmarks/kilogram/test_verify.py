@@ -22,6 +22,7 @@ from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_spec
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import games
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
+from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
@@ -37,7 +38,11 @@ def text(condition: str, world: str = "2d") -> str:
     return json.dumps(game_spec(DATA, game, condition, options))
 
 
-judged = verify_spec
+def judged(spec: Spec) -> str:
+    try:
+        return verify_spec(spec)
+    except SpecError as error:
+        return str(error)
 
 
 @pytest.mark.parametrize("world", ["2d", "3d"])
@@ -174,8 +179,8 @@ CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
     "another whole": (lambda s: _describe(s, _frame(s), "zeppelin"), "is another one"),
     "the same whole": (lambda s: _describe(s, _frame(s), _frame(s, True)["truth"]["whole"]), "is another one"),
     "a tangram twice": (_same_tangram, "have the tangram"),
-    "no truth": (lambda s: _frame(s).pop("truth"), "does not have"),
-    "another condition": (lambda s: s["task"].update(name="part"), "found condition 'part'"),
+    "no truth": (lambda s: _frame(s).pop("truth"), "truth.tangram: required key"),
+    "another condition": (lambda s: s["task"].update(name="part"), 'task.name: found "part"'),
     "a piece less": (lambda s: _frame(s)["objects"].pop(), "expected piece-1 to piece-7"),
     "an object more": (
         lambda s: _frame(s)["objects"].append(_frame(s)["objects"][0] | {"name": "piece-8"}),
