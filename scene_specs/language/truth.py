@@ -25,7 +25,7 @@ class TaskTruth(SpecModel):
     own_words: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Self:
+    def of_spec(cls, data: Mapping[str, Any]) -> Self:
         """Return the truth of a spec, as JSON data."""
         return cls.of_task(data.get("task"), str(data.get("id", "")))
 

@@ -81,7 +81,7 @@ def add_game(lists: GameLists, spec: Mapping[str, Any]) -> None:
     figures = Figure.of_frames(frame["truth"] for frame in spec["frames"])
     named = zip(spec["frames"], figures, strict=True)
     shown = {frame["name"]: Shown(figure.image, frame["utterance"], figure) for frame, figure in named}
-    lists.add(spec["split"], Truth.of(spec), shown)
+    lists.add(spec["split"], Truth.of_spec(spec), shown)
 
 
 def differing(published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]]) -> int:

@@ -29,7 +29,7 @@ _MAX_ATOMS = 41
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     return find_contradiction(truth, pictures_of_spec(data, truth), places)
 
 

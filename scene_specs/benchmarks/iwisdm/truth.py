@@ -136,7 +136,7 @@ def truth_of(data: Mapping[str, Any], complete: bool = False) -> Truth:
     Raises:
         SpecError: it is that of another benchmark, or has missing, unknown or wrong keys.
     """
-    return _checked(Truth.of(data), len(data["frames"]), str(data.get("id", "")), complete)
+    return _checked(Truth.of_spec(data), len(data["frames"]), str(data.get("id", "")), complete)
 
 
 def truth_of_record(episode: RenderedEpisode) -> Truth:

@@ -29,7 +29,7 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     # Group -> example -> whether each of its games is right.
     found: dict[tuple[str, str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
-        truth, names = Truth.of(item), [frame["name"] for frame in item["frames"]]
+        truth, names = Truth.of_spec(item), [frame["name"] for frame in item["frames"]]
         if truth.answer not in names:
             problem = f"not a reference game: found answer {truth.answer!r}; expected one of {', '.join(names)}"
             raise spec_error(problem, episode=item["id"], path="task")

@@ -81,7 +81,7 @@ def verify_spec(data: dict[str, Any], svg: Path | None = None, annotations: Path
     Raises:
         SpecError: its truth or a file can't be read.
     """
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     figures = Figure.of_frames((frame.get("truth") for frame in data["frames"]), data["id"])
     try:
         frames = [_frame_of(*both) for both in zip(data["frames"], figures, strict=True)]

@@ -26,6 +26,6 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its sentence, and its answer; scenes without a question are a group."""
-    truth = Truth.of(spec)
+    truth = Truth.of_spec(spec)
     group = f"{truth.name} {truth.split}: {truth.question or 'scene'}"
     return Asked(group, truth.answer, truth.options or ("",))

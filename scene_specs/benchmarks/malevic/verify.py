@@ -48,7 +48,7 @@ def verify_spec(data: Mapping[str, Any]) -> str:
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
-    return _verify(Truth.of(data), data)
+    return _verify(Truth.of_spec(data), data)
 
 
 def _verify(truth: Truth, data: Mapping[str, Any]) -> str:

@@ -36,6 +36,6 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its task, and the place of its answer among the options."""
-    truth = Truth.of(spec)
+    truth = Truth.of_spec(spec)
     places = tuple(str(k) for k in range(len(truth.options)))
     return Asked(f"{truth.name} {spec['split']}", str(truth.options.index(truth.answer)), places)

@@ -42,7 +42,7 @@ def verify_spec(data: dict[str, Any]) -> str:
     # An imported episode holds what the published `info.json` says of its scenes.
     for path, problem in contradictions(data):
         return f"info: {path_text(path)}: {problem}"
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     return _verify(learner_view(data, truth), truth)
 
 

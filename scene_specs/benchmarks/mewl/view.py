@@ -70,7 +70,7 @@ def learner_view(data: Mapping[str, Any], truth: Truth | None = None) -> View:
     Raises:
         SpecError: the spec is not a MEWL episode, or leaves open what a learner sees; has locations.
     """
-    truth, diagnostics, images = truth or Truth.of(data), [], []
+    truth, diagnostics, images = truth or Truth.of_spec(data), [], []
     for number, frame in enumerate(data["frames"]):
         found, image = _image(frame, f"frames[{number}]")
         diagnostics += found

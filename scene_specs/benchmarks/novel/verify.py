@@ -27,7 +27,7 @@ def verify_spec(data: dict[str, Any]) -> str:
     for frame in data["frames"]:
         shape, color, material, size = (frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
         shown[frame["name"]] = (str(shape), color, material, size)
-    return _problem(Truth.of(data), shown)
+    return _problem(Truth.of_spec(data), shown)
 
 
 def verify_record(episode: RenderedEpisode) -> str:

@@ -69,7 +69,7 @@ def test_games_of_subsets_are_those_of_the_file(tmp_path: Path) -> None:
         assert verify_spec(spec, drawings, file) == ""
         figures = Figure.of_frames(frame["truth"] for frame in spec["frames"])
         shown = [Shown(one.image, frame["utterance"], one) for one, frame in zip(figures, spec["frames"], strict=True)]
-        lists.add(spec["split"], Truth.of(spec), dict(zip(spec["task"]["options"], shown, strict=True)))
+        lists.add(spec["split"], Truth.of_spec(spec), dict(zip(spec["task"]["options"], shown, strict=True)))
     assert lists.columns["development/texts/augmented/aug_dev.json"] == data
     by_target = lists.by_target["development/texts/augmented/file_sep_by_part_counts.json"]
     assert {name: [*counts] for name, counts in by_target.items()} == {

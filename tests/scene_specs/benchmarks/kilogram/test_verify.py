@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -22,10 +22,10 @@ from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_spec
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import games
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
-from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
+from tests.scene_specs.benchmarks.verdict import verdict
 
 DATA = own_dataset(0)
 Spec = dict[str, Any]
@@ -38,11 +38,7 @@ def text(condition: str, world: str = "2d") -> str:
     return json.dumps(game_spec(DATA, game, condition, options))
 
 
-def judged(spec: Spec) -> str:
-    try:
-        return verify_spec(spec)
-    except SpecError as error:
-        return str(error)
+judged = partial(verdict, verify_spec)
 
 
 @pytest.mark.parametrize("world", ["2d", "3d"])

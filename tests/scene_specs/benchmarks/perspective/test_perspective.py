@@ -29,6 +29,7 @@ from diorama.scene_specs.language.items import items_of
 from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpisode
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.benchmarks.verdict import verdict
 
 COUNT = 2
 ALL = pytest.mark.parametrize("task", TASKS)
@@ -110,9 +111,9 @@ def test_tampering_with_the_truth_is_found(task: TaskName) -> None:
     for number in range(COUNT):
         spec, episode = spec_of(task, number), shot(task, number)
         for wrong in wrong_truths(spec["task"]):
-            assert verify_spec({**spec, "task": wrong}) != "", wrong
+            assert verdict(verify_spec, {**spec, "task": wrong}) != "", wrong
             changed = episode.scene.model_copy(update={"task": wrong})
-            assert verify_record(episode_of(changed, *(one.annotation for one in episode.images))) != "", wrong
+            assert verdict(verify_record, episode_of(changed, *(one.annotation for one in episode.images))) != "", wrong
 
 
 # Path in the frame -> values about which the geometry can't tell the truth, with words of the reason; `...` removes.
