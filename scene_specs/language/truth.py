@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.language.diagnostics import form_diagnostics
 from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.strict_json import Path
 
@@ -30,7 +30,7 @@ class TaskTruth(SpecModel):
         return cls.of_task(data.get("task"), str(data.get("id", "")))
 
     @classmethod
-    def of_record(cls, episode: RenderedEpisode) -> Self:
+    def of_record(cls, episode: EpisodeRecord) -> Self:
         """Return the truth of a rendered episode."""
         return cls.of_task(episode.scene.task, episode.episode_id)
 

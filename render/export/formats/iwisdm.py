@@ -24,11 +24,11 @@ from typing import Any
 
 from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import Node, Question, Truth, truth_of_record
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")

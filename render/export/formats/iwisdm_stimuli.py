@@ -19,9 +19,9 @@ from typing import Any
 from PIL import Image
 
 from diorama.render.export._image_files import ImageExport, Images, split_of
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import Truth, truth_of_record
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 

@@ -43,10 +43,10 @@ from typing import Any, NamedTuple
 
 from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
 from diorama.render.io.atomic_output import put_file
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.stage import load_stage
 
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")

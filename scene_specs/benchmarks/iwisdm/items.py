@@ -10,10 +10,10 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of, truth_of_record
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield an item per answer that is due; frames without one ("null") follow from the instruction alone.
 
     The options are the same for all questions of a trial; sides and models are among them if one is an answer. A

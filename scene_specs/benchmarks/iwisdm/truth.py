@@ -10,7 +10,7 @@ from pydantic import StrictBool, StrictInt, model_validator
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.truth import TaskTruth
 
@@ -139,7 +139,7 @@ def truth_of(data: Mapping[str, Any], complete: bool = False) -> Truth:
     return _checked(Truth.of_spec(data), len(data["frames"]), str(data.get("id", "")), complete)
 
 
-def truth_of_record(episode: RenderedEpisode) -> Truth:
+def truth_of_record(episode: EpisodeRecord) -> Truth:
     """Return the complete truth of a rendered trial. Raises SpecError as `truth_of` does."""
     return _checked(Truth.of_record(episode), len(episode.images), episode.episode_id, complete=True)
 

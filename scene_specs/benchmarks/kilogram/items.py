@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield both items of a game; none for single images (`render-specs kilogram --pictures`).
 
     Distractor texts are those of the other images.

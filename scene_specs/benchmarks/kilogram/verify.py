@@ -27,7 +27,7 @@ from diorama.scene_specs.benchmarks.kilogram.report import clipped
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.outlines import signed_area
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
@@ -308,7 +308,7 @@ def _painted(item: ObjectAnnotation) -> str:
     return f"{item.color_linear}"
 
 
-def verify_record(episode: RenderedEpisode, svg: Path | None = None, annotations: Path | None = None) -> str:
+def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: Path | None = None) -> str:
     """Return why a rendered episode contradicts itself, by its pixels on a flat stage; "" if it does not.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from diorama.scene_specs.benchmarks.perspective.form import form_problem, photo_problem
 from diorama.scene_specs.benchmarks.perspective.sight import PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
-from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpisode, Vector3
+from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, Vector3
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
@@ -103,7 +103,7 @@ def verify_spec(data: dict[str, Any]) -> str:
         return "the camera or the person is at, or straight above, what it looks at"
 
 
-def verify_record(episode: RenderedEpisode) -> str:
+def verify_record(episode: EpisodeRecord) -> str:
     """Return why the stored truth contradicts what was measured; "" if it does not. Raises SpecError."""
     truth = Truth.of_record(episode)
     wanted = [1, 1] if truth.is_photographed else [1]

@@ -19,7 +19,6 @@ from diorama.render.export.formats.iwisdm import export
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import SpecError
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.iwisdm import Options
@@ -30,6 +29,7 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of_record
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, verify_record
 from diorama.scene_specs.language.items import items_of
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected

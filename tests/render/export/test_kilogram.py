@@ -15,7 +15,6 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.export.formats.kilogram import export, games_path
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.kilogram import Options
@@ -25,6 +24,7 @@ from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import games
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents
