@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import StrictBool, StrictInt, StringConstraints
 
@@ -35,6 +35,7 @@ class Figure(TaskTruth):
         hash_text: the published text.
         image: the published name of the image, without its suffix; exports name files by it.
         drawn: of imported figures, see `drawn_digest`.
+        settled: of pieces that were dropped, see diorama.render.episode.settle.
     """
 
     tangram: str
@@ -44,6 +45,7 @@ class Figure(TaskTruth):
     hash_text: str
     image: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}$")]
     drawn: str | None = None
+    settled: Any = None
 
     @property
     def counts(self) -> tuple[int, int]:
