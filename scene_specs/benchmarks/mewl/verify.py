@@ -39,10 +39,10 @@ def verify_spec(data: dict[str, Any]) -> str:
 
     Raises SpecError if the spec is not a MEWL episode.
     """
-    # An imported episode holds what the published `info.json` says of its scenes.
-    for path, problem in contradictions(data):
-        return f"info: {path_text(path)}: {problem}"
     truth = Truth.of_spec(data)
+    # An imported episode holds what the published `info.json` says of its scenes.
+    for path, problem in contradictions(truth.info, data) if truth.info else ():
+        return f"info: {path_text(path)}: {problem}"
     return _verify(learner_view(data, truth), truth)
 
 
