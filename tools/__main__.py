@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib
 import logging
+import re
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
@@ -22,12 +23,14 @@ from diorama.scene_specs.language.diagnostics import did_you_mean
 
 FOLDER = Path(__file__).parent
 USAGE, INTERRUPTED = 2, 130
+# Of a tool that works on files of the tests, it is imported.
+_MAIN = re.compile(r"^(def main\(|from tests\..* import .*\bmain$)", re.MULTILINE)
 
 
 def tool_files() -> dict[str, Path]:
     """Map the name of each tool to its file. Nothing is imported: some tools need Blender or Ray."""
     files = sorted(FOLDER.rglob("[!_]*.py")) + sorted(FOLDER.glob("*/__init__.py"))
-    found = {_module(path): path for path in files if "\ndef main(" in path.read_text("utf-8")}
+    found = {_module(path): path for path in files if _MAIN.search(path.read_text("utf-8"))}
     return {"-".join(name.split(".")[1:]).replace("_", "-"): path for name, path in sorted(found.items())}
 
 

@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     todo: list[tuple[TestScene, Candidate, str]] = []
     for scene in wanted:
         for candidate in chosen:
-            measured_with = (options.size, options.threads, options.repeat, options.whole)
+            measured_with = (options.size, options.threads, options.whole)
             key = results.key_of(candidate.key(), scene.digest(), *measured_with)
             if not results.is_kept(options.results, candidate.name, scene.name, key):
                 todo.append((scene, candidate, key))
@@ -106,7 +106,7 @@ def _measure_all(todo: list[tuple[TestScene, Candidate, str]], options: Namespac
             if candidate.published:
                 measured = published.render(scene.compiled(candidate.at(*options.size)))
             else:
-                measured = measure(renderer, scene.spec, candidate, options.size, options.repeat, not options.whole)
+                measured = measure(renderer, scene.spec, candidate, options.size, not options.whole)
             about = {"base": candidate.base, "change": candidate.change, "prediction": candidate.prediction}
             about = {} if candidate.published else about
             results.keep(options.results, candidate.name, scene.name, key, measured, about)
@@ -201,7 +201,6 @@ def add_options(parser: ArgumentParser) -> None:
     make.set_defaults(run=make_references)
     measuring = command("run", "measure candidates and report")
     measuring.add_argument("candidates", nargs="+", help="profiles, published-<samples>, and .json files of tries")
-    measuring.add_argument("--repeat", type=positive, default=1, help="renders per image; their median counts")
     measuring.add_argument(
         "--whole", action="store_true", help="don't separate sampling and denoising: half the time, for searching"
     )

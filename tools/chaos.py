@@ -301,14 +301,13 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first run: the seed of its kills")
     parser.add_argument("--real", action="store_true", help="Blender instead of the fake renderer")
     parser.add_argument("--cards", type=int, default=0, help="simulated GPUs that fail too, with Blender (0: CPU)")
-    parser.add_argument("--kill", help="targets, drawn uniformly (worker,worker,raylet,driver; of cards worker,vanish)")
     parser.add_argument("-v", "--verbose", action="store_true")
 
 
 def main(options: Namespace) -> int:
     """Do all runs; 1 at the first broken promise."""
     log.setLevel(logging.DEBUG if options.verbose else logging.INFO)
-    targets = (options.kill or ("worker,vanish" if options.cards else "worker,worker,raylet,driver")).split(",")
+    targets = ["worker", "vanish"] if options.cards else ["worker", "worker", "raylet", "driver"]
     total: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="chaos-") as name:
         expected = undisturbed(Path(name), options.real, options.cards)

@@ -46,11 +46,13 @@ from diorama.scene_specs.questions.rules import Judge, shortened
 from diorama.scene_specs.questions.view import ImageView
 from tools.programs import positive
 
+# Expressions to read back, at most.
+EXPRESSIONS = 5000
+
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("stores", nargs="+")
     parser.add_argument("--per-image", type=positive, default=10)
-    parser.add_argument("--expressions", type=positive, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
 
@@ -95,7 +97,7 @@ def main(options: Namespace) -> int:
         print(f"degenerate: {one.text} {other}")
     for family, number in sorted(steps.items()):
         print(f"{family:16} {number:6} steps, {sum(one.family == family for one, _ in useless)} without effect")
-    poor = poor_expressions(views, options.expressions, options.seed)
+    poor = poor_expressions(views, options.seed)
     return int(bool(wrong or useless or poor))
 
 
@@ -167,12 +169,12 @@ def unchanged(pairs: Sequence[tuple[Question, Node]], images: Sequence[ImageView
     return left
 
 
-def poor_expressions(images: Sequence[ImageView], count: int, seed: int) -> int:
+def poor_expressions(images: Sequence[ImageView], seed: int) -> int:
     """Print and return how many expressions a reader misunderstands, or are longer than necessary."""
     grammar, lengths = default_grammar(), Counter[int]()
     found = (one for view in images for one in expressions(view, grammar, seed))
     wrong = long = described = 0
-    for one in tqdm(islice(found, count), total=count, unit=" expressions"):
+    for one in tqdm(islice(found, EXPRESSIONS), total=EXPRESSIONS, unit=" expressions"):
         lexicon = grammar.lexicon_of(one.view.value_bits)
         run = PositionsExecutor(one.view).run
         for text in one.texts:

@@ -29,16 +29,11 @@ KINDS = (
 )  # fmt: skip
 
 
-def names_of(wanted: list[str], limit: int | None) -> list[str]:
-    """Return `category/#n` of all requested models in order, at most `limit` per category. wanted: may hold "all"."""
+def names_of(category: str, limit: int | None) -> list[str]:
+    """Return the names of the models of a category, or of "all", in order, at most `limit` per category."""
     source = library()
-    names = []
-    for word in source.categories() if "all" in wanted else wanted:
-        if "/" in word:
-            names.append(word)
-        else:
-            names += [f"{word}/#{number}" for number in range(1, len(source.models(word)[:limit]) + 1)]
-    return names
+    wanted = source.categories() if category == "all" else [category]
+    return [f"shapenet:{word}/#{k + 1}" for word in wanted for k in range(len(source.models(word)[:limit]))]
 
 
 def report(read: list[str], broken: dict[str, str], noted: dict[str, list[str]]) -> str:
@@ -54,16 +49,11 @@ def report(read: list[str], broken: dict[str, str], noted: dict[str, list[str]])
     return "\n".join(lines) + "\n"
 
 
-def add_library_options(parser: ArgumentParser) -> None:
-    """Add the options that say how to read a library."""
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("root", type=Path)
     parser.add_argument("--up", default="+y")
     parser.add_argument("--front", default="-z")
     parser.add_argument("--limit", type=positive, help="maximum number of models per category")
-
-
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("root", type=Path)
-    add_library_options(parser)
     parser.add_argument("--category", default="all")
     parser.add_argument("--json", type=Path, help="write every model's notes and errors to this file")
 
@@ -74,7 +64,7 @@ def main(options: Namespace) -> int:
     read: list[str] = []
     broken: dict[str, str] = {}
     noted: dict[str, list[str]] = {}
-    models = [library().find(f"shapenet:{name}")[0] for name in names_of([options.category], options.limit)]
+    models = [library().find(name)[0] for name in names_of(options.category, options.limit)]
     for name in tqdm(models, desc="reading", unit="model", disable=None, delay=2):
         try:
             notes = list(load_model(name).notes)

@@ -10,14 +10,6 @@ write. Exit code 1: there are findings.
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from tests.hostile import command_fuzz
-from tests.hostile.command_fuzz import add_options
+from tests.hostile.command_fuzz import add_options, main
 
 __all__ = ["add_options", "main"]
-
-
-def main(options: Namespace) -> int:
-    """Run the harness of the tests with all pairs."""
-    return command_fuzz.main(options)

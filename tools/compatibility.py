@@ -9,14 +9,6 @@ an ICCA transcript of this version as one file. Each version may add an archive.
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from tests.compatibility import making
-from tests.compatibility.making import add_options
+from tests.compatibility.making import add_options, main
 
 __all__ = ["add_options", "main"]
-
-
-def main(options: Namespace) -> None:
-    """Write the golden files or an archive."""
-    making.main(options)

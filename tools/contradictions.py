@@ -10,14 +10,6 @@ what passed. Exit code 1: a clean item was refused, or less than 39 of 40 contra
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from tests.hostile import contradictions
-from tests.hostile.contradictions import add_options
+from tests.hostile.contradictions import add_options, main
 
 __all__ = ["add_options", "main"]
-
-
-def main(options: Namespace) -> int:
-    """Run the harness of the tests with more items."""
-    return contradictions.main(options)

@@ -9,14 +9,6 @@ files that a reader opens or changes elsewhere. They are kept in `--folder`. Exi
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from tests.hostile import mangling
-from tests.hostile.mangling import add_options
+from tests.hostile.mangling import add_options, main
 
 __all__ = ["add_options", "main"]
-
-
-def main(options: Namespace) -> int:
-    """Run the harness of the tests with more inputs."""
-    return mangling.main(options)

@@ -12,14 +12,6 @@ fails or a change is caught in fewer than nine tenths of the runs.
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from tests.statistical import power
-from tests.statistical.power import add_options
+from tests.statistical.power import add_options, main
 
 __all__ = ["add_options", "main"]
-
-
-def main(options: Namespace) -> int:
-    """Make references, or measure what the tests notice."""
-    return power.main(options)

@@ -10,14 +10,6 @@ kills hit the phase that they aimed at.
 
 from __future__ import annotations
 
-from argparse import Namespace
-
-from tests.render.store.lance import killing
-from tests.render.store.lance.killing import add_options
+from tests.render.store.lance.killing import add_options, main
 
 __all__ = ["add_options", "main"]
-
-
-def main(options: Namespace) -> int:
-    """Kill and check. Raises AssertionError if the store broke a promise."""
-    return killing.main(options)

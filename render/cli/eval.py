@@ -118,7 +118,7 @@ def score(
 
     from diorama.render.evaluation.chart import chart
     from diorama.render.evaluation.predictions import match, read_predictions
-    from diorama.render.items.scores import no_items, read_entries, rows, table
+    from diorama.render.items.scores import GUESSERS, LEAST, no_items, read_entries, rows, table
     from diorama.scene_specs.language.answer_rule import VERSION
 
     reader, options = opt.open_selected(store, selected)
@@ -135,6 +135,10 @@ def score(
         print_json({**about, "rows": found}, ascii_only=False)
     else:
         click.echo(table(found), nl=False)
+    if any(row[guesser] is None for row in found for guesser in GUESSERS):
+        log.info("-: a task has fewer than %d items, too few for the guessers to learn from", LEAST)
+    if found[0]["invalid"] == found[0]["items"]:
+        log.warning("all %d replies are invalid: in none was one of the item's answers found", found[0]["items"])
 
 
 @main.command(cls=DioramaCommand)

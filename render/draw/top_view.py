@@ -19,7 +19,7 @@ from diorama.render.draw.typography import FAINT, INK
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.meshes import pointing_ray
-from diorama.render.geometry.observer import eye_camera
+from diorama.render.geometry.observer import eye_camera, front_of
 from diorama.render.geometry.rotation import Vec, transform
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices
@@ -58,7 +58,9 @@ def top_view(scene: Scene) -> str:
     rows = math.ceil(len(frames) / columns)
     step = (PANEL + _RAIL + _GAP, PANEL + _RAIL + _HEAD + _GAP)
     width = columns * step[0] + _GAP
-    legend = textwrap.wrap(_legend(stage), int((width - 2 * _GAP) / _LETTER_WIDTH))
+    fronts = any(_front(item) for frame in frames for item in frame.objects)
+    words = _legend(stage) + " Triangle: the front of an object, or where a person looks." * fronts
+    legend = textwrap.wrap(words, int((width - 2 * _GAP) / _LETTER_WIDTH))
     height = rows * step[1] + _HEAD + _LEGEND_LINE * len(legend)
     page = Svg(width, height, f"Top view of {scene.id}")
     more = f" (first {_MAX_FRAMES} of {len(scene.frames)} frames)" if len(scene.frames) > _MAX_FRAMES else ""
@@ -228,7 +230,7 @@ def _draw_area(page: Svg, stage: Stage, to_page: Map) -> None:
 def _draw_object(
     page: Svg, frame: SceneFrame, item: SceneObject, outline: NDArray[np.float64], margin: float, to_page: Map
 ) -> None:
-    """Draw an object with its name, its rotation, and what it points or looks at.
+    """Draw an object with its name, its rotation, its front, and what it points or looks at.
 
     Args:
         outline: (N, 2) coordinates along the axes of the map.
@@ -252,9 +254,19 @@ def _draw_object(
         ((x, y, z),) = transform(np.array([[1.0, 0.0, 0.0]]), item.rotation_deg, item.scale, item.location).tolist()
         page.line(center, to_page((x, y, z)), stroke=INK, stroke_width=1.4)
         page.circle(center, 2, fill=INK)
+    if (front := _front(item)) and any(ahead := to_page.direction((*front, 0.0))):
+        (x, y), size = ahead, math.hypot(*ahead)
+        base, x, y = (center[0] + x * item.scale, center[1] + y * item.scale), x / size, y / size
+        ends = ((-5, 0), (0, 10), (5, 0))
+        page.polygon([(base[0] + x * up - y * side, base[1] + y * up + x * side) for side, up in ends], fill=_POINTING)
     halo = {"stroke": "#ffffff", "stroke_width": 3, "paint_order": "stroke"}
     below = (center[0], max(y for _, y in points) + 12)
     page.text(below, item.name, 11, fill=INK, text_anchor="middle", **halo)
+
+
+def _front(item: SceneObject) -> tuple[float, float] | None:
+    """The direction of an object's front on the ground; None without."""
+    return front_of(item.shape, item.rotation_deg, item.front_deg)
 
 
 def _draw_pointing(page: Svg, frame: SceneFrame, start: Vec, target: str | Vec, to_page: Map) -> None:

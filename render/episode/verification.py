@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,11 +23,13 @@ from diorama.scene_specs.language.benchmark import verifier_of
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.model_names import parse_mesh, parse_model
-from diorama.scene_specs.language.registry import PluginError, plugins
+from diorama.scene_specs.language.registry import PluginError, plugin_error, plugins
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.stage import StageError, load_stage
 from diorama.scene_specs.reading.source import Item
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -64,6 +67,12 @@ class Verification:
                         raise spec_error(reason, episode=episode, path="task")
         except SpecError as error:
             self.diagnostics += error.diagnostics
+            return
+        except Exception as error:
+            if (blamed := plugin_error(error)) is None:
+                raise
+            log.debug("the verifier failed", exc_info=True)
+            self.diagnostics.append(Diagnostic.of(str(blamed), episode=episode, **location))
             return
         self.episodes += 1
         self.unverified += verifier is None

@@ -18,12 +18,6 @@ from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.foreign import MOST_BYTES
 
 
-def _umask() -> int:
-    """The umask of this process. Setting it, the portable way to read it, would affect files of other threads."""
-    lines = Path("/proc/self/status").read_text("ascii", "replace").splitlines()
-    return int(next((line for line in lines if line.startswith("Umask:")), "Umask: 0077").split()[1], 8)
-
-
 @contextmanager
 def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; rename it to `path` if the block ends without an error.
@@ -49,12 +43,14 @@ def atomic_path(path: Path, fsync: bool = True) -> Iterator[Path]:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:200]}.", suffix=".part")
     os.close(handle)
     temporary = Path(name)
+    # Again, with the permissions of the umask, which can only be set or read slowly, instead of those of mkstemp.
+    temporary.unlink()
+    temporary.touch(exist_ok=False)
     try:
         yield temporary
         if fsync:
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

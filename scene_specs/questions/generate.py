@@ -345,8 +345,9 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
         return any(any(view.relations.get(name, ())) for name in ("above", "in", "leaning"))
     if "falls" in pattern.program.operations():
         return any(view.relations.get("falls", ()))
-    if {"own", "seen"} & {*pattern.slots.values()}:
-        return bool(view.fronts and ("own" in pattern.slots.values() or view.eyes))
+    kinds = {*pattern.slots.values()}
+    if ({"own", "facing"} & kinds and not view.fronts) or ({"seen", "viewer"} & kinds and not view.eyes):
+        return False
     if "see" in pattern.slots.values():
         return len(view.value_bits["visibility"]) > 1
     kind, _, name = pattern.program.op.partition("_")

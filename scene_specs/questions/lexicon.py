@@ -11,14 +11,14 @@ from typing import Any
 import inflect
 
 from diorama.scene_specs.questions.patterns import GrammarForm
-from diorama.scene_specs.questions.program import EXTREMES, NOUNS, NUMERALS, QUERIED, RELATED
+from diorama.scene_specs.questions.program import EXTREMES, NOUNS, NUMERALS, PAIRS, QUERIED, RELATED
 
 _ENGLISH = inflect.engine()
 Words = tuple[str, ...]
 ADJECTIVES = ("size", "color", "material")
 SIDES, STACKS = RELATED[:4], RELATED[4:]
 # Slot -> relations that it stands for.
-RELATIONS: Mapping[str, Words] = {"relate": SIDES, "stack": STACKS}
+RELATIONS: Mapping[str, Words] = {"relate": SIDES, "stack": STACKS, "own_side": PAIRS}
 COUNTS = range(2, 11)
 # Colors that "Is it red, blue, green, or none of these colors?" names.
 CHOICES = 3

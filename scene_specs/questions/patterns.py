@@ -17,7 +17,7 @@ from diorama.scene_specs.questions.program import NUMERALS, OPERATIONS, QUERIED
 # Slot -> operation that it stands for.
 SLOTS = {"relate": "relate", "stack": "relate", "same": "same", "differ": "differ", "extreme": "extreme",
          "see": "filter_visibility", "filter": "filter", "fits": "filter", "between": "between", "among": "among",
-         "own": "own", "seen": "seen",
+         "own": "own", "seen": "seen", "own_side": "own_side",
          **{name: name for name in NUMERALS}}  # fmt: skip
 VERBS = {"is": ("is", "are"), "has": ("has", "have")}
 # Slot -> an operation with its inputs and output.

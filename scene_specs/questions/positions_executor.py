@@ -12,13 +12,15 @@ from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES
 from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError
-from diorama.scene_specs.questions.view import CONTACT, FULL, PARTIAL, ImageView, ObjectView
+from diorama.scene_specs.questions.view import CONTACT, FACED, FULL, NOT_FACED, PARTIAL, ImageView, ObjectView
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
 _SAME_COLOR = 2e-3
 # One object must be larger or farther away than another by a tenth, less what rounding may take away: where this
 # executor hesitates, the other one has to.
 _MARGIN = 0.1 - 1e-5
+# Degrees by which an angle may differ that was computed in another way, as of an object exactly at 45 degrees.
+_TIE = 1e-6
 # Sine of the least angle at which an object leans.
 _TILTED = 0.02
 
@@ -45,6 +47,8 @@ class PositionsExecutor:
                 return frozenset(k for k in self._everything if k != index and self._holds(str(node.value), k, index))
             case "falls", [index]:
                 return self._falling(index)
+            case "faced", [index]:
+                return frozenset(k for k in self._everything if k != index and self._faces(index, k))
             case "nearest", [members, index]:
                 return self._nearest(members - {index}, self._items[index].truth.location)
             case "extreme", [members]:
@@ -118,6 +122,10 @@ class PositionsExecutor:
                 return self._seen(str(node.value), one, of, of)
             case "seen", [one, of, viewer]:
                 return self._seen(str(node.value), one, of, viewer)
+            case "own_side", [one, other, of]:
+                return self._on_one_side(str(node.value), one, other, of)
+            case "faces", [one, other]:
+                return self._faces(one, other)
             case word, [frozenset() as members, frozenset() as others]:
                 return self._share(word, members, others)
             case (("larger" | "smaller"), [one, other]):
@@ -230,6 +238,24 @@ class PositionsExecutor:
         if abs(math.cos(off)) < 0.5 or abs(math.cos(off)) * math.hypot(x, y) <= self._view.threshold:
             raise PresuppositionError("on neither side clearly")
         return abs(off) < math.pi / 2
+
+    def _on_one_side(self, pair: str, one: int, other: int, of: int) -> bool:
+        """Whether two objects are on one of a pair of another one's own sides, where only one pair has them so."""
+        places = [{side for side in ("right", "behind") if self._seen(side, k, of, of)} for k in (one, other)]
+        if len(places[0] ^ places[1]) != 1:
+            raise PresuppositionError("together or apart by either pair")
+        return (places[0] ^ places[1]).isdisjoint({"right"} if pair == "left-right" else {"behind"})
+
+    def _faces(self, index: int, other: int) -> bool:
+        """Whether the direction to another object is near an object's front, rather than far off."""
+        front, (here, there) = self._view.fronts.get(index), (self._items[k].truth.location for k in (index, other))
+        if front is None or math.dist(here[:2], there[:2]) <= self._view.threshold:
+            raise PresuppositionError("no front, or no direction")
+        ahead = math.atan2(front[1], front[0])
+        off = abs(math.degrees(math.remainder(self._bearing(other, here) - ahead, math.tau)))
+        if FACED + _TIE < off < NOT_FACED - _TIE:
+            raise PresuppositionError("hardly faced")
+        return off <= FACED + _TIE and self._seen("front", other, index, index)
 
     def _bearing(self, index: int, eye: tuple[float, float, float]) -> float:
         place = self._items[index].truth.location

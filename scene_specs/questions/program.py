@@ -21,6 +21,8 @@ NOUNS = ("shape", "category")
 DOUBTFUL: tuple[str, ...] = ("material", "color", "size", "visibility")
 ATTRIBUTES: tuple[str, ...] = (*QUERIED, "visibility")
 RELATED: tuple[str, ...] = ("left", "right", "front", "behind", "above", "below", "on", "in", "leaning")
+# Sides of which two objects can share one.
+PAIRS: tuple[str, ...] = ("left-right", "front-behind")
 EXTREMES: tuple[str, ...] = ("largest", "smallest", "leftmost", "rightmost", "frontmost", "rearmost")
 # Quantifiers: operation -> fewest members of the first set; the second one is what is said of them.
 QUANTIFIERS: Mapping[str, int] = MappingProxyType({
@@ -91,6 +93,9 @@ def _operations() -> Iterator[tuple[str, Operation]]:
         yield name, Operation(("object", "object"), "boolean")
     yield "own", Operation(("object", "object"), "boolean", RELATED[:4])
     yield "seen", Operation(("object", "object", "object"), "boolean", RELATED[:4])
+    yield "own_side", Operation(("object",) * 3, "boolean", PAIRS)
+    yield "faces", Operation(("object", "object"), "boolean")
+    yield "faced", Operation(("object",), "set")
 
 
 OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
-from math import dist
+from math import cos, dist, hypot, radians
 from operator import or_
 from typing import Any
 
@@ -22,7 +22,7 @@ from diorama.scene_specs.questions.program import (
     Node,
     PresuppositionError,
 )
-from diorama.scene_specs.questions.view import ImageView
+from diorama.scene_specs.questions.view import FACED, NOT_FACED, ImageView, bits_of
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
 CLEARLY = 1.1
@@ -163,6 +163,34 @@ class RelationsExecutor:
                 return bool(name == side)
         raise PresuppositionError("on no side clearly, or not in view")
 
+    def own_side(self, pair: Any, one: int, other: int, of: int) -> bool:
+        """Whether two objects are on the same one of a pair of another one's own sides; they aren't by the other pair.
+
+        Or they are by the other pair, but not by this one: so the answer depends on where the front is.
+        """
+        same = {key: self.seen(key, one, of, of) is self.seen(key, other, of, of) for key in ("left", "front")}
+        if same["left"] == same["front"]:
+            raise PresuppositionError("the same answer by both pairs of sides")
+        return same["left" if pair == "left-right" else "front"]
+
+    def faces(self, _: Any, one: int, other: int) -> bool:
+        """Whether another object is in the middle of what is in front of one; not if it is clearly beside that."""
+        front = self._view.fronts.get(one)
+        here, there = (self._view.objects[k].truth.location for k in (one, other))
+        x, y = there[0] - here[0], there[1] - here[1]
+        if front and hypot(x, y) > self._view.threshold:
+            share = (x * front[0] + y * front[1]) / hypot(x, y)
+            if share <= cos(radians(NOT_FACED)):
+                return False
+            if share >= cos(radians(FACED)) and self._view.viewpoints[one]["front"].get(one, 0) >> other & 1:
+                return True
+        raise PresuppositionError("not clearly faced, or without a front")
+
+    def faced(self, _: Any, one: int) -> int:
+        """The objects that one faces."""
+        others = bits_of(self._present & ~(1 << one))
+        return sum(1 << k for k in others if self.faces(None, one, k))
+
     def quantify(self, word: str, bits: int, others: int) -> bool:
         """Whether as much of a set as a quantifier says is in another one."""
         total, inside = bits.bit_count(), (bits & others).bit_count()
@@ -237,4 +265,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "smaller": lambda self, word, one, other: self.compare(word, other, one),
     "own": lambda self, side, one, of: self.seen(side, one, of, of),
     "seen": RelationsExecutor.seen,
+    "own_side": RelationsExecutor.own_side,
+    "faces": RelationsExecutor.faces,
+    "faced": RelationsExecutor.faced,
 }

@@ -144,7 +144,7 @@ class Judge:
         return self.executor.outcome(program)
 
     def _is_about_others(self, program: Node) -> bool:
-        """Whether no object is compared with itself, or asked whether it is left of itself."""
+        """Whether no object is compared with itself, asked whether it is left of itself, or named in two ways."""
         for node in program.steps():
             if (node.op in QUANTIFIERS or node.op in _PARTS) and split(node.inputs[0])[1].op != "relate":
                 members = self.executor.run(node.inputs[0])
@@ -154,9 +154,9 @@ class Judge:
         inputs = program.inputs
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
-        elif program.op not in ("larger", "smaller"):
+        elif program.op not in ("larger", "smaller", "seen"):
             return True
-        return bool(self.executor.run(inputs[0]) != self.executor.run(inputs[1]))
+        return len({*map(self.executor.run, inputs)}) == len(inputs)
 
 
 def _affirmed(program: Node) -> Node:
@@ -193,7 +193,7 @@ def shortened(node: Node) -> Iterator[Node]:
     op = node.op
     if op.startswith("filter_"):
         yield node.inputs[0]
-    elif op in ("relate", "falls") or op.startswith(("same_", "differ_")):
+    elif op in ("relate", "falls", "faced") or op.startswith(("same_", "differ_")):
         yield SCENE
     elif op in ("difference", "except"):
         yield node.inputs[0]

@@ -8,11 +8,12 @@ from typing import Any
 
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.questions.grammar import Grammar, filtered
-from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS, SIDES
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS
 from diorama.scene_specs.questions.patterns import Pattern, Tree
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
     EXTREMES,
+    OPERATIONS,
     QUANTIFIERS,
     QUERIED,
     Node,
@@ -32,6 +33,8 @@ _REFERENCES = 10
 _SETS = 6
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
+# Operations that mostly have no clear result, if their inputs are drawn anyhow.
+_CLEAR = ("own", "seen", "own_side", "faces", "faced")
 
 
 class Draws:
@@ -93,6 +96,8 @@ class Sampler:
         if op == "filter":
             base = self._build(tree.parts[0], False, avoid, hops)
             return filtered(base, self._filters(base, unique, avoid))
+        if op in _CLEAR:
+            return self._clear(tree, avoid, hops)
         if tree.slot:
             return self._slot(tree, avoid, hops)
         if op in _AVOIDED:
@@ -121,8 +126,9 @@ class Sampler:
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
         if len(made) >= _REFERENCES:
             return self.draws.pick(made)  # type: ignore[no-any-return]
-        self._targets = self._named.get(phrase, range(len(self.view.objects)))
+        targets, self._targets = self._targets, self._named.get(phrase, range(len(self.view.objects)))
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
+        self._targets = targets
         self._run(node)
         if not self.judge.needs_all(node):
             raise PresuppositionError("a step of a reference is not needed")
@@ -131,8 +137,6 @@ class Sampler:
 
     def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
-        if op in ("own", "seen"):
-            return self._side(tree, avoid, hops)
         if op in RELATIONS:
             referent = self._build(part, False, (), hops - 1)
             return Node("relate", self._relation(op, referent), (referent,))
@@ -170,15 +174,22 @@ class Sampler:
             raise PresuppositionError("too few to ask for exactly that many")
         return Node(op, count, (inner,))
 
-    def _side(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
-        """Whether an object is on a side of another one, where it clearly is, or on the opposite side."""
-        for _ in range(_SETS):
+    def _clear(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        """Whether objects clearly are on a side of another one, or what one faces.
+
+        With a slot, yes and no are as likely, since the opposite side or the other pair of sides has the other answer.
+        """
+        op, wanted = tree.op, tree.op == "faced" or self.draws.number() < 0.5
+        for _ in range(4 * _SETS):
             inputs = tuple(self._build(one, False, avoid, hops) for one in tree.parts)
-            made = [Node(tree.op, side, inputs) for side in SIDES]
-            clear = [one for one in made if isinstance(self.judge.executor.outcome(one), bool)]
+            if len({*map(self._run, inputs)}) < len(inputs):
+                continue
+            made = [Node(op, side, inputs) for side in OPERATIONS[op].values or (None,)]
+            found = [(one, self.judge.executor.outcome(one)) for one in made]
+            clear = [one for one, is_so in found if isinstance(is_so, int) and (tree.slot or bool(is_so) == wanted)]
             if clear:
                 return self.draws.pick(clear)  # type: ignore[no-any-return]
-        raise PresuppositionError("nothing is clearly on a side")
+        raise PresuppositionError("nothing is clearly on a side, or faced")
 
     def _relation(self, op: str, referent: Node) -> str:
         index = self._run(referent)

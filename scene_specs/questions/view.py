@@ -35,6 +35,9 @@ MIN_PIXELS = 20
 FULL, PARTIAL = 0.95, 0.7
 # Visible fraction from which the kind of a model is clear. Of a car, a reader saw a third and recognized nothing.
 RECOGNIZABLE = 0.6
+# Degrees from its front up to which an object faces another one, and from which it does not. Between the two, nothing
+# is asked about it.
+FACED, NOT_FACED = 20.0, 45.0
 # Shares up to which objects are few, and from which they are many. People differ: each image has thresholds of its own,
 # as MALeViC's have for sizes.
 VAGUE: Mapping[str, NormalDist] = {"few": NormalDist(0.3, 0.05), "many": NormalDist(0.6, 0.05)}

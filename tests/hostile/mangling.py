@@ -54,8 +54,7 @@ class Watch:
     def __init__(self, folder: Path) -> None:
         self.on, self.found = False, list[str]()
         self._written = (f"{folder}/", "/dev/null")
-        # A process reads its umask in /proc.
-        roots = (sys.prefix, sys.base_prefix, ROOT, f"/proc/{os.getpid()}")
+        roots = (sys.prefix, sys.base_prefix, ROOT)
         self._read = (*self._written, *(f"{Path(root).resolve()}/" for root in roots))
         sys.addaudithook(self._note)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import product
 
 import pytest
 from pycocotools import mask
@@ -50,22 +51,29 @@ def test_the_judge_agrees_and_notices_what_is_tampered_with() -> None:
     assert families >= {"own", "seen"}
 
 
-@pytest.mark.parametrize(("family", "tampered"), [("own", "fronts"), ("seen", "fronts"), ("seen", "eye")])
-def test_fronts_and_eyes_that_were_tampered_with_are_noticed(family: str, tampered: str) -> None:
-    """Turned around, every question has another answer, or none; seen from elsewhere, some have."""
+@pytest.mark.parametrize(
+    ("op", "tampered"),
+    [("own", "around"), ("own_side", "a quarter"), ("faces", "around"), ("color", "around"), ("seen", "around"),
+     ("seen", "eye")],
+)  # fmt: skip
+def test_fronts_and_eyes_that_were_tampered_with_are_noticed(op: str, tampered: str) -> None:
+    """Turned, every question has another answer, or none, except what is not faced; seen from elsewhere, some have."""
     found = asked = 0
-    for record in records()[-3:]:
+    for record, seed in product(records()[-3:], range(12)):
         (view,) = store_views([record])
         annotation = record.images[0].annotation.model_dump(mode="json")
         (anna,) = annotation["observers"]
-        if tampered == "fronts":
-            annotation["fronts"] = {name: [-x, -y] for name, (x, y) in annotation["fronts"].items()}
-        else:
+        if tampered == "eye":
             anna["eye"] = [-anna["eye"][0], -anna["eye"][1], anna["eye"][2]]
-        for one in Questioner(default_grammar(), 3, (family,), 9).ask(view):
-            asked += 1
-            found += answers(annotation, 0.2, one.data()) != {one.answer}
-    assert found == asked > 0 if tampered == "fronts" else found
+        else:
+            by = {"around": -1, "a quarter": 1j}[tampered]
+            turned = {name: complex(*front) * by for name, front in annotation["fronts"].items()}
+            annotation["fronts"] = {name: [front.real, front.imag] for name, front in turned.items()}
+        for one in Questioner(default_grammar(), seed, ("own", "seen")).ask(view):
+            if one.program.op in (op, f"query_{op}") and (one.answer or op != "faces"):
+                asked += 1
+                found += answers(annotation, 0.2, one.data()) != {one.answer}
+    assert found == asked > 0 if tampered != "eye" else found
 
 
 @pytest.mark.parametrize("shape", ["cube", "box", "shelf"])

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+from scipy.stats import chi2_contingency
 
 from diorama.render.api import compile_spec, render_scene
 from diorama.render.export.formats.iwisdm import task_file
@@ -32,7 +33,6 @@ from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
-from diorama.scene_specs.language.chi_square import tail
 from diorama.scene_specs.language.errors import SpecError, UsageError
 from tools.crosschecks import Row
 
@@ -246,7 +246,7 @@ def _same(pairs: list[tuple[int, int]]) -> float:
     classes = [pair for pair in pairs if sum(pair) >= 10]
     if rare:
         classes.append((sum(a for a, _ in rare), sum(b for _, b in rare)))
-    return tail(sum((a - b) ** 2 / (a + b) for a, b in classes), len(classes) - 1) if len(classes) > 1 else 1.0
+    return float(chi2_contingency(classes, correction=False).pvalue)
 
 
 def _holm(values: list[float]) -> list[float]:

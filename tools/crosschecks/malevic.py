@@ -14,6 +14,7 @@ from typing import Any
 import h5py
 import numpy as np
 from PIL import Image
+from scipy.stats import chi2_contingency
 
 from diorama.render.compiler import compile_episode
 from diorama.render.model.profiles import settings_for
@@ -25,7 +26,6 @@ from diorama.scene_specs.benchmarks.malevic.published import encoded, question, 
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
-from diorama.scene_specs.language.chi_square import tail
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.crosschecks import Row
@@ -220,8 +220,4 @@ def _compared(published: list[dict[str, int]], own: list[dict[str, int]], key: s
     if len(cells) > 1 and sum(cells[-1]) * min(share, 1 - share) < 5:
         first, second = cells.pop()
         cells[-1] = [cells[-1][0] + first, cells[-1][1] + second]
-    # Of two groups, both deviations follow from the one of the published items.
-    statistic = sum(
-        (first - (first + second) * share) ** 2 / ((first + second) * share * (1 - share)) for first, second in cells
-    )
-    return off, tail(statistic, len(cells) - 1)
+    return off, float(chi2_contingency(cells, correction=False).pvalue)

@@ -45,35 +45,31 @@ def divide_seconds(total: float, plain: float, denoised: float, samples: float, 
 
 
 def measure(
-    renderer: TunedRenderer, spec: EpisodeSpec, candidate: Candidate, size: Size, repeat: int = 1, split: bool = True
+    renderer: TunedRenderer, spec: EpisodeSpec, candidate: Candidate, size: Size, split: bool = True
 ) -> Measured:
     """Measure one image of one candidate.
 
-    repeat: number of renders, of which the medians count. split: separate sampling and denoising, which takes six more
-    short renders; otherwise the complete Cycles call is "render". The steps are compile, build, sampling, denoising,
-    render (the rest of the Cycles call), read, annotate, encode.
+    split: separate sampling and denoising, which takes six more short renders; otherwise the complete Cycles call is
+    "render". The steps are compile, build, sampling, denoising, render (the rest of the Cycles call), read, annotate,
+    encode.
 
     Raises RenderError, UsageError, CompileError, AssetError.
     """
     settings = candidate.at(*size)
     renderer.tune(**candidate.properties())
     job = render_key_of(spec, settings, "cycles")
-    records, cpu = [], []
-    for _ in range(repeat):
-        start = time.process_time()
-        records.append(make_record(renderer, spec, job, settings))
-        cpu.append(time.process_time() - start)
-    steps = records[0].provenance.seconds
-    seconds = {step: statistics.median(each.provenance.seconds[step] for each in records) for step in steps}
-    scene = records[0].scene
+    start = time.process_time()
+    record = make_record(renderer, spec, job, settings)
+    cpu = time.process_time() - start
+    seconds, scene = dict(record.provenance.seconds), record.scene
     if split:
-        plain, ids = _one_sample(renderer, scene, settings, denoise=False, repeat=repeat)
-        denoised = _one_sample(renderer, scene, settings, denoise=True, repeat=repeat)[0] if settings.denoise else plain
+        plain, ids = _one_sample(renderer, scene, settings, denoise=False)
+        denoised = _one_sample(renderer, scene, settings, denoise=True)[0] if settings.denoise else plain
         samples = mean_samples(scene, settings, ids)
         seconds |= divide_seconds(seconds["render"], plain, denoised, samples, settings.denoise)
-    image = records[0].images[0]
+    image = record.images[0]
     rounded = {step: round(value, 5) for step, value in seconds.items()}
-    return Measured(rounded, round(statistics.median(cpu), 5), image.png, truth_of(image.annotation))
+    return Measured(rounded, round(cpu, 5), image.png, truth_of(image.annotation))
 
 
 def mean_samples(scene: Scene, settings: Settings, ids: NDArray[np.uint16]) -> float:
@@ -85,12 +81,12 @@ def mean_samples(scene: Scene, settings: Settings, ids: NDArray[np.uint16]) -> f
 
 
 def _one_sample(
-    renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool, repeat: int
+    renderer: TunedRenderer, scene: Scene, settings: Settings, denoise: bool
 ) -> tuple[float, NDArray[np.uint16]]:
-    """Return the median seconds of at least three Cycles calls with one sample per pixel, and the (H, W) ids."""
+    """Return the median seconds of three Cycles calls with one sample per pixel, and the (H, W) ids."""
     changed = settings.with_samples(1).model_copy(update={"denoise": denoise})
     one = scene.model_copy(update={"settings": changed})
     frame = one.frames[0]
     # They are short.
-    found = [renderer.render(one, frame, frame.views[0]) for _ in range(max(repeat, 3))]
+    found = [renderer.render(one, frame, frame.views[0]) for _ in range(3)]
     return statistics.median(passes.seconds["render"] for passes in found), found[0].ids

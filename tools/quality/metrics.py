@@ -53,19 +53,19 @@ def psnr(reference: Picture, picture: Picture) -> float:
     return psnr_of(mse(reference, picture))
 
 
-def worst_tile(reference: Picture, picture: Picture, size: int = TILE) -> tuple[float, tuple[int, int]]:
+def worst_tile(reference: Picture, picture: Picture) -> tuple[float, tuple[int, int]]:
     """Return the PSNR of the tile with the largest mean squared difference, dB, and its top left pixel (x, y).
 
     Tiles start at the top left; those at the right and lower edge may be smaller.
     """
     squares = ((reference - picture) ** 2).mean(axis=2)
     height, width = squares.shape
-    rows, columns = np.arange(0, height, size), np.arange(0, width, size)
+    rows, columns = np.arange(0, height, TILE), np.arange(0, width, TILE)
     sums = np.add.reduceat(np.add.reduceat(squares, rows, axis=0), columns, axis=1)
     counts = np.outer(np.diff([*rows, height]), np.diff([*columns, width]))
     means = sums / counts
     y, x = np.unravel_index(int(np.argmax(means)), means.shape)
-    return psnr_of(float(means[y, x])), (int(x) * size, int(y) * size)
+    return psnr_of(float(means[y, x])), (int(x) * TILE, int(y) * TILE)
 
 
 def _blurred(plane: Picture) -> Picture:

@@ -43,8 +43,8 @@ from tools.quality.results import Measured
 MATERIALS = ("rubber", "metal", "glass")
 SHAPES = ("cube", "sphere", "cylinder", "hand")
 _BASE = "base_scene.blend"
-# How long the process may take to start and to write the files before it counts as hanging.
-_START_S = 600.0
+# How long the process may take to start and to write the files, and for an image, before it counts as hanging.
+_START_S, _IMAGE_S = 600.0, 3600.0
 _T = TypeVar("_T")
 
 
@@ -175,13 +175,10 @@ def _count_pixels(png: bytes, count: int) -> tuple[int, ...]:
 
 
 class PublishedRenderer(AbstractContextManager["PublishedRenderer"]):
-    """A process that renders like the published scripts, one image after another; a context manager.
+    """A process that renders like the published scripts, one image after another; a context manager."""
 
-    timeout_s: how long one image may take before it counts as hanging.
-    """
-
-    def __init__(self, scene: Scene, threads: int = 0, timeout_s: float = 3600.0) -> None:
-        self._threads, self._timeout_s = threads, timeout_s
+    def __init__(self, scene: Scene, threads: int = 0) -> None:
+        self._threads = threads
         self._folder = tempfile.TemporaryDirectory(prefix="diorama-published-")
         self._pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
         try:
@@ -203,7 +200,7 @@ class PublishedRenderer(AbstractContextManager["PublishedRenderer"]):
 
     def render(self, scene: Scene) -> Published:
         """Render as `render_published` does. Raises RenderError, also if the process dies or hangs."""
-        return self._submit(scene, self._timeout_s, render_published, Path(self._folder.name), scene, self._threads)
+        return self._submit(scene, _IMAGE_S, render_published, Path(self._folder.name), scene, self._threads)
 
     def _submit(self, scene: Scene, seconds: float, work: Callable[..., _T], *arguments: Any) -> _T:
         """Run `work` in the process and return its result.

@@ -4,9 +4,7 @@ A half is kept as linear color in a work folder. When both are there, their mean
 values, next to a JSON file that describes it and gives its distance from the truth. The halves are independent, so
 their mean squared difference is four times that of their mean from the truth.
 
-Pillow, which writes our other images, has no 16-bit RGB. Only what is needed of it is here: three channels, no
-interlacing, each row stored as its difference from the row above (PNG's filter "Up"). Any PNG viewer shows these files.
-The reader rejects all others.
+Pillow, which writes our other images, has no 16-bit RGB; OpenImageIO, which comes with Blender, does.
 """
 
 from __future__ import annotations
@@ -14,76 +12,52 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import struct
-import zlib
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.model.errors import AssetError, UsageError
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.writing import write_atomic
+from diorama.scene_specs.language.writing import atomic_path, write_atomic
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.results import Size, read_facts
 from tools.quality.scenes import TestScene
 from tools.quality.tuned import TunedRenderer
 
-_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# Bit depth, color type, compression, filtering, interlacing.
-_FORMAT = [16, 2, 0, 0, 0]
-_UP_FILTER = 2
 
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def _image_io() -> Any:
+    """Return the module OpenImageIO of Blender's package, which has it beside the path."""
+    (folder,) = Path(bpy.utils.resource_path("LOCAL")).glob("python/lib/*/site-packages")
+    sys.path.append(str(folder))
+    try:
+        return import_module("OpenImageIO")
+    finally:
+        sys.path.remove(str(folder))
 
 
 def write_png16(path: Path, picture: NDArray[np.uint16]) -> None:
-    """Write an (H, W, 3) uint16 image atomically."""
-    height, width, channels = picture.shape
-    assert channels == 3 and picture.dtype == np.uint16
-    rows = np.ascontiguousarray(picture.astype(">u2")).view(np.uint8).reshape(height, -1)
-    # Unsigned bytes wrap around, as PNG differences do.
-    differences = np.diff(rows, axis=0, prepend=np.zeros_like(rows[:1]))
-    filtered = np.insert(differences, 0, _UP_FILTER, axis=1)
-    header = struct.pack(">II5B", width, height, *_FORMAT)
-    parts = (_chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(filtered.tobytes(), 9)), _chunk(b"IEND", b""))
-    write_atomic(path, _SIGNATURE + b"".join(parts))
+    """Write an (H, W, 3) uint16 image atomically. Raises OSError."""
+    with atomic_path(path) as temporary:
+        image = _image_io().ImageBuf(np.ascontiguousarray(picture))
+        if not image.write(str(temporary), fileformat="png"):
+            raise OSError(f"{path}: {image.geterror()}")
 
 
 def read_png16(path: Path) -> NDArray[np.uint16]:
-    """Return the (H, W, 3) uint16 image of a file. Raises AssetError, which names what the file is instead."""
-    try:
-        data = path.read_bytes()
-        if not data.startswith(_SIGNATURE):
-            raise ValueError("no PNG")
-        chunks = _chunks(data[len(_SIGNATURE) :])
-        width, height, *kind = struct.unpack(">II5B", chunks[b"IHDR"])
-        if kind != _FORMAT:
-            raise ValueError(f"bit depth {kind[0]}, color type {kind[1]}, interlacing {kind[4]}")
-        rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 6 * width)
-        if (rows[:, 0] != _UP_FILTER).any():
-            raise ValueError("row filters other than Up")
-    except (OSError, KeyError, ValueError, struct.error, zlib.error) as error:
-        raise AssetError(f"{path}: expected a 16-bit RGB PNG, found: {error}; make the references again") from error
-    decoded = np.cumsum(rows[:, 1:], axis=0, dtype=np.uint8)
-    return decoded.view(">u2").reshape(height, width, 3).astype(np.uint16)
-
-
-def _chunks(data: bytes) -> dict[bytes, bytes]:
-    """Return the chunks by name; of several with one name, all of their data."""
-    found: dict[bytes, bytes] = {}
-    while data:
-        (length,) = struct.unpack_from(">I", data)
-        name, body, data = data[4:8], data[8 : 8 + length], data[8 + length :]
-        if struct.unpack_from(">I", data)[0] != zlib.crc32(name + body):
-            raise ValueError(f"a wrong checksum of {name.decode('latin1')}")
-        found[name], data = found.get(name, b"") + body, data[4:]
-    return found
+    """Return the (H, W, 3) uint16 image of a file. Raises AssetError, which says what the file is instead."""
+    image = _image_io().ImageBuf(str(path))
+    found = f"{image.spec().nchannels} channels of {image.spec().format}" if image.read() else image.geterror()
+    if found != "3 channels of uint16":
+        raise AssetError(f"{path}: expected a 16-bit RGB PNG, found: {found}; make the references again")
+    pixels: NDArray[np.uint16] = image.get_pixels(image.spec().format)
+    return pixels
 
 
 FOLDER = Path("docs/quality/references")

@@ -47,6 +47,9 @@ class Reader:
         text = text.removeprefix("other ")
         for left, right in cuts(text, " that is ", " that are "):
             found += [some & more for some in self.things(left) for more in self.property(right)]
+        if text.endswith(" is facing"):
+            for left, right in cuts(text.removesuffix(" is facing"), " that "):
+                found += [some & world.ahead(k) for some in self.things(left) for k in self.object(right)]
         for words, side in _SIDES.items():
             for left, right in cuts(text, f" {words} "):
                 found += [some & world.beside(side, k) for some in self.things(left) for k in self.object(right)]
@@ -300,6 +303,10 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield f"{text} {words} {{X}}", lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
         text = f"as {{X}} faces , is {{X}} {words} {{X}}"
         yield text, lambda self, y, x, same, s=side: self._world.sees(s, x, only(frozenset({y, same})), y)
+    yield "is {X} facing {X}", lambda self, y, x: self._world.faces(y, x)
+    for k, sides in enumerate(("left or right", "front or back")):
+        text = f"as {{X}} faces , are {{X}} and {{X}} on the same side ({sides}) of {{X}}"
+        yield text, lambda self, y, i, j, same, k=k: self._world.together(i, j, only(frozenset({y, same})))[k]
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)
     yield "is it true that there are no {S}", lambda _, s: not s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -97,6 +98,27 @@ class World:
         if k != viewer and names[1] in self._fronts and side in ("front", "behind"):
             raise Unclear("its own front or the viewer's")
         return bool(far > 0)
+
+    def together(self, i: int, j: int, k: int) -> list[bool]:
+        """Whether two objects are both left or both right of another one, as it faces; and both in front or behind."""
+        same = [self.sees(side, i, k, k) == self.sees(side, j, k, k) for side in ("left", "front")]
+        if sum(same) != 1:
+            raise Unclear("it does not matter how the other one is turned")
+        return same
+
+    def faces(self, k: int, j: int) -> bool:
+        """Whether an object is within 20 degrees of another one's front, and not beyond 45."""
+        front, away = self._fronts.get(self.items[k]["name"]), self._place(j) - self._place(k)
+        if not front or abs(away) <= self.threshold:
+            raise Unclear("no front or no distance")
+        degrees = abs(math.degrees(cmath.phase(away / complex(*front))))
+        if 20.00001 < degrees < 44.99999:
+            raise Unclear("almost in front")
+        return degrees < 21 and self.sees("front", j, k, k)
+
+    def ahead(self, k: int) -> Things:
+        """Objects that another one faces."""
+        return frozenset(j for j in self.all - {k} if self.faces(k, j))
 
     def _place(self, k: int) -> complex:
         return complex(*self.items[k]["location"][:2])

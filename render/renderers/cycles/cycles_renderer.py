@@ -40,13 +40,15 @@ from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
 from diorama.scene_specs.language.look import Recipe
-from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, UNLIT, is_model
+from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
 from diorama.scene_specs.language.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
+# Materials of objects that are no lights.
+_DARK = {"rubber", "metal", "glass", "matte", ORIGINAL, PAINTED}
 
 
 def _remove_temporary_folder() -> None:
@@ -73,6 +75,9 @@ class _Blender:
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
         self.slots = SlotMeshes()
+        # Of the session that Cycles keeps: names of ground, lights and world, and the most samples so far.
+        self.surroundings: list[str] = []
+        self.samples = 0
         # The renderer whose device is active.
         self.owner: object = None
 
@@ -134,11 +139,12 @@ class CyclesRenderer:
             self._take_over()
         # 5.2 looks for devices that denoise, and logs a warning for each maker without a driver.
         with captured():
-            apply_settings(self._scene, scene.settings, frame, view, self._threads)
+            apply_settings(self._scene, scene.settings, frame, view, self._threads, self._device.kind in devices.NVIDIA)
         look, linked = scene.look, []
         if (ground := stages.ground_object(stage, look, self._material)) is not None:
             linked.append(ground)
         linked += stages.apply_lights(self._scene, frame.lights)
+        surroundings = [item.name for item in linked]
         linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
         self._models.trim(len(frame.objects))
         self._trim_materials(len(frame.objects))
@@ -153,6 +159,22 @@ class CyclesRenderer:
             stages.apply_sky(self._scene, look.sky)
         else:
             stages.apply_world(self._scene, stage.ambient, frame.background)
+        self._mind_session(frame, [*surroundings, self._scene.world.name], stage.ground is not None)
+
+    def _mind_session(self, frame: SceneFrame, surroundings: list[str], grounded: bool) -> None:
+        """End the session that Cycles keeps if what it samples would depend on the views before.
+
+        Noise depends on the order of the lights, which a session keeps as they came. Objects of other materials than
+        ours may be lights; where all are and there is no ground, none lights another.
+        """
+        names = {item.material.name for item in frame.objects}
+        lit = not names <= _DARK and (grounded or not names <= {UNLIT, "emission"})
+        if lit or surroundings != self._blender.surroundings:
+            self._end_session()
+        self._blender.surroundings = [] if lit else surroundings
+
+    def _end_session(self) -> None:
+        self._scene.render.use_persistent_data, self._blender.samples = False, 0
 
     def _object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
@@ -234,6 +256,12 @@ class CyclesRenderer:
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
         self._scene.render.filepath = str(path)
+        # Set up anew, a GPU takes longer than for a small image. A session ignores it if samples become fewer, on which
+        # their pattern depends (Session::update_scene).
+        if self._scene.cycles.samples < self._blender.samples:
+            self._end_session()
+        self._blender.samples = self._scene.cycles.samples
+        self._scene.render.use_persistent_data = self._device.kind != "CPU"
         reported = []
         with captured() as output:
             try:
@@ -246,18 +274,19 @@ class CyclesRenderer:
 
     def _refine(self, exr: Exr, settings: Settings, whole: Part) -> None:
         """Render the rectangles around objects, and put the merged and denoised color into `exr`."""
-        parts = [(whole, exr)]
-        for part in rectangles(settings, whole, exr.ids()):
+        parts, found = rectangles(settings, whole, exr.ids()), {}
+        for part in sorted(parts, key=lambda part: part.samples):
             apply_part(self._scene, part)
-            parts.append((part, Exr(self._sample())))
+            found[part] = Exr(self._sample())
         # For a .blend that is saved.
         apply_part(self._scene, whole)
         self._scene.cycles.use_denoising = settings.denoise
-        exr.merge(parts)
+        exr.merge([(whole, exr), *((part, found[part]) for part in parts)])
         if settings.denoise:
             layers, mirrored = exr.sampled(), is_costly(settings, whole)
             exr.replace("Noisy Image", layers["color"])
-            exr.replace("Combined", denoise(layers, exr.ids(), settings.denoising_quality, self._threads, mirrored))
+            chosen = (settings.denoising_quality, self._threads, mirrored, self._device.kind)
+            exr.replace("Combined", denoise(layers, exr.ids(), *chosen))
 
     @staticmethod
     def _final_color(exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:

@@ -18,9 +18,11 @@ from PIL import Image
 from diorama.render.geometry.sampling_plan import Layers
 from diorama.render.model.errors import DeviceError, RenderError
 from diorama.render.passes import Floats
+from diorama.render.renderers.cycles.capture import render_error
+from diorama.render.renderers.cycles.devices import NVIDIA
 
 # Values of OIDNDeviceType, OIDNFormat and OIDNQuality.
-_CPU, _FLOAT3 = 1, 3
+_CPU, _CUDA, _FLOAT3 = 1, 3, 3
 _QUALITIES = {"FAST": 4, "BALANCED": 5, "HIGH": 6}
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_size_t
 # Function -> type of its result, types of its arguments.
@@ -31,7 +33,11 @@ _FUNCTIONS = {
     "oidnCommitDevice": (None, [_POINTER]),
     "oidnGetDeviceError": (ctypes.c_int, [_POINTER, ctypes.POINTER(ctypes.c_char_p)]),
     "oidnNewFilter": (_POINTER, [_POINTER, ctypes.c_char_p]),
-    "oidnSetSharedFilterImage": (None, [_POINTER, ctypes.c_char_p, _POINTER, ctypes.c_int, *[_SIZE] * 5]),
+    "oidnNewBuffer": (_POINTER, [_POINTER, _SIZE]),
+    "oidnWriteBuffer": (None, [_POINTER, _SIZE, _SIZE, _POINTER]),
+    "oidnReadBuffer": (None, [_POINTER, _SIZE, _SIZE, _POINTER]),
+    "oidnReleaseBuffer": (None, [_POINTER]),
+    "oidnSetFilterImage": (None, [_POINTER, ctypes.c_char_p, _POINTER, ctypes.c_int, *[_SIZE] * 5]),
     "oidnSetFilterBool": (None, [_POINTER, ctypes.c_char_p, ctypes.c_bool]),
     "oidnSetFilterInt": (None, [_POINTER, ctypes.c_char_p, ctypes.c_int]),
     "oidnCommitFilter": (None, [_POINTER]),
@@ -63,61 +69,83 @@ def _library() -> ctypes.CDLL:
 
 
 @lru_cache(maxsize=4)
-def _device(threads: int) -> int:
-    """A device with so many threads, 0 for all. As in Cycles, threads stay where the process may run."""
+def _device(threads: int, kind: str) -> tuple[int, str]:
+    """The device that denoises for one of this kind, and its own kind: an NVIDIA GPU, or so many threads, 0 for all.
+
+    A GPU takes a hundredth of the time of two threads. As in Cycles, threads stay where the process may run.
+    """
     oidn = _library()
-    device: int = oidn.oidnNewDevice(_CPU)
+    if kind in NVIDIA:
+        device: int = oidn.oidnNewDevice(_CUDA)
+        oidn.oidnCommitDevice(device)
+        # It supports fewer GPUs than Cycles.
+        if not oidn.oidnGetDeviceError(device, None):
+            return device, kind
+    device = oidn.oidnNewDevice(_CPU)
     oidn.oidnSetDeviceInt(device, b"numThreads", threads)
     oidn.oidnSetDeviceBool(device, b"setAffinity", False)
     oidn.oidnCommitDevice(device)
-    _check(device)
-    return device
+    _check(device, "CPU")
+    return device, "CPU"
 
 
-def _check(device: int) -> None:
+def _check(device: int, kind: str) -> None:
     message = ctypes.c_char_p()
     if _library().oidnGetDeviceError(device, ctypes.byref(message)):
         problem = (message.value or b"").decode("utf-8", "replace")
+        if kind != "CPU":
+            raise render_error(kind, [f"{kind}: OpenImageDenoise: {problem}"])
         advice = "render smaller images (--size), or start fewer workers"
         raise RenderError(f"OpenImageDenoise failed: {problem}; {advice}")
 
 
-def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool = False) -> Floats:
+def denoise(
+    layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool = False, kind: str = "CPU"
+) -> Floats:
     """Return the linear color, (H, W, 3), without its noise.
 
     Args:
         layers: of `merged`.
         ids: (H, W).
+        threads: on a CPU, 0 for all.
         mirrored: also denoise the three mirror images, and return the mean: the network errs differently in each.
+        kind: of the device that rendered; an NVIDIA GPU denoises, too.
 
     Raises:
         RenderError: rendering failed.
         DeviceError: the device is not available.
     """
     turns = [np.s_[::y, ::x] for y in (1, -1) for x in (1, -1)] if mirrored else [np.s_[:, :]]
-    turned = [_filtered({name: layer[at] for name, layer in layers.items()}, quality, threads)[at] for at in turns]
+    turned = [
+        _filtered({name: layer[at] for name, layer in layers.items()}, quality, threads, kind)[at] for at in turns
+    ]
     return _restore_ground(np.mean(turned, axis=0, dtype=np.float32), layers["color"], ids)
 
 
-def _filtered(layers: Layers, quality: str, threads: int) -> Floats:
+def _filtered(layers: Layers, quality: str, threads: int, kind: str = "CPU") -> Floats:
     """Return what Cycles would make of the layers, except for the last digits of a float32."""
-    oidn, device = _library(), _device(threads)
+    oidn, (device, own) = _library(), _device(threads, kind)
     height, width = layers["color"].shape[:2]
     output = np.empty((height, width, 3), np.float32)
     # Cycles' images begin at the bottom, and the denoiser's network is not symmetric.
     images = {name: np.ascontiguousarray(layer[::-1]) for name, layer in layers.items()} | {"output": output}
     handle = oidn.oidnNewFilter(device, b"RT")
+    buffers = {name: oidn.oidnNewBuffer(device, output.nbytes) for name in images}
     try:
+        _check(device, own)
         for name, image in images.items():
-            place = (image.ctypes.data, _FLOAT3, width, height, 0, 0, 0)
-            oidn.oidnSetSharedFilterImage(handle, name.encode(), *place)
+            oidn.oidnWriteBuffer(buffers[name], 0, output.nbytes, image.ctypes.data)
+            oidn.oidnSetFilterImage(handle, name.encode(), buffers[name], _FLOAT3, width, height, 0, 0, 0)
         oidn.oidnSetFilterBool(handle, b"hdr", True)
         oidn.oidnSetFilterBool(handle, b"cleanAux", True)
         oidn.oidnSetFilterInt(handle, b"quality", _QUALITIES[quality])
         oidn.oidnCommitFilter(handle)
         oidn.oidnExecuteFilter(handle)
-        _check(device)
+        oidn.oidnReadBuffer(buffers["output"], 0, output.nbytes, output.ctypes.data)
+        _check(device, own)
     finally:
+        for buffer in buffers.values():
+            oidn.oidnReleaseBuffer(buffer)
         oidn.oidnReleaseFilter(handle)
     return output[::-1]
 

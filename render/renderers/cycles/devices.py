@@ -19,9 +19,9 @@ from diorama.render.model.errors import DeviceError
 from diorama.render.renderers.cycles.capture import captured
 
 GPU_KINDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL")
-_NVIDIA = GPU_KINDS[:2]
+NVIDIA = GPU_KINDS[:2]
 # Kinds to try, in order.
-_KINDS = {"auto": (*_NVIDIA, "CPU"), "gpu": _NVIDIA, **{kind.lower(): (kind,) for kind in ("CPU", *GPU_KINDS)}}
+_KINDS = {"auto": (*NVIDIA, "CPU"), "gpu": NVIDIA, **{kind.lower(): (kind,) for kind in ("CPU", *GPU_KINDS)}}
 
 
 class Device(NamedTuple):
@@ -81,7 +81,7 @@ def uncompiled_kernels(kind: str) -> str:
     # The add-on, which Blender imported at its start.
     folder = Path(str(sys.modules["cycles"].__file__)).parent / "lib"
     shipped = {path.name.split(".")[0] for path in folder.glob("kernel_sm_*.cubin*")}
-    found = sorted(set(_capabilities())) if kind in _NVIDIA else []
+    found = sorted(set(_capabilities())) if kind in NVIDIA else []
     missing = [f"{major}.{minor}" for major, minor in found if f"kernel_sm_{major}{minor}" not in shipped]
     if not missing:
         return ""
@@ -106,7 +106,7 @@ def gpu_uuid(kind: str) -> str:
 
     Numbers don't identify a GPU: those of CUDA and of nvidia-smi may be in different orders.
     """
-    driver, device, found = _driver() if kind in _NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    driver, device, found = _driver() if kind in NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
     if driver is None or driver.cuDeviceGet(ctypes.byref(device), 0):
         return ""
     try:

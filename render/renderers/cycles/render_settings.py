@@ -18,11 +18,14 @@ _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("B
 _INSIDE = 0.02
 
 
-def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int) -> None:
+def apply_settings(
+    scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int, gpu: bool = False
+) -> None:
     """Sampling, size, passes and output of one view.
 
     Args:
         threads: 0 for all.
+        gpu: whether an NVIDIA GPU denoises.
     """
     cycles, render = scene.cycles, scene.render
     cycles.use_animated_seed = False
@@ -38,7 +41,7 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles.denoising_input_passes = "RGB_ALBEDO_NORMAL"
     cycles.denoising_prefilter = settings.prefilter
     cycles.denoising_quality = settings.denoising_quality
-    cycles.denoising_use_gpu = False
+    cycles.denoising_use_gpu = gpu
     cycles.sampling_pattern = settings.sampling_pattern
     cycles.scrambling_distance, cycles.auto_scrambling_distance = 1.0, False
     cycles.use_light_tree = settings.light_tree
@@ -59,7 +62,6 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     cycles.use_auto_tile = False
     cycles.shading_system = False
 
-    render.use_persistent_data = False
     render.threads_mode = "FIXED" if threads else "AUTO"
     if threads:
         render.threads = threads

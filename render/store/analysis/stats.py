@@ -241,12 +241,12 @@ def _tally(totals: dict[str, int], groups: Sequence[str], codes: Ints, weights: 
         totals[group] = totals.get(group, 0) + int(count)
 
 
-def tally(store: EpisodeReader, where: str | None = None) -> dict[str, Any]:
+def tally(store: EpisodeReader) -> dict[str, Any]:
     """Return the number of episodes and images, and of episodes by benchmark, task, split, profile and size."""
     columns = ["benchmark", "task", "split", "profile", "width", "height", "image_names"]
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("benchmark", "task", "split", "profile", "size")}
     episodes = images = 0
-    for row in store.scan(columns, where, ID_BATCH_ROWS):
+    for row in store.scan(columns, None, ID_BATCH_ROWS):
         episodes += 1
         images += len(row["image_names"] or ())
         row["size"] = f"{row['width']}x{row['height']}"

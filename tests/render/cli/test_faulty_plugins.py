@@ -157,7 +157,11 @@ def test_exceptions_of_a_benchmark(folder: Path) -> None:
     spec = {"version": 1, "id": "a", "frames": [{"objects": []}], "task": {"benchmark": "count"}}
     (folder / "a.json").write_text(json.dumps(spec))
     (line,) = errors(specs, "check", "--prove", folder / "a.json")
-    assert "benchmark 'count' of acme-lab failed: KeyError: 'gone' (acme_lab.things.count, line 21)" in line
+    expected = (
+        "a.json:1: episode a: benchmark 'count' of acme-lab failed: KeyError: 'gone' (acme_lab.things.count, line 21)"
+    )
+    assert line.endswith(expected)
+    assert "Traceback" in call(specs, "check", "--prove", folder / "a.json", "-v").output
     (line,) = errors(specs, "report", "count", folder / "a.json")
     assert "benchmark 'count' of acme-lab failed: ZeroDivisionError: division by zero" in line
     assert "Traceback" in call(specs, "report", "count", folder / "a.json", "-v").output

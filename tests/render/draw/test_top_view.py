@@ -59,6 +59,28 @@ def test_the_gaze_of_an_observer_ends_at_its_target() -> None:
     assert ends[0] == ends[1]
 
 
+@pytest.mark.parametrize("front_deg", [0, 90, 200])
+def test_a_triangle_shows_where_the_front_is(front_deg: float) -> None:
+    """Its tip, the middle one of its corners, is where something straight in front of the object is."""
+    ahead = (math.sin(math.radians(front_deg)), -math.cos(math.radians(front_deg)))
+    aim = {"name": "aim", "shape": "sphere", "size": "small", "location": [2 * ahead[0], 2 * ahead[1]]}
+    block = {"name": "block", "shape": "cube", "location": [0, 0], "rotation_deg": 0}
+    marks, spots = [], []
+    for front in ({}, {"front_deg": front_deg}):
+        svg = ElementTree.fromstring(top_view(compiled({"objects": [block | front, aim]})))
+        marks.append([node for node in svg.iter(f"{SVG}polygon") if node.get("fill") == "#c2410c"])
+        spots.append(
+            [(float(n.get("cx", 0)), float(n.get("cy", 0))) for n in svg.iter(f"{SVG}circle") if n.get("r") == "2"]
+        )
+        assert any("Triangle" in (node.text or "") for node in svg.iter(f"{SVG}text")) == bool(front)
+    ((mark,), (start, end)) = marks[1], spots[1]
+    assert not marks[0]
+    _, tip, _ = (tuple(map(float, pair.split(","))) for pair in (mark.get("points") or "").split())
+    angles = [math.atan2(point[1] - start[1], point[0] - start[0]) for point in (tip, end)]
+    assert math.isclose(*angles, abs_tol=0.01)
+    assert 0 < math.dist(start, tip) < math.dist(start, end)
+
+
 def test_every_frame_and_view_and_the_pointer_are_on_it() -> None:
     scene = compiled(
         {"name": "one", "objects": [{"name": "a"}], "pointer": {"target": "a"}},

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
+import io
 from pathlib import Path
 
 import numpy as np
@@ -37,36 +36,28 @@ def test_pillow_sees_the_same_picture(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def pillows(mode: str) -> bytes:
+    out = io.BytesIO()
+    Image.new(mode, (4, 3)).save(out, "PNG")
+    return out.getvalue()
 
 
-def png(rows: bytes, depth: int = 16) -> bytes:
-    """Two rows of two pixels, filters included."""
-    header = struct.pack(">IIBBBBB", 2, 2, depth, 2, 0, 0, 0)
-    parts = [chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"GIF89a", "no PNG"),
-        (png(bytes(26))[:-20], "unpack_from requires"),
-        (png(bytes(26)).replace(b"IDAT", b"IDAX"), "checksum"),
-        (png(bytes(14), depth=8), "bit depth 8"),
-        (png(bytes([4, *range(12), 0, *range(12)])), "row filters other than Up"),
-        (png(bytes(20)), "cannot reshape"),
-    ],
-)
-def test_other_files_are_named(tmp_path: Path, content: bytes, said: str) -> None:
+def test_other_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
-    path.write_bytes(content)
-    with pytest.raises(AssetError, match=said) as caught:
-        read_png16(path)
-    assert str(path) in str(caught.value)
+    write_png16(path, np.random.Generator(np.random.Philox(1)).integers(0, 65536, (20, 30, 3), dtype=np.uint16))
+    cut = path.read_bytes()[:-400]
+    for content, said in (
+        (b"GIF89a", "Not a PNG file"),
+        (pillows("RGB"), "3 channels of uint8"),
+        (pillows("I;16"), "1 channels of uint16"),
+        (cut, "end of file"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(AssetError, match=said) as caught:
+            read_png16(path)
+        assert str(path) in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(AssetError, match="No such file"):
+    with pytest.raises(AssetError, match="Could not open file"):
         read_png16(tmp_path / "none.png")
