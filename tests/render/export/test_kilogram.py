@@ -237,7 +237,7 @@ def test_again_writes_nothing_and_others_are_refused(folder: Path) -> None:
     report = run(store, folder / "out")
     assert (report.exported, report.skipped) == (0, 5)
     assert [line.split(":")[0] for line in report.failed] == ["episode demo/0001"]
-    assert "not a KiloGram episode" in report.failed[0]
+    assert 'allowed: "kilogram"' in report.failed[0]
 
 
 def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> None:
