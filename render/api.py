@@ -31,14 +31,13 @@ from diorama.render.model.device_names import DEVICE_NAMES, DeviceName
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.model.passes import Passes, Renderer
 from diorama.render.model.profiles import episode_settings
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
 from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.language.benchmark import benchmark as find_benchmark
 from diorama.scene_specs.language.notebook import register
-from diorama.scene_specs.language.rendered import FrameAnnotation
+from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE, Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.blocks import generate, sources_of

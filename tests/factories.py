@@ -10,8 +10,16 @@ import numpy as np
 from hypothesis import strategies as st
 from PIL import Image
 
-from diorama.render.model.record import EpisodeRecord, Provenance, RenderKey
-from diorama.scene_specs.language.rendered import RLE, CameraAnnotation, FrameAnnotation, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.rendered import (
+    RLE,
+    CameraAnnotation,
+    EpisodeRecord,
+    FrameAnnotation,
+    ImageRecord,
+    ObjectAnnotation,
+    Provenance,
+    RenderKey,
+)
 from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
 
 SETTINGS = Settings(

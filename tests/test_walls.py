@@ -137,7 +137,7 @@ PLANTED = [
         "imports diorama.render.model.errors",
     ),
     ("render/cli/x.py", "print('done')", "print()"),
-    ("render/store/x.py", "def f():\n    from diorama.render.model.record import RLE", "inside a function"),
+    ("render/store/x.py", "def f():\n    from diorama.scene_specs.language.rendered import RLE", "inside a function"),
     ("scene_specs/x.py", "import random", "imports random"),
     ("scene_specs/x.py", "from numpy.random import default_rng", "imports numpy.random.default_rng"),
     ("render/compiler/x.py", "import numpy as np\nnp.random.seed(1)", "uses np.random.seed"),

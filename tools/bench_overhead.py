@@ -21,9 +21,9 @@ from pathlib import Path
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.store import open_or_create
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.tables import markdown_table

@@ -39,7 +39,7 @@ from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
 from diorama.scene_specs.benchmarks.perspective.items import items
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneView
 from tools.programs import positive
 
@@ -131,7 +131,7 @@ def exported(scene: Scene) -> dict[str, Any]:
     renderer = FakeRenderer()
     annotation, *photos = (annotate(scene, frame, view, renderer.render(scene, frame, view)) for view in frame.views)
     image = SimpleNamespace(name=frame.name, frame=frame.name, annotation=annotation)
-    (item,) = items(cast(RenderedEpisode, SimpleNamespace(scene=scene, images=[image])))
+    (item,) = items(cast(EpisodeRecord, SimpleNamespace(scene=scene, images=[image], episode_id=scene.id)))
     outlines = {one.name: one.outline.model_dump() for one in frame.objects if one.outline is not None}
     facts = {"text": item.parts[-1].text, "outlines": outlines, **annotation.model_dump(mode="json")}
     (person,) = facts["observers"]

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from diorama.render.model.json_diff import MISSING, differences, preview_json
-from diorama.render.model.record import EpisodeRecord
-from diorama.scene_specs.language.rendered import ImageRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame
 
 # Differences listed one by one; a moved camera changes every number.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from diorama.render.geometry.rotation import rounded
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import AssetError
-from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.questions.view import UNKNOWN, Extent, ImageView, view_of

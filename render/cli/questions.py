@@ -19,7 +19,7 @@ from diorama.scene_specs.language.writing import atomic_writer, is_stream
 from diorama.scene_specs.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
-    from diorama.render.model.record import EpisodeRecord
+    from diorama.scene_specs.language.rendered import EpisodeRecord
     from diorama.scene_specs.questions.generate import Questioner
     from diorama.scene_specs.questions.grammar import Grammar
     from diorama.scene_specs.questions.view import ImageView

@@ -18,9 +18,9 @@ from diorama.scene_specs.language.tables import counted, text_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from diorama.render.model.record import EpisodeRecord
     from diorama.render.store.lance.reader import LanceReader
     from diorama.render.store.lance.verify import Verdict
+    from diorama.scene_specs.language.rendered import EpisodeRecord
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")

@@ -31,8 +31,11 @@ from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
 T = TypeVar("T")
-# (shape, color, material, size), names or other values of a spec.
-Look = tuple[object, object, object, object]
+_Shape = str | OutlineSpec
+_Color = str | tuple[int, int, int] | None
+_Material = str | MaterialSpec
+_Size = str | float
+Look = tuple[_Shape, _Color, _Material, _Size]
 
 # How often sampling distinct objects may start over before the frame fails.
 _DISTINCT_TRIES = 100
@@ -87,16 +90,15 @@ def material_of(material: str | MaterialSpec) -> SceneMaterial:
     return SceneMaterial(name=material.name, **changed_parameters(material.name, material.parameters))
 
 
-def _color_of(color: object, shape: str, stage: Stage) -> Vec:
+def _color_of(color: _Color, shape: str, stage: Stage) -> Vec:
     """Linear RGB of a color name or triple; of a model with its own colors, their mean."""
     if color is None:
         return load_model(shape).color
-    linear = stage.linear_of(color) if isinstance(color, str) else linear_of_srgb(color)  # type: ignore[arg-type]
-    return rounded3(linear)
+    return rounded3(stage.linear_of(color) if isinstance(color, str) else linear_of_srgb(color))
 
 
 def _scale_of(
-    spec: ObjectSpec, size: object, drawn: OutlineSpec | None, stand: Stand, setting: _Setting
+    spec: ObjectSpec, size: _Size, drawn: OutlineSpec | None, stand: Stand, setting: _Setting
 ) -> tuple[float, str | None]:
     """Scale and size name. An object without a size fills its place, if it has one."""
     if spec.footprint is not None and drawn is not None:
@@ -106,7 +108,7 @@ def _scale_of(
     if spec.size is None and drawn is not None and drawn.polygon is not None:
         return 1.0, None
     word = size if isinstance(size, str) else None
-    scale = setting.stage.size_names()[word] if word else rounded(float(size))  # type: ignore[arg-type]
+    scale = setting.stage.size_names()[word] if word else rounded(float(size))
     if spec.normalize is False and stand.unit is not None:
         return rounded(scale * stand.unit), None
     return scale, word
@@ -149,11 +151,10 @@ class _Setting:
         return scale if stand.height == 1.0 else rounded(scale * stand.height)
 
 
-def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
+def _shape_of(shape: _Shape) -> tuple[str, OutlineSpec | None]:
     """Name of a shape, and its outline where the name does not define it."""
     if isinstance(shape, OutlineSpec):
         return shape.outline or POLYGON, shape if shape.polygon or shape.height else None
-    assert isinstance(shape, str)
     if (invented := parse_invented(shape)) is not None:
         return invented.complete().name, None
     return canonical(shape) if is_model(shape) else shape, None
@@ -162,7 +163,6 @@ def _shape_of(shape: object) -> tuple[str, OutlineSpec | None]:
 def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting) -> Item:
     spec_shape, color, material, size = look
     stage, place = setting.stage, setting.place
-    assert isinstance(material, str | MaterialSpec)
     shape, outline = _shape_of(spec_shape)
     stand = stand_of(shape, outline)
     drawn = outline_of(shape, outline)
@@ -242,11 +242,11 @@ class Wanted:
     def looks(self) -> list[Look]:
         """List all allowed combinations."""
         spec = self.spec
-        pairs: Sequence[tuple[object, object]] = self.pairs or list(
-            product([spec.shape] if spec.shape else self.shapes, [spec.color] if spec.color else self.colors)
-        )
-        materials: Sequence[object] = [spec.material] if spec.material else self.materials
-        sizes: Sequence[object] = [spec.size] if spec.size is not None else self.sizes
+        shapes: Sequence[_Shape] = [spec.shape] if spec.shape else self.shapes
+        colors: Sequence[_Color] = [spec.color] if spec.color else self.colors
+        pairs: Sequence[tuple[_Shape, _Color]] = self.pairs or list(product(shapes, colors))
+        materials: Sequence[_Material] = [spec.material] if spec.material else self.materials
+        sizes: Sequence[_Size] = [spec.size] if spec.size is not None else self.sizes
         return [(shape, color, material, size) for (shape, color), material, size in product(pairs, materials, sizes)]
 
 
@@ -281,7 +281,7 @@ def _of_model(want: Wanted, look: Look) -> Look:
     A sampled color of the stage's applies only with a specified material.
     """
     shape, color, material, size = look
-    if not isinstance(shape, str) or not is_model(shape):
+    if not is_model(shape):
         return look
     if want.spec.material is None and "material" not in want.given:
         material = ORIGINAL if want.spec.color is None and "color" not in want.given else PAINTED
@@ -305,11 +305,9 @@ def _appearance(want: Wanted, look: Look, stage: Stage) -> Hashable:
     Objects that fill their places have one size.
     """
     shape, color, material, size = look
-    assert isinstance(material, str | MaterialSpec)
+    fills = stage.places is not None and want.spec.size is None and want.spec.location is None
     scale = stage.size_names().get(size, size) if isinstance(size, str) else size
-    if stage.places is not None and want.spec.size is None and want.spec.location is None:
-        scale = None
-    return _shape_of(shape), color, material_of(material).model_dump_json(), scale
+    return _shape_of(shape), color, material_of(material).model_dump_json(), None if fills else scale
 
 
 def _pick_distinct(choices: Sequence[Sequence[tuple[Hashable, Look]]], draws: list[list[float]]) -> list[Look] | None:

@@ -19,7 +19,7 @@ from diorama.render.compiler.constraints import Demand, Distance, Rules, carrier
 from diorama.render.compiler.visibility import frame_planes
 from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.contact import Body, body_at, depth_in, gap
+from diorama.render.geometry.contact import Body, depth_in, gap
 from diorama.render.geometry.forms import area, form_of
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet.repair import convex_hull
@@ -188,7 +188,7 @@ class _Builder:
         for _ in range(_RESTARTS):
             item = self.items[root]
             height = item.location[2] if item.location is not None else item.height
-            bodies = {root: body_at(item, (0.0, 0.0, height))}
+            bodies = {root: _body_at(item, (0.0, 0.0, height))}
             if all(self._add(k, bodies) for k in order[1:]) and self._balanced(bodies):
                 return bodies
         names = ", ".join(self.items[k].name for k in order)
@@ -239,13 +239,13 @@ class _Builder:
         """The body of an object at the origin, kept while its rotation is the same."""
         item, body = self.items[k], self.still.get(k)
         if body is None or body.rotation_deg != item.rotation_deg:
-            body = self.still[k] = body_at(item, (0.0, 0.0, 0.0))
+            body = self.still[k] = _body_at(item, (0.0, 0.0, 0.0))
         return body
 
     def _stand(self, k: int, at: tuple[float, float], floor: float) -> Body:
         stated = self._stated(k)
         z = stated[2] if stated is not None and len(stated) == 3 else floor - self._still(k).low
-        return body_at(self.items[k], rounded3((*at, z)))
+        return _body_at(self.items[k], rounded3((*at, z)))
 
     def _on(self, k: int, bodies: dict[int, Body]) -> Body | None:
         support = bodies[self.parents[k][1]]
@@ -272,7 +272,7 @@ class _Builder:
             return body if contact.beside(body, neighbor) else None
         angle = float(self.generator.random()) * math.tau
         x, y = math.cos(angle), math.sin(angle)
-        own = body_at(item, (0.0, 0.0, body.location[2]))
+        own = _body_at(item, (0.0, 0.0, body.location[2]))
         outline = difference(neighbor.outline.tolist(), own.outline.tolist())
         # Outwards along the ray until the outlines only touch.
         inner, outer = 0.0, 2.0 * float(np.abs(outline).max()) + 1.0
@@ -281,7 +281,7 @@ class _Builder:
             middle = (inner + outer) / 2
             inside = depth_in(outline, (cx + x * middle, cy + y * middle)) > 0
             inner, outer = (middle, outer) if inside else (inner, middle)
-        moved = body_at(item, rounded3((cx + x * outer, cy + y * outer, body.location[2])))
+        moved = _body_at(item, rounded3((cx + x * outer, cy + y * outer, body.location[2])))
         return moved if contact.beside(moved, neighbor) else None
 
     def _leaning(self, k: int, bodies: dict[int, Body]) -> Body | None:
@@ -301,14 +301,14 @@ class _Builder:
         u, v = self.generator.random(2).tolist()
         tilt, yaw = low + u * (high - low), math.degrees(math.atan2(-side.normal[1], -side.normal[0]))
         self.items[k] = item = replace(item, rotation_deg=rounded3((0.0, tilt, yaw % 360)), hull=None)
-        body = body_at(item, (0.0, 0.0, 0.0))
+        body = _body_at(item, (0.0, 0.0, 0.0))
         px, py, _ = body.vertices.T
         reach = side.distance - float((px * side.normal[0] + py * side.normal[1]).min())
         ends = side.outline[:, 0]
         along = float(ends.min()) + (0.25 + 0.5 * v) * float(np.ptp(ends))
         nx, ny = side.normal
         at = (nx * reach - ny * along, ny * reach + nx * along, support.low - body.low)
-        body = body_at(item, rounded3(at))
+        body = _body_at(item, rounded3(at))
         self.items[k] = replace(item, height=body.location[2])
         return body if contact.leans_on(body, support) else None
 
@@ -334,6 +334,10 @@ class _Builder:
 def _collide(body: Body, other: Body, is_parent: bool) -> bool:
     """Whether a body overlaps another one, or touches one that is not its support."""
     return contact.closer(body, other, -contact.TOUCH / 2 if is_parent else _CLEAR)
+
+
+def _body_at(item: Item, location: Vec) -> Body:
+    return Body(item.name, form_of(item.shape, item.outline), item.scale, item.rotation_deg, location)
 
 
 def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Generator, turn: bool) -> Piles:

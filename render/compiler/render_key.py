@@ -18,12 +18,12 @@ from diorama.render.compiler.pointer import MESHES
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.model.blender_series import key_suffix
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import RenderKey
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.look import PLAIN, load_look, look_digest
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins, singular
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
 from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layers, stage_of

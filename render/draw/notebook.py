@@ -12,8 +12,7 @@ from diorama.render.draw.overlay import color_of
 from diorama.render.draw.top_view import top_view
 from diorama.render.draw.typography import printable
 from diorama.render.model.errors import DioramaError
-from diorama.render.model.record import EpisodeRecord
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import Scene
 
 # An image takes 70 KB or more in the notebook's file.

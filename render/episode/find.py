@@ -13,10 +13,10 @@ from diorama.render.episode.request import EpisodeRequest, check_options
 from diorama.render.model.blender_series import PYTHONS, key_suffix, series_of
 from diorama.render.model.errors import DioramaError, UsageError
 from diorama.render.model.profiles import episode_settings
-from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import unknown_id
 from diorama.render.store.selection import StoreEpisodes, exported_record
+from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode, read_checked

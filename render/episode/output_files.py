@@ -18,8 +18,7 @@ from diorama.render.draw.comparison_strip import comparison_strip, difference_pi
 from diorama.render.draw.overlay import overlay
 from diorama.render.model.errors import UsageError
 from diorama.render.model.passes import Passes
-from diorama.render.model.record import EpisodeRecord
-from diorama.scene_specs.language.rendered import ImageRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.writing import atomic_path, report_write_errors

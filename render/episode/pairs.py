@@ -27,9 +27,9 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.rotation import euler_matrix
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader, OnProgress
 from diorama.render.store.selection import iter_valid_records
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import SceneContrast, SceneFrame, pair_of_id
 
 # Share of the pixels of twins that count as unchanged.

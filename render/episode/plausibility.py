@@ -23,7 +23,7 @@ from diorama.render.geometry.ground import on_sheet
 from diorama.render.geometry.raster import Layer, compose
 from diorama.render.model.errors import ImplausibleError
 from diorama.render.model.passes import Passes
-from diorama.render.model.record import EpisodeRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.language.stage import Stage, StageGround, load_stage
 

@@ -18,9 +18,9 @@ from diorama.render.episode.output_files import BlendSaver, Files, check_writabl
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.episode.time_limit import KERNEL_SECONDS, run_within, timeout_of
 from diorama.render.model.errors import ConflictError
-from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.renderers import make_renderer
 from diorama.render.store import open_store
+from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.tables import counted
 

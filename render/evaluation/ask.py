@@ -11,11 +11,11 @@ from typing import Any
 from diorama.render.chat import Message, Models, Picture
 from diorama.render.items.scores import iter_items, no_items
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection
 from diorama.scene_specs.language.chat import in_parallel
 from diorama.scene_specs.language.items import Item
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import GrowingFile, open_growing
 
 # Items in memory at once, with their images; more if more are asked at a time.

@@ -11,8 +11,8 @@ from typing import Any
 
 from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported, write_records
 from diorama.render.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # Relative path of a file -> content.
 Files = Mapping[str, bytes]

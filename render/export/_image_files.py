@@ -15,8 +15,8 @@ from typing import IO, Any
 from diorama.render.export.protocol import ID, Export, write_records
 from diorama.render.io.atomic_output import below, compact_json, put_file
 from diorama.render.model.errors import StoreError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # The patterns of diorama.scene_specs.language.spec, as those of ids.
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")

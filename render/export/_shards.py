@@ -21,8 +21,8 @@ from diorama.render.io.atomic_output import below
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.items.scores import items_maker
 from diorama.render.model.errors import ConflictError, StoreError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids, iter_valid_records
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import atomic_path
 
 _log = logging.getLogger(__name__)

@@ -13,12 +13,12 @@ from typing import Any, Protocol, TypeVar
 from diorama.render.io.atomic_output import FileConflictError, output_lock, remove_leftovers
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import ConflictError, DioramaError, StoreError, UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.selection import Selection, iter_valid_records, listed
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # As in diorama.scene_specs.language.spec. A store may have another origin, and ids become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")

@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
-from typing import Protocol
 
 import numpy as np
 
 from diorama.render.geometry.forms import FLAT, Cavity, Floats, Form, Prism, form_of, hull
 from diorama.render.geometry.rotation import Vec, transform
 from diorama.scene_specs.language.scene import SceneObject
-from diorama.scene_specs.language.spec import OutlineSpec
 from diorama.scene_specs.language.vocabulary import BETWEEN, FAR, NEAR
 
 # Blender units by which surfaces that touch may miss each other.
@@ -135,29 +133,9 @@ class Side:
     outline: Floats
 
 
-class Placed(Protocol):
-    """What has a shape, a size and a rotation: an object of a Scene, or one that has no location yet."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def shape(self) -> str: ...
-    @property
-    def outline(self) -> OutlineSpec | None: ...
-    @property
-    def scale(self) -> float: ...
-    @property
-    def rotation_deg(self) -> Vec: ...
-
-
-def body_at(item: Placed, location: Vec) -> Body:
-    """Return the body of an object at a location. Raises AssetError for a mesh that can't be read."""
-    return Body(item.name, form_of(item.shape, item.outline), item.scale, item.rotation_deg, location)
-
-
 def body_of(item: SceneObject) -> Body:
     """Return the body of an object of a Scene. Raises AssetError for a mesh that can't be read."""
-    return body_at(item, item.location)
+    return Body(item.name, form_of(item.shape, item.outline), item.scale, item.rotation_deg, item.location)
 
 
 def depth_in(outline: Floats, points: Floats | Sequence[float]) -> float:

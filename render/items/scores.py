@@ -23,11 +23,11 @@ from zlib import crc32
 
 from diorama.render.annotations.image_views import store_views
 from diorama.render.model.errors import StoreError, UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection, chosen_ids, iter_valid_records, listed
 from diorama.scene_specs.language.items import Item, item_id, items_of
 from diorama.scene_specs.language.look import PLAIN, source_of_id
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import look_of
 from diorama.scene_specs.language.tables import counted, markdown_table
 from diorama.scene_specs.questions.generate import Questioner

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from diorama.render.items.scores import LEAST, fold_of, interval
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.items import Item
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import markdown_table
 
 # Chance that a set without shortcuts is said to have one.

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.rendered import RenderKey
 
 # Series -> the only Python that its bpy runs on.
 PYTHONS = {"4.5": "3.11", "5.2": "3.13"}

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from itertools import chain
 
 from diorama.render.annotations.compare import compare_records
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Done, Failure, Task
 from diorama.render.store.rows import decode, record_of
-from diorama.scene_specs.language.rendered import ImageRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 
 # Between devices whose arithmetic differs: levels, dB, and pixels of an object.
 MOST_MEAN_ERROR, LEAST_PSNR, MOST_PIXELS, MOST_SHARE = 1.0, 30.0, 5, 0.02

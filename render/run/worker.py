@@ -26,7 +26,6 @@ from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.geometry.shapenet import choose_library
 from diorama.render.model.errors import DeviceError, DioramaError, first_line
 from diorama.render.model.passes import Renderer
-from diorama.render.model.record import RenderKey
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
@@ -35,6 +34,7 @@ from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
 from diorama.scene_specs.language.registry import plugin_error
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.scene import Settings
 
 log = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Literal
 
 from diorama.render.model.errors import ConflictError, MissingError, StoreError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
 from diorama.render.store.resume import check_series, put_first
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]

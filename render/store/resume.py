@@ -10,8 +10,8 @@ from typing import Literal
 from diorama.render.model.blender_series import PYTHONS, series_of
 from diorama.render.model.errors import ConflictError
 from diorama.render.model.json_diff import differences, preview_json
-from diorama.render.model.record import RenderKey
 from diorama.render.store.episode_store import KEY, EpisodeReader, EpisodeStore, PutResult, short_columns
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 

@@ -12,10 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from diorama.render.model.errors import StoreError
-from diorama.render.model.record import EpisodeRecord, Provenance, RenderKey
 from diorama.render.store.columns import COMPLETE_VERSION, OBJECT_TYPE, SCHEMA_VERSION, TEXT_COLUMNS, episode_schema
 from diorama.render.store.episode_store import DamagedError
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation, Provenance, RenderKey
 from diorama.scene_specs.language.scene import Scene
 
 # Fields of a stored object that ObjectAnnotation has under the same name.

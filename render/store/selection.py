@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from diorama.render.model.errors import StoreError, UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store import open_store
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.episode_store import KEY, EpisodeReader, read_each
 from diorama.render.store.rows import record_of
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import pair_of_id
 from diorama.scene_specs.language.tables import counted
 

@@ -39,7 +39,7 @@ from diorama.scene_specs.language.errors import Diagnostic
 from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 
 if TYPE_CHECKING:
-    from diorama.scene_specs.language.rendered import RenderedEpisode
+    from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
 def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:
@@ -154,7 +154,7 @@ class Episodes(Protocol):
     def ids(self) -> Collection[str]:
         """Return all ids, sorted."""
 
-    def read(self, ids: Sequence[str]) -> Iterator[RenderedEpisode]:
+    def read(self, ids: Sequence[str]) -> Iterator[EpisodeRecord]:
         """Yield the episodes with these ids, in their order.
 
         Raises:
@@ -231,7 +231,7 @@ class Verifier(Protocol):
     def verify_spec(self, data: dict[str, Any]) -> str:
         """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
 
-    def verify_record(self, episode: RenderedEpisode) -> str:
+    def verify_record(self, episode: EpisodeRecord) -> str:
         """Return why the stored truth of a rendered episode is wrong; "" if it is right."""
 
 
@@ -266,7 +266,7 @@ class Benchmark:
         return cast(Verifier | None, self._with("verify_spec", "verify"))
 
     @property
-    def items(self) -> Callable[[RenderedEpisode], Iterable[Any]] | None:
+    def items(self) -> Callable[[EpisodeRecord], Iterable[Any]] | None:
         """The function that makes its evaluation items (diorama.scene_specs.language.items.Item), if it has one."""
         return getattr(self._with("items", "items"), "items", None)
 

@@ -1,6 +1,6 @@
 """Evaluation items: questions about rendered episodes for models that read text and images.
 
-A benchmark makes them in its file `items`: `items(episode)` yields the items of a RenderedEpisode. The wording comes
+A benchmark makes them in its file `items`: `items(episode)` yields the items of an EpisodeRecord. The wording comes
 from `prompts.json` of the benchmark's folder: {"version": 1, "<name>": "<text with {fields}>", ...}. A new wording
 needs a new version, because results with different prompts can't be compared.
 """
@@ -18,7 +18,7 @@ from diorama.scene_specs.language.answer_rule import LETTERS, answer_of
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
 from diorama.scene_specs.language.look import source_of_id
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import look_of
 
 
@@ -96,9 +96,7 @@ def item_id(episode_id: str, item: Item) -> str:
     return f"{episode_id}#{item.number}"
 
 
-def items_of(
-    episode: RenderedEpisode, make: Callable[[RenderedEpisode], Iterable[Item]] | None = None
-) -> Iterator[Item]:
+def items_of(episode: EpisodeRecord, make: Callable[[EpisodeRecord], Iterable[Item]] | None = None) -> Iterator[Item]:
     """Yield the items of an episode; none if it has no benchmark, or one without items.
 
     Args:
@@ -133,12 +131,12 @@ def items_of(
         raise spec_error(incomplete(name, error), episode=episode.episode_id, path="task") from error
 
 
-def _together(episode: RenderedEpisode, own: str) -> str:
+def _together(episode: EpisodeRecord, own: str) -> str:
     if episode.scene.contrast is not None:
         return episode.scene.contrast.source
     return source_of_id(own, look_of(episode.scene)) or own
 
 
-def _groups_of(episode: RenderedEpisode) -> dict[str, str]:
+def _groups_of(episode: EpisodeRecord) -> dict[str, str]:
     found = {"split": episode.scene.split, "look": look_of(episode.scene)}
     return {name: value for name, value in found.items() if value}

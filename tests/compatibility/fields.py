@@ -11,8 +11,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from diorama.render.model.record import RenderKey
-from diorama.scene_specs.language.rendered import FrameAnnotation
+from diorama.scene_specs.language.rendered import FrameAnnotation, RenderKey
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
 

@@ -13,9 +13,9 @@ import diorama
 from diorama.render.episode.make_record import make_record
 from diorama.render.export import format_of
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.contracts.members import EPISODES, members
 from tests.factories import make_job

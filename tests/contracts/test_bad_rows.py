@@ -13,10 +13,10 @@ import pytest
 
 from diorama.render.gallery.build_gallery import GalleryOptions, build
 from diorama.render.model.errors import StoreError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import text_digest
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from tests.contracts.formats import FORMATS, all_records, store_of
 from tests.render.export.helpers import exported, run
 

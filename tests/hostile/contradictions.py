@@ -25,7 +25,7 @@ from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.language.benchmark import benchmark
@@ -230,7 +230,7 @@ def read_kilogram(item: Path) -> str:
 def write_iwisdm(item: Path, number: int) -> None:
     level = ("low", "medium", "high")[number % 3]
     (spec,) = diorama.generate("iwisdm", benchmark=level, count=1, seed=number)
-    task, truth = spec["task"], truth_of(spec)
+    task, truth = spec["task"], Truth.of_spec(spec)
     names = {"location": "location", "category": "category", "identity": "object", "view_angle": "view_angle"}
     objects = []
     for one in task["objects"]:

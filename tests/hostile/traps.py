@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store import open_or_create
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,7 +20,7 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from diorama.render.export.formats.kilogram import GameLists
+from diorama.render.export.formats.kilogram import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram import Accuracy, Options
 from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
@@ -30,6 +30,7 @@ from diorama.scene_specs.benchmarks.kilogram.examples import AUG, subsets, whole
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, games
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
+from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
@@ -62,23 +63,25 @@ def subset_rows(checkout: Path) -> Iterator[Row]:
             yield compare(checkout, Path(folder))
 
 
-def read_back(episodes: Iterable[EpisodeSpec], condition: str) -> tuple[GameLists, list[str], list[Diagnostic]]:
+def read_back(episodes: Iterable[EpisodeSpec]) -> tuple[GameLists, list[str], list[Diagnostic]]:
     """Verify imported games and list them for an export: the lists, contradictions, and what the import refused."""
     lists, problems = GameLists(), list[str]()
     try:
         for episode in episodes:
             data = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
             problems += [reason for reason in [verify_spec(data)] if reason]
-            add_game(lists, data, condition)
+            add_game(lists, data)
     except SpecError as error:
         return lists, problems, [*error.diagnostics]
     return lists, problems, []
 
 
-def add_game(lists: GameLists, spec: Mapping[str, Any], condition: str) -> None:
+def add_game(lists: GameLists, spec: Mapping[str, Any]) -> None:
     """Add a game to the lists of an export, as if it were rendered."""
-    truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in spec["frames"]}
-    lists.add(spec["split"], condition, spec["task"], {name: (truth["image"], truth) for name, truth in truths.items()})
+    figures = Figure.of_frames(frame["truth"] for frame in spec["frames"])
+    named = zip(spec["frames"], figures, strict=True)
+    shown = {frame["name"]: Shown(figure.image, frame["utterance"], figure) for frame, figure in named}
+    lists.add(spec["split"], Truth.of_spec(spec), shown)
 
 
 def differing(published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]]) -> int:
@@ -128,7 +131,7 @@ def _imported(checkout: Path, folder: Path) -> Row:
 def _written_back(file: Path, drawings: Path, texts: Path) -> Row:
     """Return the comparison of a file of games with what is written from its import."""
     published = json.loads(file.read_text())
-    lists, problems, refused = read_back(import_published(file, svg=drawings, annotations=texts), AUG)
+    lists, problems, refused = read_back(import_published(file, svg=drawings, annotations=texts))
     equal = [found.path for found in refused if "two images of the game are equal" in found.problem]
     problems += [found.problem for found in refused if found.path not in equal]
     for start in reversed([int(path.partition("[")[2][:-1]) for path in equal]):
@@ -151,7 +154,7 @@ def _analyzed(checkout: Path, folder: Path) -> Row:
     scores: dict[str, list[Any]] = defaultdict(list)
     for game in games(annotations, options, {}, augmented=True):
         spec = game_spec(dataset, game, AUG, options)
-        add_game(lists, spec, AUG)
+        add_game(lists, spec)
         # Similarity of text i and image j, the target first.
         similarity = [[rng.random() for _ in range(SIZE)] for _ in range(SIZE)]
         similarity[0][0] += 0.2 * len(game.examples[0].shown)

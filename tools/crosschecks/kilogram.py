@@ -108,7 +108,7 @@ def _games(checkout: Path) -> Iterator[Row]:
         if not path.exists():
             continue
         published = _json(path)
-        lists, wrong, refused = read_back(_imported(checkout, path), path.stem)
+        lists, wrong, refused = read_back(_imported(checkout, path))
         wrong += [found.problem for found in refused]
         made = lists.columns[f"training/texts/validation/controlled/{path.name}"]
         differ = differing(published, made)

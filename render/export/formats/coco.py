@@ -6,8 +6,8 @@
 Boxes are [x, y, width, height], masks compressed run lengths, `area` the number of visible pixels. In addition to
 COCO's fields an annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name,
 color, material, size, location, rotation_deg; an image has episode_id, name, frame, view, utterance and camera
-(diorama.render.model.record.CameraAnnotation). An object without visible pixels has no annotation. Episodes without a
-split are in `instances_unsplit.json`.
+(diorama.scene_specs.language.rendered.CameraAnnotation). An object without visible pixels has no annotation. Episodes
+without a split are in `instances_unsplit.json`.
 
 Amodal masks, if the spec requested the pass `amodal`, are in `amodal_segm`, beside the visible mask in `segmentation`,
 where all readers of COCO expect it. COCOA's files have them the other way around: `segmentation` is the amodal mask and
@@ -21,9 +21,8 @@ from functools import cached_property
 from typing import Any
 
 from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.model_names import kind_of
-from diorama.scene_specs.language.rendered import ObjectAnnotation
+from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
 
 FORMAT_VERSION = 1
 _LISTS = ("images", "annotations", "categories")

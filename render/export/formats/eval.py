@@ -23,8 +23,8 @@ from typing import IO, Any
 from diorama.render.export._image_files import ImageExport, Images, StreamedJson, image_path
 from diorama.render.io.atomic_output import compact_json
 from diorama.render.items.scores import items_maker, no_items
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.language.items import Item, item_id
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
 
 QUESTIONS = True

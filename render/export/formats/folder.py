@@ -1,10 +1,10 @@
 """`--format folder`: one folder per episode, for people and scripts.
 
     <out>/<episode id>/<image name>.png    the image
-                       <image name>.json   its annotation (diorama.render.model.record.FrameAnnotation), name, frame,
-                       view, size <image name>.npz    optional passes, if the spec requested them: depth, normal,
-                       coverage episode.json        spec and job, Scene, task, provenance, digest, and the names of the
-                       files
+                       <image name>.json   name, frame, view, size, and its annotation
+                                           (diorama.scene_specs.language.rendered.FrameAnnotation)
+                       <image name>.npz    optional passes, if the spec requested them: depth, normal, coverage
+                       episode.json        spec and job, Scene, task, provenance, digest, and the names of the files
           metadata-<split>.parquet             with --about, for datasets.load_dataset("<out>"): a row per image with
                                                file_name, episode_id, task (JSON) and its annotation
                                                (diorama.render.export.hub.IMAGE_TYPE)
@@ -31,8 +31,7 @@ from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, 
 from diorama.render.export.protocol import ID, IDENTITY_COLUMNS
 from diorama.render.io.atomic_output import indented_json
 from diorama.render.io.written_files import WrittenFiles
-from diorama.render.model.record import EpisodeRecord
-from diorama.scene_specs.language.rendered import ImageRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 
 FORMAT_VERSION = 1
 _EPISODE = "episode.json"

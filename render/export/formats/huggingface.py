@@ -37,11 +37,11 @@ from diorama.render.export.croissant import (
 from diorama.render.export.hub import QUESTIONS_TYPE, cell, data_files, hub_split, size_category
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.written_files import WrittenShard
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.columns import COMPLETE_VERSION, episode_schema, feature_of
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import markdown_table
 
 SHARDED = True

@@ -24,11 +24,11 @@ from typing import Any
 
 from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.truth import Node, Question, Truth, truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Node, Question, Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")
@@ -64,7 +64,7 @@ def _folder(episode_id: str) -> Path:
 def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, bytes]:
     """Path -> content of a trial's folder. Raises SpecError if the record is not a trial or shows another one."""
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
-    truth = truth_of_record(record)
+    truth = CompleteTruth.of_record(record)
     files["frames/task_info.json"] = json.dumps(_info_file(record, truth)).encode()
     annotations = _annotations(record, truth)
     files["annotations.json"] = indented_json({**annotations, "diorama": dict(identity)})
@@ -73,7 +73,7 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
 
 def task_files(record: EpisodeRecord) -> dict[str, bytes]:
     """Path below `out` -> content of the task files. Raises SpecError if the record is not a trial."""
-    truth, (parent, number) = truth_of_record(record), _location(record.episode_id)
+    truth, (parent, number) = CompleteTruth.of_record(record), _location(record.episode_id)
     several = len(truth.questions) > 1
     return {
         str(parent / "tasks" / (f"{number}_{k}.json" if several else f"{number}.json")): json.dumps(

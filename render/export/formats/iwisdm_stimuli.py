@@ -19,9 +19,9 @@ from typing import Any
 from PIL import Image
 
 from diorama.render.export._image_files import ImageExport, Images, split_of
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
-from diorama.scene_specs.benchmarks.iwisdm.truth import Truth, truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 
@@ -36,7 +36,7 @@ class _StimuliExport(ImageExport):
         self._lists: dict[str, tuple[object, object]] = {}
 
     def write(self, record: EpisodeRecord) -> Images:
-        truth, split = truth_of_record(record), split_of(record.scene.split)
+        truth, split = CompleteTruth.of_record(record), split_of(record.scene.split)
         lists = (truth.categories, truth.models)
         if self._lists.get(split, lists) != lists:
             raise ValueError("numbers its models otherwise than earlier episodes; export it alone (--where, --out)")

@@ -35,28 +35,38 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
 from diorama.render.io.atomic_output import put_file
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
+from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.stage import load_stage
 
-_IMAGE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
 # Published names, by ours: of splits, of folders of images by condition, of files of sentences for training.
 _SPLITS: Mapping[str, str] = MappingProxyType({"dev": "development", "train": "training", "val": "training"})
 _COLORED: Mapping[bool, str] = MappingProxyType({False: "black", True: "color"})
 _TRAINING: Mapping[str, str] = MappingProxyType({"whole": "whole", "part": "part", AUG: "augmented_part"})
-# An image in the lists: its name, and the frame's truth.
-Shown = tuple[str, Mapping[str, Any]]
+
+
+class Shown(NamedTuple):
+    """An image in the lists.
+
+    Attributes:
+        name: below the folder of images, without the suffix.
+        text: of its frame.
+    """
+
+    name: str
+    text: str
+    truth: Figure
 
 
 class GameLists:
@@ -67,33 +77,33 @@ class GameLists:
         self.stimuli: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.by_target: dict[str, dict[str, Any]] = defaultdict(dict)
 
-    def add(self, split: str, condition: str, task: Mapping[str, Any], shown: Mapping[str, Shown]) -> None:
+    def add(self, split: str, task: Truth, shown: Mapping[str, Shown]) -> None:
         """Add a reference game, the target first."""
-        answer = task["answer"]
-        if answer not in shown or len(shown) != len(task["options"]):
-            count, size = len(shown), len(task["options"])
+        answer = task.answer
+        if answer not in shown or len(shown) != len(task.options):
+            count, size = len(shown), len(task.options)
             raise ValueError(
                 f"found {count} images and answer {answer!r}; expected {size} images, one of them the answer"
             )
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
         # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
-        targets = [str(ordered[0][1]["image"])] * len(ordered)
-        images = [name for name, _ in ordered]
-        hashed = [str(truth["hash_text"]) for _, truth in ordered]
-        path = games_path(split, condition, task)
+        targets = [ordered[0].truth.image] * len(ordered)
+        images = [one.name for one in ordered]
+        hashed = [one.truth.hash_text for one in ordered]
+        path = games_path(split, task)
         self.extend(f"{path}.json", targets=targets, images=images, texts=hashed)
-        if condition == AUG or CONDITIONS[condition][0]:
-            texts = [str(truth["text"]) for _, truth in ordered]
+        if task.name == AUG or CONDITIONS[task.name][0]:
+            texts = [one.text for one in ordered]
             self.extend(f"{path}_caption.json", targets=targets, images=images, texts=texts)
-        if condition == AUG:
+        if task.name == AUG:
             # As the published gen_eval_sets.py writes it.
             target, *others = ([name, text] for name, text in zip(images, hashed, strict=True))
             counts = self.by_target[f"{path.rpartition('/')[0]}/file_sep_by_part_counts.json"].setdefault(
                 targets[0], {}
             )
-            (games,) = counts.setdefault(str(task["shown_parts"]), [{"target": target, "distractors": []}])
+            (games,) = counts.setdefault(str(task.shown_parts), [{"target": target, "distractors": []}])
             games["distractors"].append(others)
-        if task.get("number") == 0 and condition != AUG:
+        elif task.number == 0:
             item = {"targets": targets[0], "images": images, "texts": hashed[0]}
             self.stimuli[f"{path}_stimuli.json"].append(item)
 
@@ -113,31 +123,29 @@ class _KilogramExport(ImageExport):
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
     def write(self, record: EpisodeRecord) -> Images:
-        task = record.scene.task or {}
-        condition = task.get("name")
-        if task.get("benchmark") != "kilogram" or not isinstance(condition, str) or condition not in (*CONDITIONS, AUG):
-            raise ValueError("not a KiloGram episode: expected task.benchmark kilogram and one of its conditions")
-        truths = {frame.name: {**(frame.truth or {}), "text": frame.utterance or ""} for frame in record.scene.frames}
+        task, frames = Truth.of_record(record), {frame.name: frame for frame in record.scene.frames}
+        figures = Figure.of_frames((frame.truth for frame in frames.values()), record.episode_id)
+        truths = dict(zip(frames, figures, strict=True))
         split = split_of(record.scene.split)
         flat = load_stage(record.scene.stage).sampling == "content"
-        training = flat and split == "train" and "answer" not in task
-        folder = _images(split, condition, "answer" in task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
+        training = flat and split == "train" and not task.answer
+        folder = _images(split, task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
         shown: dict[str, Shown] = {}
         images = []
         for image in record.images:
             truth = truths[image.frame]
-            name = _name(image.name, truth)
+            name = truth.image
             if not flat:
                 name = image_path(record.episode_id.removeprefix("kilogram/"), image.name).removesuffix(".png")
             elif training:
-                number = self._add_sentence(condition, truth)
-                name = name if name == truth["tangram"] else f"{truth['tangram']}_{number}"
+                number = self._add_sentence(task.name, truth.tangram, frames[image.frame].utterance or "")
+                name = name if name == truth.tangram else f"{truth.tangram}_{number}"
             images.append((f"{folder}/{name}.png", image.png))
-            shown[image.frame] = (name, truth)
-        if "answer" in task:
-            self._lists.add(split, condition, task, shown)
+            shown[image.frame] = Shown(name, frames[image.frame].utterance or "", truth)
+        if task.answer:
+            self._lists.add(split, task, shown)
         elif not training:
-            self._add_images(split, condition, shown)
+            self._add_images(split, task.name, shown)
         return images
 
     def put_images(self, images: Images) -> bool:
@@ -149,9 +157,8 @@ class _KilogramExport(ImageExport):
         """All lists and tables."""
         return chain(self._lists.columns, self._lists.stimuli, self._lists.by_target, self._rows)
 
-    def _add_sentence(self, condition: str, truth: Mapping[str, Any]) -> int:
+    def _add_sentence(self, condition: str, tangram: str, text: str) -> int:
         """Add a sentence to those for training, which conditions share, and return its number."""
-        tangram, text = str(truth["tangram"]), str(truth["text"])
         number = self.counts[f"{condition}/{tangram}"]
         self.counts[f"{condition}/{tangram}"] += 1
         texts = self._lists.columns[f"training/texts/train_{_TRAINING[condition.partition('+')[0]]}.json"][tangram]
@@ -164,12 +171,12 @@ class _KilogramExport(ImageExport):
     def _add_images(self, split: str, condition: str, shown: Mapping[str, Shown]) -> None:
         """Add single images of an annotation."""
         texts = f"{_SPLITS.get(split, split)}/texts"
-        for name, truth in shown.values():
-            tangram, text = str(truth["tangram"]), str(truth["hash_text"])
+        for name, _, truth in shown.values():
+            tangram, text = truth.tangram, truth.hash_text
             self._lists.extend(f"{texts}/{condition}_pictures.json", tangrams=[tangram], images=[name], texts=[text])
             if condition == AUG:
-                parts = [part["name"] for part in truth["parts"]]
-                row = [text, "#".join([truth["whole"], *parts]), text.count("#"), len(parts), tangram, name]
+                parts = [part.name for part in truth.parts]
+                row = [text, "#".join([truth.whole, *parts]), text.count("#"), len(parts), tangram, name]
                 self._rows[f"{texts}/augmented/new_{split}_df.csv"].append(row)
 
     def finish(self) -> None:
@@ -182,32 +189,25 @@ class _KilogramExport(ImageExport):
         self.written.put(files)
 
 
-def _images(split: str, condition: str, game: bool) -> str:
+def _images(split: str, task: Truth) -> str:
     """Return the published folder of a condition's images.
 
     Games of train, which are not published, have other folders than its pictures, which number descriptions anew.
     """
-    kind = "augmented" if condition == AUG else _COLORED[CONDITIONS[condition][1]]
-    named = split == "val" or (split == "train" and not game)
-    trained = f"{split}-{kind}" if named and condition != AUG else kind
+    kind = "augmented" if task.name == AUG else _COLORED[CONDITIONS[task.name][1]]
+    named = split == "val" or (split == "train" and not task.answer)
+    trained = f"{split}-{kind}" if named and task.name != AUG else kind
     return f"{_SPLITS.get(split, split)}/images/{trained}"
 
 
-def games_path(split: str, condition: str, task: Mapping[str, Any]) -> str:
-    """Return the published path of a condition's games, without the suffix."""
+def games_path(split: str, task: Truth) -> str:
+    """Return the published path of games like this, without the suffix."""
     texts = f"{_SPLITS.get(split, split)}/texts"
-    size = f"-{len(task['options'])}" * (len(task["options"]) != SIZE)
-    if condition == AUG:
+    size = f"-{len(task.options)}" * (len(task.options) != SIZE)
+    if task.name == AUG:
         return f"{texts}/augmented{size}/aug_{split}"
-    folder = "random" if task.get("unconstrained") else "controlled"
-    return f"{texts}/{'validation/' * (split == 'val')}{folder}{size}/{condition}"
-
-
-def _name(image: str, truth: Mapping[str, Any]) -> str:
-    name = truth.get("image")
-    if not isinstance(name, str) or not _IMAGE.fullmatch(name):
-        raise ValueError(f"image {image}: its truth names the image {name!r}, which can't be a file name")
-    return name
+    folder = "random" if task.unconstrained else "controlled"
+    return f"{texts}/{'validation/' * (split == 'val')}{folder}{size}/{task.name}"
 
 
 export = _KilogramExport.export

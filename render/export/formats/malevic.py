@@ -26,7 +26,6 @@ from typing import IO, Any
 
 from diorama.render.export._image_files import ImageExport, Images, StreamedJson, split_of
 from diorama.render.io.atomic_output import below, compact_json
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.malevic.published import (
     annotation,
     encoded,
@@ -37,6 +36,7 @@ from diorama.scene_specs.benchmarks.malevic.published import (
 )
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # Scenes in a file of annotations.
 _STEPS = 1000

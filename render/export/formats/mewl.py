@@ -19,11 +19,10 @@ from typing import Any
 
 from diorama.render.export._episode_folders import FolderExport
 from diorama.render.io.atomic_output import indented_json
-from diorama.render.model.record import EpisodeRecord
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import SceneFrame
 
 FORMAT_VERSION = 1

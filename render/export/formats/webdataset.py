@@ -27,8 +27,8 @@ from diorama.render.export._shards import Shard, ShardExport
 from diorama.render.export.croissant import Node, field, file_object, file_set, record_set, source
 from diorama.render.export.hub import IMAGE_TYPE, QUESTIONS_TYPE, data_files, features, head, typed_truth
 from diorama.render.io.written_files import WrittenShard
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 SHARDED = True
 QUESTIONS = True

@@ -9,9 +9,9 @@ from typing import Any
 
 from diorama.render.annotations.compare import compare_records, scene_changes
 from diorama.render.model.errors import StoreError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
 from diorama.render.store.resume import difference
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 _CHUNK = 16
 _DIGESTS = ("job_hash", "sha256", "text_sha256")

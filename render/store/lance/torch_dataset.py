@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.model.errors import StoreError, UsageError
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 try:
     import torch

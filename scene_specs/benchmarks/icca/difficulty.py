@@ -196,7 +196,7 @@ def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     how many images a single value identifies. Raises SpecError for a context without its measured truth.
     """
     groups: dict[tuple[str, str, str], list[Truth]] = {}
-    for truth in map(Truth.of, contexts):
+    for truth in map(Truth.of_spec, contexts):
         groups.setdefault((truth.source, truth.vary, truth.name), []).append(truth)
     rows = []
     for (source, vary, level), truths in groups.items():

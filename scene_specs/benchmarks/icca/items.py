@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.items import Item, Part, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.rng import generator, shuffled
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield an item per image: its description by the incremental algorithm, and the four images in random order.
 
     Each letter is the answer once per context.

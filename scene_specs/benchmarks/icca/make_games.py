@@ -16,7 +16,7 @@ from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import pictures_of_record, verify_record
 from diorama.scene_specs.language.benchmark import Episodes, Series
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, UsageError
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.writing import create_empty_folder
 
@@ -48,7 +48,7 @@ def make_games(options: Games, episodes: Episodes) -> Series:
     return Series(games(), total, "games", f"{counted(total, 'game')} in {options.out}")
 
 
-def _problems(episode: RenderedEpisode, store: str) -> list[Diagnostic]:
+def _problems(episode: EpisodeRecord, store: str) -> list[Diagnostic]:
     """Why a context can't be used, with its store."""
     try:
         reason = verify_record(episode)
@@ -57,7 +57,7 @@ def _problems(episode: RenderedEpisode, store: str) -> list[Diagnostic]:
     return [Diagnostic(store, 0, episode.episode_id, "task", reason)] if reason else []
 
 
-def _write_game(episode: RenderedEpisode, index: int, number: int, options: Games) -> Path:
+def _write_game(episode: EpisodeRecord, index: int, number: int, options: Games) -> Path:
     context = Truth.of_record(episode)
     pictures = pictures_of_record(episode, context)
     stem = re.sub(r"[^A-Za-z0-9]+", "-", episode.episode_id)

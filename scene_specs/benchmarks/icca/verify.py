@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.icca.layout import (
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
 from diorama.scene_specs.benchmarks.icca.truth import Expression, Truth
 from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.
@@ -29,11 +29,11 @@ _MAX_ATOMS = 41
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     return find_contradiction(truth, pictures_of_spec(data, truth), places)
 
 
-def verify_record(episode: RenderedEpisode) -> str:
+def verify_record(episode: EpisodeRecord) -> str:
     """The same as `verify_spec`, from the rendered images. Raises SpecError."""
     truth = Truth.of_record(episode)
     # Of solids, where they stand: their heights differ.
@@ -70,7 +70,7 @@ def pictures_of_spec(spec: Mapping[str, Any], truth: Truth) -> list[SceneGraph]:
     return found
 
 
-def pictures_of_record(episode: RenderedEpisode, truth: Truth) -> list[SceneGraph]:
+def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]:
     """The scene graphs of a rendered context's images, from their annotations.
 
     Attributes are those of the rendered objects. Relations are measured, and left out unless the context varies

@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.iwisdm.autotask import Structure, get_proper
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
-from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import UsageError, located
@@ -47,7 +47,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for spec in specs:
         try:
             with located(episode=f"{spec.get('id')}"):
-                truth = truth_of(spec)
+                truth = Truth.of_spec(spec)
                 reading, name = read(truth.instruction, frames_of(spec)), truth.name
         except UnreadableError as error:
             raise UsageError(f"episode {spec.get('id')}: {error}") from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, is_picture
-from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of
+from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.contrast import Edit
 from diorama.scene_specs.language.rng import shuffled
@@ -24,7 +24,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
     pictures, one that the trial shows from there, as others may lack this picture. Raises SpecError for a task without
     the truth about its objects.
     """
-    truth, rows = truth_of(data, complete=True), frames_of(data)
+    truth, rows = CompleteTruth.of_spec(data), frames_of(data)
     known = {(one.frame, one.location) for one in truth.objects}
     views = {(seen["identity"], seen["view_angle"]) for row in rows for seen in row}
     found: list[tuple[int, int, str, str]] = []

@@ -43,7 +43,7 @@ def contradictions(truth: Truth, frames: Frames) -> Iterator[str]:
     plain = " with " not in text and " at location" not in text
     for at, item in enumerate(objects):
         where = f"objects[{at}]"
-        row = frames[item.frame]
+        row = frames[item.frame] if item.frame < len(frames) else ()
         category, identity = truth.categories[item.category], truth.models[item.object]
         look = {"category": category, "identity": identity, "view_angle": item.view_angle}
         stated = {"location": item.location, **look}

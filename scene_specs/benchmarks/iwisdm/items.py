@@ -7,20 +7,20 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of, truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield an item per answer that is due; frames without one ("null") follow from the instruction alone.
 
     The options are the same for all questions of a trial; sides and models are among them if one is an answer. A
     guesser without images knows what `render-specs iwisdm balance` assumes: how the instruction joins its questions,
     and the kind of the answer.
     """
-    truth, say = truth_of_record(episode), prompts(__name__)
+    truth, say = CompleteTruth.of_record(episode), prompts(__name__)
     options = ("true", "false", *LOCATIONS, *truth.categories)
     given = {answer for due in truth.answers for answer in due.split("; ")} - {*options}
     for more in (VIEW_ANGLES, truth.models):
@@ -42,7 +42,7 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, the key of its last question, and the answer to that."""
-    truth = truth_of(spec, complete=True)
+    truth = CompleteTruth.of_spec(spec)
     answer = next(due for due in reversed(truth.answers) if due != "null").split("; ")[-1]
     kind = KINDS.get(answer, OTHER)
     answers = [one for one, its in KINDS.items() if its == kind] or truth.categories

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import StrictBool, StrictInt, model_validator
+from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
 from diorama.scene_specs.language.diagnostics import preview_json
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import RenderedEpisode
 from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.truth import TaskTruth
 
@@ -87,7 +84,7 @@ class Placed(SpecModel):
     """
 
     number: StrictInt
-    frame: StrictInt
+    frame: Annotated[int, Field(strict=True, ge=0)]
     location: str
     category: StrictInt
     object: StrictInt
@@ -121,38 +118,28 @@ class Truth(TaskTruth):
     categories: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _refers_to_its_tables(self) -> Truth:
+        missing = [key for key in CompleteTruth.__annotations__ if key not in self.model_fields_set]
+        if missing and self.has_objects:
+            raise ValueError(f"required key {preview_json(missing[0])} is missing beside the objects")
+        for number, item in enumerate(self.objects):
+            for name, table in (("category", self.categories), ("object", self.models)):
+                if not 0 <= getattr(item, name) < len(table):
+                    found = f"found {getattr(item, name)}; there are {len(table)}, counted from 0"
+                    raise ValueError(f"objects[{number}].{name}: {found}")
+        return self
+
     @property
     def has_objects(self) -> bool:
         """Whether it has its objects."""
         return "objects" in self.model_fields_set
 
 
-def truth_of(data: Mapping[str, Any], complete: bool = False) -> Truth:
-    """Return the truth of a spec, as JSON data.
+class CompleteTruth(Truth):
+    """The truth of a trial that has its objects, and what these refer to."""
 
-    Args:
-        complete: whether the objects, and what these refer to, are required.
-
-    Raises:
-        SpecError: it is that of another benchmark, or has missing, unknown or wrong keys.
-    """
-    return _checked(Truth.of(data), len(data["frames"]), str(data.get("id", "")), complete)
-
-
-def truth_of_record(episode: RenderedEpisode) -> Truth:
-    """Return the complete truth of a rendered trial. Raises SpecError as `truth_of` does."""
-    return _checked(Truth.of_record(episode), len(episode.images), episode.episode_id, complete=True)
-
-
-def _checked(truth: Truth, frames: int, episode: str, complete: bool) -> Truth:
-    missing = [key for key in ("questions", "objects", "categories", "models") if key not in truth.model_fields_set]
-    if missing and (complete or truth.has_objects):
-        raise spec_error(
-            f"required key {preview_json(missing[0])} is missing", episode=episode, path=f"task.{missing[0]}"
-        )
-    for number, item in enumerate(truth.objects):
-        for name, count in (("frame", frames), ("category", len(truth.categories)), ("object", len(truth.models))):
-            if not 0 <= getattr(item, name) < count:
-                problem = f"found {getattr(item, name)}; there are {count}, counted from 0"
-                raise spec_error(problem, episode=episode, path=f"task.objects[{number}].{name}")
-    return truth
+    questions: tuple[Question, ...]
+    objects: tuple[Placed, ...]
+    categories: tuple[str, ...]
+    models: tuple[str, ...]

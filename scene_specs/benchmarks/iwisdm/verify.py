@@ -13,13 +13,13 @@ from diorama.scene_specs.benchmarks.iwisdm import Answer
 from diorama.scene_specs.benchmarks.iwisdm.copies import contradictions
 from diorama.scene_specs.benchmarks.iwisdm.reader import Frames, Seen, UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.truth import Placed, Truth, truth_of, truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Placed, Truth
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.diagnostics import validated
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.spec import EpisodeSpec
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
@@ -27,12 +27,12 @@ _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 
 def verify_spec(data: dict[str, Any]) -> str:
     """Why a spec's stored answers are wrong; "" if they are right. Raises SpecError for an unreadable task."""
-    return find_contradiction(truth_of(data), frames_of(data))
+    return find_contradiction(Truth.of_spec(data), frames_of(data))
 
 
-def verify_record(episode: RenderedEpisode) -> str:
+def verify_record(episode: EpisodeRecord) -> str:
     """The same as `verify_spec`, from the rendered images: models as loaded, locations as measured."""
-    truth = truth_of_record(episode)
+    truth = CompleteTruth.of_record(episode)
     return find_contradiction(truth, frames_of_record(episode, truth))
 
 
@@ -125,7 +125,7 @@ def category_of(shape: str, categories: Sequence[str]) -> str:
     return found[0]
 
 
-def frames_of_record(episode: RenderedEpisode, truth: Truth) -> Frames:
+def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     """The visible objects of each rendered frame.
 
     Identities are the names of the trial's truth: an object's location identifies its entry there, and one model must

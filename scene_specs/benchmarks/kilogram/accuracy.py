@@ -9,9 +9,9 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram import Accuracy
 from diorama.scene_specs.benchmarks.kilogram.emit import kinds_of
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG
+from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.language.benchmark import Result
-from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.predictions import Predictions
 from diorama.scene_specs.language.tables import markdown_table
@@ -29,17 +29,15 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     # Group -> example -> whether each of its games is right.
     found: dict[tuple[str, str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
-        try:
-            task, groups = item["task"], [*_groups_of(item)]
-            right = given.of(item["id"], task["options"]) == task["answer"]
-            if task["name"] not in (*CONDITIONS, AUG):
-                raise ValueError(f"task.name: found {preview_json(task['name'])}; expected a condition")
-            kinds = kinds_of(bool(task.get("unconstrained")), len(task["options"]))
-            for group, example in groups:
-                found["/".join([task["name"], *kinds]), *group][example].append(right)
-        except (KeyError, TypeError, ValueError) as error:
-            problem = f"not a reference game: {type(error).__name__} {error}"
-            raise spec_error(problem, episode=item["id"], path="task") from error
+        truth, names = Truth.of_spec(item), [frame["name"] for frame in item["frames"]]
+        if truth.answer not in names:
+            problem = f"not a reference game: found answer {truth.answer!r}; expected one of {', '.join(names)}"
+            raise spec_error(problem, episode=item["id"], path="task")
+        figures = Figure.of_frames((frame.get("truth") for frame in item["frames"]), item["id"])
+        right = given.of(item["id"], truth.options) == truth.answer
+        kinds = kinds_of(truth.unconstrained, len(truth.options))
+        for group, example in _groups_of(truth, figures[names.index(truth.answer)]):
+            found["/".join([truth.name, *kinds]), *group][example].append(right)
     given.warn_of_others()
     rows: list[dict[str, Any]] = []
     for kind, examples in sorted(found.items()):
@@ -49,14 +47,12 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     return Result(rows, markdown_table(_HEAD, shown))
 
 
-def _groups_of(item: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], str]]:
+def _groups_of(truth: Truth, target: Figure) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the groups of a game, each with the name of its example: that of the target's image."""
-    task = item["task"]
-    (truth,) = [frame["truth"] for frame in item["frames"] if frame["name"] == task["answer"]]
     # Black images of a tangram's descriptions share a name.
-    example = f"{truth['tangram']}_{truth['annotation']}" if truth["image"] == truth["tangram"] else truth["image"]
+    example = f"{target.tangram}_{target.annotation}" if target.image == target.tangram else target.image
     yield ("all", ""), example
-    yield ("parts", str(task["part_count"])), example
-    if task["name"] == AUG:
-        yield ("shown parts", f"{task['shown_parts']} of {task['part_count']}"), example
+    yield ("parts", str(truth.part_count)), example
+    if truth.name == AUG:
+        yield ("shown parts", f"{truth.shown_parts} of {truth.part_count}"), example
     yield ("example", example), example

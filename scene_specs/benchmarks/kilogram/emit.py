@@ -18,6 +18,7 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
+from diorama.scene_specs.benchmarks.kilogram.truth import Part
 
 # On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
 # the camera, which is higher than CLEVR's so that the far end is not too small.
@@ -71,7 +72,7 @@ def _rounded(value: float) -> float:
     return round(value, 5) + 0.0
 
 
-def drawn_digest(objects: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]]) -> str:
+def drawn_digest(objects: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> str:
     """Return a digest of where all pieces lie and which part each belongs to.
 
     Imported figures have it in their truth, as `drawn`, because their drawings are not at hand when they are verified.
@@ -81,15 +82,14 @@ def drawn_digest(objects: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[s
         + [float(value) for point in (*item["shape"]["polygon"], item["location"]) for value in point]
         for item in objects
     ]
-    text = json.dumps([places, [[part["name"], list(part["pieces"])] for part in parts]])
+    text = json.dumps([places, [[part.name, part.pieces] for part in parts]])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> dict[str, Any]:
     """Return an image with its utterance as a frame.
 
-    `truth` has the tangram, the number of the annotation, the whole, and all parts in sentence order with their pieces
-    and whether they are shown. `hash_text` and `image` are the published text and name.
+    `truth` is a Figure, as JSON data.
     """
     colors = example.colors(condition)
     parts = [

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Literal, get_args
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.rng import generator, shuffled
 
+Color = Literal["black", "coral", "gold", "lightskyblue", "lightpink", "mediumseagreen", "darkgrey", "lightgrey"]
 # Part i of a sentence has color i: the published list of CSS names. The stage's palette has their RGB values.
-COLORS: tuple[str, ...] = (
-    "coral", "gold", "lightskyblue", "lightpink", "mediumseagreen", "darkgrey", "lightgrey",
-)  # fmt: skip
+COLORS: tuple[str, ...] = get_args(Color)[1:]
 RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         "black": (0, 0, 0), "coral": (255, 127, 80), "gold": (255, 215, 0), "lightskyblue": (135, 206, 250),

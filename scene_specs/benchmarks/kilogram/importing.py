@@ -24,6 +24,7 @@ from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, Example
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.benchmarks.kilogram.truth import Figure
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.foreign import read_text
@@ -140,7 +141,7 @@ class _Reader:
         order = (*range(1, position + 1), 0, *range(position + 1, len(examples)))
         spec = game_spec(self._dataset, Game(number, examples, order), self._condition, self._options)
         for frame, k in zip(spec["frames"], order, strict=True):
-            frame["truth"]["drawn"] = drawn_digest(frame["objects"], frame["truth"]["parts"])
+            frame["truth"]["drawn"] = drawn_digest(frame["objects"], Figure.of_task(frame["truth"]).parts)
             if self._condition == AUG:
                 # Subsets are counted in the order in which the published script drew them.
                 frame["truth"]["image"] = images[k]

@@ -5,30 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield both items of a game; none for single images (`render-specs kilogram --pictures`).
 
     Distractor texts are those of the other images.
     """
-    task, say = episode.scene.task or {}, prompts(__name__)
-    if "answer" not in task:
+    truth, say = Truth.of_record(episode), prompts(__name__)
+    if not truth.answer:
         return
     names = [image.name for image in episode.images]
-    target, letters = names.index(task["answer"]), tuple(LETTERS[: len(names)])
+    target, letters = names.index(truth.answer), tuple(LETTERS[: len(names)])
     # All conditions, and all numbers of shown parts, have the same games, with the target in the same place.
-    together = re.sub("/[0-9]+of[0-9]+/", "/", episode.episode_id.replace(f"/{task['name']}/", "/", 1))
-    groups = {"condition": task["name"], "parts": str(task["part_count"]), "shown_parts": str(task["shown_parts"])}
+    together = re.sub("/[0-9]+of[0-9]+/", "/", episode.episode_id.replace(f"/{truth.name}/", "/", 1))
+    groups = {"condition": truth.name, "parts": str(truth.part_count), "shown_parts": str(truth.shown_parts)}
     shown = [
         part
         for letter, name in zip(letters, names, strict=True)
         for part in (Part(say["picture"].format(letter=letter)), Part(image=name))
     ]
-    asked, version = Part(say["to_images"].format(text=task["text"])), int(say["version"])
+    asked, version = Part(say["to_images"].format(text=truth.text)), int(say["version"])
     yield Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups,
                together=together)  # fmt: skip
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}

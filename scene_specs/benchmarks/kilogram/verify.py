@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -21,11 +22,12 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, drawn_datas
 from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB, drawn_digest
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
 from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Corners, inset
 from diorama.scene_specs.benchmarks.kilogram.report import clipped
+from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.outlines import signed_area
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
@@ -33,6 +35,39 @@ _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
 _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"
 # Published pieces overlap by up to 4.8 % of the area of their figure.
 _MOST_OVERLAP = 0.06
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What a frame shows.
+
+    Attributes:
+        colors: piece-1 to piece-7 -> name of the visible color, or a description of what is visible instead.
+        corners: the same -> corners on the canvas.
+        drawn: digest of the pieces of an imported figure, if it is known.
+    """
+
+    name: str
+    utterance: str | None
+    truth: Figure
+    colors: Mapping[str, str]
+    corners: Mapping[str, Corners]
+    drawn: str | None = None
+
+
+@dataclass(frozen=True)
+class _Episode:
+    """What an episode shows.
+
+    Attributes:
+        canvas: width and height of a flat one.
+    """
+
+    id: str
+    split: str | None
+    canvas: Sequence[float] | None
+    truth: Truth
+    frames: Sequence[_Frame]
 
 
 def verify_spec(data: dict[str, Any], svg: Path | None = None, annotations: Path | None = None) -> str:
@@ -44,10 +79,16 @@ def verify_spec(data: dict[str, Any], svg: Path | None = None, annotations: Path
         annotations: file of their descriptions.
 
     Raises:
-        SpecError: a file can't be read.
+        SpecError: its truth or a file can't be read.
     """
-    about = {"id": data.get("id"), "split": data.get("split"), "canvas": data.get("canvas")}
-    return find_contradiction(data["task"], frames_of(data), about, _given(svg, annotations))
+    truth = Truth.of_spec(data)
+    figures = Figure.of_frames((frame.get("truth") for frame in data["frames"]), data["id"])
+    try:
+        frames = [_frame_of(*both) for both in zip(data["frames"], figures, strict=True)]
+    except (KeyError, TypeError, ValueError) as error:
+        return f"its pieces can't be read: {error!r}"
+    episode = _Episode(data["id"], data.get("split"), data.get("canvas"), truth, frames)
+    return next(_problems(episode, _given(svg, annotations)), "")
 
 
 @lru_cache(maxsize=1)
@@ -55,130 +96,106 @@ def _given(svg: Path | None, annotations: Path | None) -> Dataset | None:
     return None if svg is None else drawn_dataset(svg, annotations, strict=False)
 
 
-def find_contradiction(
-    task: Mapping[str, Any],
-    frames: Sequence[Mapping[str, Any]],
-    about: Mapping[str, Any] | None = None,
-    given: Dataset | None = None,
-) -> str:
-    """Return why an episode contradicts itself, "" if it does not.
-
-    Args:
-        frames: each with `name`, `utterance`, `truth`, `colors`: piece-1 to piece-7 -> name of the visible color, or a
-            description of what is visible instead, and `corners`: the same -> corners on the canvas.
-        about: id and split, and the canvas of a flat episode.
-        given: drawings of figures other than Diorama's, if they are at hand.
-    """
-    try:
-        return next(_problems(task, frames, about or {}, given), "")
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        return f"its truth does not have KiloGram's form: {type(error).__name__} {error}"
-
-
-def _problems(
-    task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any], given: Dataset | None
-) -> Iterator[str]:
-    condition = task["name"]
-    if condition not in (*CONDITIONS, AUG):
-        yield f"found condition {condition!r}; allowed: {', '.join((*CONDITIONS, AUG))}"
-        return
-    with_parts, colored = CONDITIONS.get(condition, (True, True))
-    for frame in frames:
-        for problem in _frame_problems(frame, with_parts, colored, condition == AUG):
-            yield f"frame {frame['name']}: {problem}"
-        own = "drawings" not in task and frame["truth"]["tangram"] in own_annotations()
-        for problem in _drawing_problems(frame, own_dataset() if own else given, about.get("canvas")):
-            yield f"frame {frame['name']}: {problem}"
-    if "answer" in task:
-        yield from _game_problems(task, {frame["name"]: frame for frame in frames}, len(frames))
-    elif {(task["target"], task["part_count"])} != {
-        (t["tangram"], len(t["parts"])) for t in (frame["truth"] for frame in frames)
+def _problems(episode: _Episode, given: Dataset | None) -> Iterator[str]:
+    """Yield contradictions. given: drawings of figures other than Diorama's, if they are at hand."""
+    truth = episode.truth
+    with_parts, colored = CONDITIONS.get(truth.name, (True, True))
+    for frame in episode.frames:
+        for problem in _frame_problems(frame, with_parts, colored, truth.name == AUG):
+            yield f"frame {frame.name}: {problem}"
+        own = not truth.drawings and frame.truth.tangram in own_annotations()
+        for problem in _drawing_problems(frame, own_dataset() if own else given, episode.canvas):
+            yield f"frame {frame.name}: {problem}"
+    if truth.answer:
+        yield from _game_problems(truth, {frame.name: frame for frame in episode.frames}, len(episode.frames))
+    elif {(truth.target, truth.part_count)} != {
+        (frame.truth.tangram, len(frame.truth.parts)) for frame in episode.frames
     }:
-        yield f"not all of its images show {task['target']!r} with {task['part_count']} parts"
-    yield from _id_problems(task, frames, about)
+        yield f"not all of its images show {truth.target!r} with {truth.part_count} parts"
+    yield from _id_problems(episode)
 
 
-def _id_problems(
-    task: Mapping[str, Any], frames: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
-) -> Iterator[str]:
+def _id_problems(episode: _Episode) -> Iterator[str]:
     """Yield what an id that Diorama gave says otherwise; an id of another form says nothing."""
-    segments = (about.get("id") or "").split("/")
+    truth, segments = episode.truth, episode.id.split("/")
     if segments[0] != "kilogram" or len(segments) < 4:
         return
     published = segments[1] == "published"
-    if segments[1 + published : 3 + published] != [about.get("split"), task["name"]]:
-        yield f"its id is {about['id']!r}; its split is {about.get('split')!r}, its condition {task['name']!r}"
-    if task.get("unconstrained", False) != ("random" in segments):
-        yield f"its id is {about['id']!r}; its task says unconstrained: {task.get('unconstrained', False)}"
+    if segments[1 + published : 3 + published] != [episode.split, truth.name]:
+        yield f"its id is {episode.id!r}; its split is {episode.split!r}, its condition {truth.name!r}"
+    if truth.unconstrained != ("random" in segments):
+        yield f"its id is {episode.id!r}; its task says unconstrained: {truth.unconstrained}"
     if published:
         return
-    target = next(frame["truth"] for frame in frames if task.get("answer", frame["name"]) == frame["name"])
-    key = f"{target['tangram']}_{target['annotation']}"
-    if key not in segments or ("answer" in task and segments[-1] != str(task["number"])):
-        yield f"its id is {about['id']!r}; it is about {key}, number {task.get('number')}"
+    target = next(frame.truth for frame in episode.frames if truth.answer in ("", frame.name))
+    key = f"{target.tangram}_{target.annotation}"
+    if key not in segments or (truth.answer and segments[-1] != str(truth.number)):
+        yield f"its id is {episode.id!r}; it is about {key}, number {truth.number}"
 
 
-def _frame_problems(frame: Mapping[str, Any], with_parts: bool, colored: bool, augmented: bool) -> Iterator[str]:
-    truth = frame["truth"]
-    parts = truth["parts"]
-    pieces = [piece for part in parts for piece in part["pieces"]]
-    if sorted(pieces) != [*PIECES] or not all(part["pieces"] for part in parts):
+def _frame_problems(frame: _Frame, with_parts: bool, colored: bool, augmented: bool) -> Iterator[str]:
+    truth, parts = frame.truth, frame.truth.parts
+    pieces = [piece for part in parts for piece in part.pieces]
+    if sorted(pieces) != [*PIECES] or not all(part.pieces for part in parts):
         yield f"its parts have the pieces {sorted(pieces)}; expected each of 1 to 7 once, and no empty part"
         return
-    shown = [part for part in parts if part["shown"]]
+    shown = [part for part in parts if part.shown]
     if len(shown) < len(parts) and not augmented:
         yield f"only {len(shown)} of its {len(parts)} parts are shown"
     expected = dict.fromkeys(PIECES, "black")
     if colored:
-        taken = [part["color"] for part in shown]
-        if sorted(taken, key=COLORS.index) != list(COLORS[: len(shown)]):
+        taken = [part.color for part in shown]
+        if sorted(taken) != sorted(COLORS[: len(shown)]):
             yield f"its parts have the colors {', '.join(taken)}; expected {', '.join(COLORS[: len(shown)])}"
             return
         for part in shown:
-            expected |= dict.fromkeys(part["pieces"], part["color"])
-        shown = sorted(shown, key=lambda part: COLORS.index(part["color"]))
+            expected |= dict.fromkeys(part.pieces, part.color)
+        shown = sorted(shown, key=lambda part: COLORS.index(part.color))
     for part in parts:
-        if part["color"] != expected[part["pieces"][0]]:
-            yield f"part {part['name']!r} has the color {part['color']!r}; its pieces are {expected[part['pieces'][0]]}"
-    if {*frame["colors"]} != {f"piece-{piece}" for piece in PIECES}:
-        yield f"it has {', '.join(map(str, frame['colors']))}; expected piece-1 to piece-7"
+        if part.color != expected[part.pieces[0]]:
+            yield f"part {part.name!r} has the color {part.color!r}; its pieces are {expected[part.pieces[0]]}"
+    if {*frame.colors} != {f"piece-{piece}" for piece in PIECES}:
+        yield f"it has {', '.join(map(str, frame.colors))}; expected piece-1 to piece-7"
         return
     for piece in PIECES:
-        seen = frame["colors"][f"piece-{piece}"]
+        seen = frame.colors[f"piece-{piece}"]
         if seen != expected[piece]:
             yield f"piece {piece} is {seen}; its part has {expected[piece]}"
-    names = [part["name"] for part in shown] if with_parts else []
-    if not _is_caption(frame["utterance"], truth["whole"], names, with_parts):
-        expected_text = caption(truth["whole"], names) if with_parts else truth["whole"]
-        yield f"its text is {frame['utterance']!r}; expected {expected_text!r}"
-    hashed = "#".join([truth["whole"], *names])
-    if truth["hash_text"] != hashed:
-        yield f"its hash_text is {truth['hash_text']!r}; expected {hashed!r}"
-    subset = sum(part["shown"] << k for k, part in enumerate(parts))
-    name = truth["tangram"] + f"_{truth['annotation']}" * colored + f"_{subset}" * augmented
-    if "drawn" in truth and augmented and re.fullmatch("[0-9]{1,3}", number := truth["image"].rpartition("_")[2]):
+    names = [part.name for part in shown] if with_parts else []
+    if not _is_caption(frame.utterance or "", truth.whole, names, with_parts):
+        expected_text = caption(truth.whole, names) if with_parts else truth.whole
+        yield f"its text is {frame.utterance!r}; expected {expected_text!r}"
+    hashed = "#".join([truth.whole, *names])
+    if truth.hash_text != hashed:
+        yield f"its hash_text is {truth.hash_text!r}; expected {hashed!r}"
+    subset = sum(part.shown << k for k, part in enumerate(parts))
+    name = truth.tangram + f"_{truth.annotation}" * colored + f"_{subset}" * augmented
+    if truth.drawn and augmented and re.fullmatch("[0-9]{1,3}", number := truth.image.rpartition("_")[2]):
         # Published subsets are counted in a random order.
         name = f"{name.rpartition('_')[0]}_{number}"
-    if truth["image"] != name:
-        yield f"its image is called {truth['image']!r}; expected {name!r}"
+    if truth.image != name:
+        yield f"its image is called {truth.image!r}; expected {name!r}"
 
 
-def _drawing_problems(frame: Mapping[str, Any], known: Dataset | None, canvas: Sequence[float] | None) -> Iterator[str]:
+def _drawing_problems(frame: _Frame, known: Dataset | None, canvas: Sequence[float] | None) -> Iterator[str]:
     """Yield what makes the visible figure no tangram, or not the one that it is said to be. canvas: of flat images."""
-    truth = frame["truth"]
-    if known is not None and truth["tangram"] not in known.figures:
-        yield f"there is no usable drawing of {truth['tangram']}"
+    truth = frame.truth
+    if known is not None and truth.tangram not in known.figures:
+        yield f"there is no usable drawing of {truth.tangram}"
         return
     if known is not None and known.annotations:
-        described = {item.number: item for item in known.annotations.get(truth["tangram"], ())}.get(truth["annotation"])
-        groups = {part["name"]: tuple(sorted(part["pieces"])) for part in truth["parts"]}
-        if described is None or (described.whole, described.groups()) != (truth["whole"], groups):
-            yield f"description {truth['annotation']} of {truth['tangram']} is another one"
-    if "drawn" in truth and frame.get("objects") and truth["drawn"] != drawn_digest(frame["objects"], truth["parts"]):
-        yield f"its pieces or parts are not those of {truth['image']} as it was imported"
-    if canvas is None or not frame.get("corners"):
+        described = {item.number: item for item in known.annotations.get(truth.tangram, ())}.get(truth.annotation)
+        groups = {part.name: tuple(sorted(part.pieces)) for part in truth.parts}
+        if described is None or (described.whole, described.groups()) != (truth.whole, groups):
+            yield f"description {truth.annotation} of {truth.tangram} is another one"
+    if frame.drawn not in (None, truth.drawn):
+        yield f"its pieces or parts are not those of {truth.image} as it was imported"
+    if canvas is None or not frame.corners:
         return
-    shapes = [np.array(frame["corners"][f"piece-{piece}"]) for piece in PIECES]
+    if missing := {*frame.colors} - {*frame.corners}:
+        yield f"{', '.join(sorted(missing))}: expected corners at a place of the canvas"
+        return
+    shapes = [np.array(frame.corners[f"piece-{piece}"]) for piece in PIECES]
     shapes = [shape if signed_area(shape.tolist()) > 0 else shape[::-1] for shape in shapes]
     for piece, shape in zip(PIECES, shapes, strict=True):
         if len(shape) != (expected := 4 if piece <= 2 else 3):
@@ -190,8 +207,8 @@ def _drawing_problems(frame: Mapping[str, Any], known: Dataset | None, canvas: S
     shared = sum(signed_area(cut) for a, b in combinations(lists, 2) if len(cut := clipped(a, b)) > 2)
     if shared > _MOST_OVERLAP * sum(map(signed_area, lists)):
         yield "its pieces overlap"
-    if known is not None and not _follows(known.figures[truth["tangram"]].placed(1.0), shapes, canvas):
-        yield f"its pieces are not those of the drawing of {truth['tangram']}"
+    if known is not None and not _follows(known.figures[truth.tangram].placed(1.0), shapes, canvas):
+        yield f"its pieces are not those of the drawing of {truth.tangram}"
 
 
 def _follows(drawing: Sequence[Sequence[XY]], shapes: Sequence[NDArray[np.float64]], canvas: Sequence[float]) -> bool:
@@ -224,64 +241,56 @@ def _is_caption(text: str, whole: str, names: Sequence[str], with_parts: bool) -
     return re.fullmatch(f"{head} with {joined}" if parts else head, text) is not None
 
 
-def _game_problems(task: Mapping[str, Any], frames: Mapping[str, Any], count: int) -> Iterator[str]:
-    size = len(task["options"])
-    if not count == len(frames) == size > 1 or sorted(task["options"]) != sorted(frames):
+def _game_problems(truth: Truth, frames: Mapping[str, _Frame], count: int) -> Iterator[str]:
+    size = len(truth.options)
+    if not count == len(frames) == size > 1 or sorted(truth.options) != sorted(frames):
         yield f"{count} frames and {size} options; expected as many of each, by the same names"
         return
-    truths = [frame["truth"] for frame in frames.values()]
-    free = task.get("unconstrained", False)
-    unlike = {what: [truth[what] for truth in truths] for what in (("tangram",) if free else ("tangram", "whole"))}
-    if task["name"] == AUG and "drawn" in truths[0]:
+    figures = [frame.truth for frame in frames.values()]
+    unlike = {"tangram": [figure.tangram for figure in figures]}
+    if truth.name == AUG and figures[0].drawn:
         # Of the published games of subsets, only texts and images differ.
-        looks = [f"{frame['truth']['tangram']}, {', '.join(frame['colors'].values())}" for frame in frames.values()]
-        unlike = {"text": [truth["hash_text"] for truth in truths], "look": looks}
+        looks = [f"{frame.truth.tangram}, {', '.join(frame.colors.values())}" for frame in frames.values()]
+        unlike = {"text": [figure.hash_text for figure in figures], "look": looks}
+    elif not truth.unconstrained:
+        unlike["whole"] = [figure.whole for figure in figures]
     for what, values in unlike.items():
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
             yield f"two of its tangrams have the {what} {twice!r}"
-    counts = [(len(truth["parts"]), sum(part["shown"] for part in truth["parts"])) for truth in truths]
-    if len({*counts}) > 1 and not free:
+    counts = [figure.counts for figure in figures]
+    if len({*counts}) > 1 and not truth.unconstrained:
         yield f"its tangrams have {', '.join(str(parts) for parts, _ in counts)} parts; expected equal numbers"
-    if task["answer"] not in frames:
-        yield f"the stored answer is {task['answer']!r}; expected one of {', '.join(frames)}"
+    if truth.answer not in frames:
+        yield f"the stored answer is {truth.answer!r}; expected one of {', '.join(frames)}"
         return
-    answer = frames[task["answer"]]
-    if (found := (len(answer["truth"]["parts"]), sum(part["shown"] for part in answer["truth"]["parts"]))) != (
-        task["part_count"],
-        task["shown_parts"],
-    ):
-        yield f"it is said to have {task['part_count']} parts, {task['shown_parts']} shown; its target has {found}"
-    if task["text"] != answer["utterance"] or task["target"] != answer["truth"]["tangram"]:
-        meant = [name for name, frame in frames.items() if frame["utterance"] == task["text"]]
-        yield f"the stored answer is {task['answer']!r}, but the text is that of {', '.join(meant) or 'none'}"
+    answer = frames[truth.answer]
+    if answer.truth.counts != (truth.part_count, truth.shown_parts):
+        found = f"its target has {answer.truth.counts}"
+        yield f"it is said to have {truth.part_count} parts, {truth.shown_parts} shown; {found}"
+    if truth.text != answer.utterance or truth.target != answer.truth.tangram:
+        meant = [name for name, frame in frames.items() if frame.utterance == truth.text]
+        yield f"the stored answer is {truth.answer!r}, but the text is that of {', '.join(meant) or 'none'}"
 
 
-def frames_of(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the frames of a spec, as JSON data, in the form of `find_contradiction`."""
+def _frame_of(frame: Mapping[str, Any], truth: Figure) -> _Frame:
+    """Return what a frame of a spec, as JSON data, shows. Raises KeyError, TypeError or ValueError."""
     names = {rgb: name for name, rgb in (*RGB.items(), *TABLE_RGB.items())}
-    made = []
-    for frame in spec["frames"]:
-        colors = {}
-        for item in frame.get("objects") or ():
-            color = item.get("color")
-            colors[item.get("name")] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
-        seen = {"colors": colors, "corners": _corners(frame.get("objects") or ())}
-        made.append({key: frame.get(key) for key in ("name", "utterance", "truth", "objects")} | seen)
-    return made
-
-
-def _corners(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
-    """Return the corners of each piece on the canvas, by its name."""
-    found = {}
+    objects, colors, corners = frame.get("objects") or (), {}, {}
     for item in objects:
-        if isinstance(item.get("shape"), dict) and len(item.get("location") or ()) >= 2:
-            turn, size = math.radians(item.get("rotation_deg") or 0), item.get("size") or 1
-            cos, sin = size * math.cos(turn), size * math.sin(turn)
-            left, top = item["location"][:2]
-            corners = item["shape"]["polygon"]
-            found[item["name"]] = [(left + cos * x - sin * y, top + sin * x + cos * y) for x, y in corners]
-    return found
+        color, shape, place = item.get("color"), item.get("shape"), item.get("location") or ()
+        colors[item["name"]] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
+        if isinstance(shape, dict) and place:
+            turn = math.radians(item.get("rotation_deg") or 0)
+            corners[item["name"]] = _corners(shape["polygon"], place, turn, item.get("size") or 1)
+    drawn = drawn_digest(objects, truth.parts) if truth.drawn and objects else None
+    return _Frame(frame["name"], frame.get("utterance"), truth, colors, corners, drawn)
+
+
+def _corners(polygon: Sequence[XY], place: Sequence[float], turn: float = 0.0, size: float = 1.0) -> Corners:
+    """Return the corners of a piece on the canvas. turn: radians."""
+    cos, sin = size * math.cos(turn), size * math.sin(turn)
+    return tuple((place[0] + cos * x - sin * y, place[1] + sin * x + cos * y) for x, y in polygon)
 
 
 def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
@@ -299,7 +308,7 @@ def _painted(item: ObjectAnnotation) -> str:
     return f"{item.color_linear}"
 
 
-def verify_record(episode: RenderedEpisode, svg: Path | None = None, annotations: Path | None = None) -> str:
+def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: Path | None = None) -> str:
     """Return why a rendered episode contradicts itself, by its pixels on a flat stage; "" if it does not.
 
     Args:
@@ -308,25 +317,25 @@ def verify_record(episode: RenderedEpisode, svg: Path | None = None, annotations
         annotations: as for `verify_spec`.
 
     Raises:
-        SpecError: a file can't be read.
+        SpecError: its truth or a file can't be read.
     """
-    flat = load_stage(episode.scene.stage).pixels == "center"
+    truth, scene, flat = Truth.of_record(episode), episode.scene, load_stage(episode.scene.stage).pixels == "center"
     images = {image.frame: image for image in episode.images}
     frames = []
-    for frame in episode.scene.frames:
+    figures = Figure.of_frames((frame.truth for frame in scene.frames), episode.episode_id)
+    for frame, figure in zip(scene.frames, figures, strict=True):
         image = images[frame.name]
         colors = {
             item.name: "not visible" if not item.visible_pixels else _shown(item, image) if flat else _painted(item)
             for item in image.annotation.objects
         }
-        looks = [
-            {"name": item.name, "location": item.location, "shape": {"polygon": item.outline.polygon}}
+        corners = {
+            item.name: _corners(item.outline.polygon, item.location)
             for item in frame.objects
             if flat and item.outline is not None and item.outline.polygon is not None
-        ]
-        seen = {"colors": colors, "corners": _corners(looks)}
-        frames.append({"name": frame.name, "utterance": frame.utterance, "truth": frame.truth, **seen})
+        }
+        frames.append(_Frame(frame.name, frame.utterance, figure, colors, corners))
     # The camera of a flat stage looks at the middle of its canvas.
-    canvas = [2 * at for at in episode.scene.frames[0].views[0].camera.look_at[:2]] if flat else None
-    about = {"id": episode.episode_id, "split": episode.scene.split, "canvas": canvas}
-    return find_contradiction(episode.scene.task or {}, frames, about, _given(svg, annotations))
+    canvas = [2 * at for at in scene.frames[0].views[0].camera.look_at[:2]] if flat else None
+    shown = _Episode(episode.episode_id, scene.split, canvas, truth, frames)
+    return next(_problems(shown, _given(svg, annotations)), "")

@@ -37,7 +37,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
 
     count: an object is removed.
     """
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     if not truth.question:
         return
     with located(episode=data["id"]):

@@ -47,7 +47,7 @@ def generate(options: Options) -> Series:
             for number in numbers:
                 spec = malevic_spec(options, name, split, number)
                 if split != RAW:
-                    report.add(Truth.of(spec))
+                    report.add(Truth.of_spec(spec))
                 yield spec
         made = [report for report in reports if report.items]
         if made:

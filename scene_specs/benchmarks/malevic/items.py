@@ -9,10 +9,10 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.items import Item, Part, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode. A guesser without images knows the adjective."""
     truth, say = Truth.of_record(episode), prompts(__name__)
     if not truth.question:
@@ -26,6 +26,6 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its sentence, and its answer; scenes without a question are a group."""
-    truth = Truth.of(spec)
+    truth = Truth.of_spec(spec)
     group = f"{truth.name} {truth.split}: {truth.question or 'scene'}"
     return Asked(group, truth.answer, truth.options or ("",))

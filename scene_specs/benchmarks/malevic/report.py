@@ -21,7 +21,7 @@ from diorama.scene_specs.language.tables import markdown_table
 
 def _asked(item: Mapping[str, Any]) -> Truth:
     """Return the truth of an item, as JSON data. Raises SpecError if something is missing, or the question."""
-    truth, name = Truth.of(item), str(item.get("id", ""))
+    truth, name = Truth.of_spec(item), str(item.get("id", ""))
     if not truth.question:
         hint = "import it with --questions" if name.startswith("malevic/published/") else "generate it again"
         raise spec_error("it has no question", hint, episode=name, path="task")

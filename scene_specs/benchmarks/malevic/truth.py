@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.truth import TaskTruth
 
@@ -126,7 +126,7 @@ class Truth(TaskTruth):
         return self.objects[self.asked]
 
     @classmethod
-    def of_record(cls, episode: RenderedEpisode) -> Self:
+    def of_record(cls, episode: EpisodeRecord) -> Self:
         """Return the truth of a rendered item, which has one image."""
         truth = super().of_record(episode)
         if len(episode.images) != 1:

@@ -15,7 +15,7 @@ from diorama.scene_specs.benchmarks.malevic.recompute import RULES, Seen, contra
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import ImageRecord, RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 
 _LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
 COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}
@@ -48,7 +48,7 @@ def verify_spec(data: Mapping[str, Any]) -> str:
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
-    return _verify(Truth.of(data), data)
+    return _verify(Truth.of_spec(data), data)
 
 
 def _verify(truth: Truth, data: Mapping[str, Any]) -> str:
@@ -203,7 +203,7 @@ def _shown(
     return found, ""
 
 
-def verify_record(episode: RenderedEpisode) -> str:
+def verify_record(episode: EpisodeRecord) -> str:
     """Return why something that a rendered item claims does not follow from its image, "" if all does.
 
     The objects of the scene decide every claim. In flat images without antialiasing, each must have exactly the pixels

@@ -146,7 +146,7 @@ def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data. Raises SpecError."""
     tasks: dict[str, TaskAudit] = {}
     for spec in specs:
-        truth = Truth.of(spec)
+        truth = Truth.of_spec(spec)
         try:
             tasks.setdefault(truth.name, TaskAudit(truth.name)).add(spec, truth)
         except INCOMPLETE as error:

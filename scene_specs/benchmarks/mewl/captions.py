@@ -55,7 +55,7 @@ def questions(data: Mapping[str, Any]) -> dict[str, Any]:
     scoring by likelihood. prompt: lists the options by letter, for models that answer. label: index of the answer.
     Raises SpecError as learner_view does, and for invented shapes.
     """
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     view = learner_view(data, truth)
     if any(is_invented(shape) for image in view.images for shape, *_ in image.objects):
         problem = "invented shapes have no words, so no caption describes these images"

@@ -18,7 +18,7 @@ from diorama.scene_specs.language.scene import Change
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of the query. Refused: those after which no option, or more than one, is true of it."""
-    truth = Truth.of(data)
+    truth = Truth.of_spec(data)
     for edit in edits(data, change, rng, [CONTEXTS], {**VALUES, "shape": truth.shapes}):
         task, problem = edit.data["task"], ""
         for option in truth.options:
@@ -32,7 +32,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
         query = edit.data["frames"][CONTEXTS]
         query["truth"] = {
             **(query.get("truth") or {}),
-            "names": _names(Truth.of(edit.data), query["objects"], edit.data),
+            "names": _names(Truth.of_spec(edit.data), query["objects"], edit.data),
         }
         yield edit
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
+from pydantic import BaseModel, Field, StrictInt
+
 from diorama.scene_specs.benchmarks.mewl.draft import TYPES
 from diorama.scene_specs.language.diagnostics import preview_json
 
@@ -22,60 +24,83 @@ def utterance_of(name: str) -> str:
 Path = tuple[str | int, ...]
 
 
-def contradictions(data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield path in `info.json` and problem of each fact that the scenes of an imported spec, JSON data, contradict.
+class Panel(BaseModel):
+    """What an image shows.
 
-    Specs without `task.info` have none.
+    Attributes:
+        name: of the file of a context, without its suffix.
+        objects: attributes of each, in any order, with those of the hand.
+        arrow_idx: index of the object that the hand points at.
     """
-    task = data.get("task") or {}
-    info = task.get("info")
-    if not isinstance(info, Mapping):
-        return
-    for path, stated, found in _copies(info, task, data["frames"]):
+
+    name: str = ""
+    objects: list[list[str]] | None = None
+    arrow_idx: StrictInt | None = None
+
+
+class Question(Panel):
+    """What the query shows, and the options."""
+
+    choices: Any = None
+    answer: Any = None
+
+
+class Info(BaseModel):
+    """The published `info.json`; other keys are ignored.
+
+    Attributes:
+        objects: name -> attributes.
+        words: word -> meaning.
+    """
+
+    objects: dict[str, list[str]] = {}
+    words: dict[str, Any] | None = Field(None, alias="word-concept")
+    context_panels: list[Panel]
+    question: Question
+
+
+def contradictions(info: Info, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield path in `info.json` and problem of each fact that the scenes of an imported spec, JSON data, contradict."""
+    for path, stated, found in _copies(info, data["task"], data["frames"]):
         if stated != found:
             yield path, f"found {preview_json(stated)}; the scenes have {preview_json(found)}"
 
 
-def _copies(info: Mapping[str, Any], task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[tuple[Path, Any, Any]]:
+def _copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[tuple[Path, Any, Any]]:
     """Yield path, value in `info.json`, and value in the scenes."""
-    question, looks, words = (_map(info.get(key)) for key in ("question", "objects", "word-concept"))
-    yield ("word-concept",), info.get("word-concept"), task.get("lexicon")
-    yield ("question", "choices"), question.get("choices"), task.get("options")
-    yield ("question", "answer"), question.get("answer"), task.get("answer")
-    panels = info.get("context_panels")
-    panels = [*(panels if isinstance(panels, list) else ()), question]
+    yield ("word-concept",), info.words, task.get("lexicon")
+    yield ("question", "choices"), info.question.choices, task.get("options")
+    yield ("question", "answer"), info.question.answer, task.get("answer")
+    panels = [*info.context_panels, info.question]
     yield ("context_panels",), len(panels) - 1, len(frames) - 1
     named: dict[str, list[Any]] = {}
-    for number, (panel, frame) in enumerate(zip(map(_map, panels), frames, strict=False)):
+    for number, (panel, frame) in enumerate(zip(panels, frames, strict=False)):
         context = number < len(panels) - 1
         at: Path = ("context_panels", number) if context else ("question",)
         shown = [[item.get(kind) for kind in TYPES] for item in frame.get("objects", ())]
         for item, look in zip(frame.get("objects", ()), shown, strict=True):
             named.setdefault(str(item.get("name")), []).append(look)
         if context:
-            yield (*at, "name"), utterance_of(str(panel.get("name"))), frame.get("utterance")
+            yield (*at, "name"), utterance_of(panel.name), frame.get("utterance")
             if len(shown) == 1:
-                named.setdefault(str(panel.get("name")), []).append(shown[0])
+                named.setdefault(panel.name, []).append(shown[0])
         yield from _panel(at, panel, shown, frame)
-    things = {word: meaning for word, meaning in words.items() if isinstance(meaning, list)}
-    for key, table in (("objects", looks), ("word-concept", things)):
+    things = {word: meaning for word, meaning in (info.words or {}).items() if isinstance(meaning, list)}
+    for key, table in (("objects", info.objects), ("word-concept", things)):
         for name in sorted(table.keys() & named.keys()):
             # In `relation`, objects of several images can share a name, and one of them is listed.
             yield (key, name), table[name], table[name] if table[name] in named[name] else named[name][0]
 
 
-def _panel(
-    at: Path, panel: Mapping[str, Any], shown: list[Any], frame: Mapping[str, Any]
-) -> Iterator[tuple[Path, Any, Any]]:
+def _panel(at: Path, panel: Panel, shown: list[Any], frame: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
     """Yield the objects of a panel, in any order, and the pointed one."""
-    listed, stated, hand, index = panel.get("objects"), panel.get("arrow_idx"), frame.get("pointer"), None
+    listed, stated, hand, index = panel.objects, panel.arrow_idx, frame.get("pointer"), None
     if listed is not None:
-        in_order = sorted(listed, key=str) if isinstance(listed, list) else listed
-        yield (*at, "objects"), in_order, sorted([*shown, *([HAND] if hand else [])], key=str)
+        yield (*at, "objects"), sorted(listed, key=str), sorted([*shown, *([HAND] if hand else [])], key=str)
     if hand:
         names = [item.get("name") or f"object-{k}" for k, item in enumerate(frame["objects"])]
         index = names.index(hand["target"]) if hand["target"] in names else None
-        if isinstance(listed, list) and type(stated) is int and 0 <= stated < len(listed) and index is not None:
+        if listed and stated is not None and 0 <= stated < len(listed) and index is not None:
             yield (*at, "arrow_idx"), listed[stated], shown[index]
             return
     yield (*at, "arrow_idx"), stated, index

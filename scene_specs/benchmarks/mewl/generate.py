@@ -110,7 +110,7 @@ def _has_one_lexicon(spec: dict[str, Any]) -> bool:
     Verification would accept several lexicons that agree on the answer. But rejecting an episode because of its
     *answer* would make some answers rarer than others, and a guesser could learn which.
     """
-    truth = Truth.of(spec)
+    truth = Truth.of_spec(spec)
     view = learner_view(spec, truth)
     if len(list(islice(lexicons(view), 2))) != 1:
         return False

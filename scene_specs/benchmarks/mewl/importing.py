@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from diorama.scene_specs.benchmarks.mewl.copies import contradictions, in_scene, utterance_of
+from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_scene, utterance_of
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
 from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
@@ -65,17 +65,15 @@ def _folders(folder: Path) -> list[str]:
 
 def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     file = str(folder / INFO)
-    info = parse_json(read_text(folder / INFO), file)
-    panels = info.get("context_panels") if isinstance(info, dict) else None
-    question = info.get("question") if isinstance(info, dict) else None
-    if not isinstance(panels, list) or not isinstance(question, dict):
-        problem = "not MEWL's info.json; expected an object with `context_panels` and `question`"
-        raise spec_error(problem, file=file)
-    source = SourceFile(file)
+    data, source = parse_json(read_text(folder / INFO), file), SourceFile(file)
+    try:
+        info = Info.model_validate(data)
+    except ValidationError as error:
+        source.invalid(error)
+        raise SpecError(source.diagnostics) from None
     frames: list[FrameSpec] = []
-    for index, panel in enumerate(panels):
-        name = panel.get("name") if isinstance(panel, dict) else None
-        if not isinstance(name, str) or not name or "/" in name or "\\" in name or name.startswith("."):
+    for index, name in enumerate(panel.name for panel in info.context_panels):
+        if not name or "/" in name or "\\" in name or name.startswith("."):
             problem = f"found {repr(name)[:60]}; allowed: the name of a file beside {INFO}"
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
@@ -85,15 +83,15 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     source.raise_diagnostics()
     names = _folders(folder)
     truth: dict[str, Any] = {"benchmark": "mewl", "name": names[1]}
-    truth |= {"options": question.get("choices"), "answer": question.get("answer")}
-    truth |= {"lexicon": info.get("word-concept"), "info": info}
+    truth |= {"options": info.question.choices, "answer": info.question.answer}
+    truth |= {"lexicon": info.words, "info": data}
     split, task, number = map(segment, names)
     try:
         spec = EpisodeSpec(version=1, id=f"mewl/{split}/{task}/{number}", split=split, frames=tuple(frames), task=truth)
     except ValidationError as error:
         source.invalid(error)
         raise SpecError(source.diagnostics) from None
-    for path, problem in contradictions(spec.model_dump(mode="json")):
+    for path, problem in contradictions(info, spec.model_dump(mode="json")):
         source.diagnostic(path, problem)
     source.raise_diagnostics()
     return spec

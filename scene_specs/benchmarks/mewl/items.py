@@ -9,10 +9,10 @@ from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode. Guessers without images are those of `render-specs mewl audit`."""
     truth, say = Truth.of_record(episode), prompts(__name__)
     options = truth.options
@@ -36,6 +36,6 @@ def items(episode: RenderedEpisode) -> Iterator[Item]:
 
 def asked(spec: Mapping[str, Any]) -> Asked:
     """Return the group of a spec, its task, and the place of its answer among the options."""
-    truth = Truth.of(spec)
+    truth = Truth.of_spec(spec)
     places = tuple(str(k) for k in range(len(truth.options)))
     return Asked(f"{truth.name} {spec['split']}", str(truth.options.index(truth.answer)), places)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt, model_validator
 
 from diorama.scene_specs.benchmarks.mewl import TaskName
+from diorama.scene_specs.benchmarks.mewl.copies import Info
 from diorama.scene_specs.benchmarks.mewl.draft import VALUES, Object
 from diorama.scene_specs.language.truth import TaskTruth
 
@@ -28,7 +29,7 @@ class Truth(TaskTruth):
         answer: one of the options.
         types: of shape, color, material and composite, the attribute that each word of an option names.
         lexicon: the same as `words`, of imported episodes.
-        info: the published `info.json` of imported episodes.
+        info: of imported episodes.
         shapes: those that stand for CLEVR's cube, sphere and cylinder.
     """
 
@@ -40,7 +41,7 @@ class Truth(TaskTruth):
     answer: str
     types: tuple[str, ...] = ()
     lexicon: dict[str, Meaning] | None = None
-    info: Any = None
+    info: Info | None = None
     shapes: tuple[str, ...] = VALUES["shape"]
 
     @model_validator(mode="after")

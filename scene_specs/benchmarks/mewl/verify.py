@@ -20,7 +20,7 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import (
 from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth
 from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of_record
 from diorama.scene_specs.language.diagnostics import path_text
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
@@ -39,14 +39,14 @@ def verify_spec(data: dict[str, Any]) -> str:
 
     Raises SpecError if the spec is not a MEWL episode.
     """
+    truth = Truth.of_spec(data)
     # An imported episode holds what the published `info.json` says of its scenes.
-    for path, problem in contradictions(data):
+    for path, problem in contradictions(truth.info, data) if truth.info else ():
         return f"info: {path_text(path)}: {problem}"
-    truth = Truth.of(data)
     return _verify(learner_view(data, truth), truth)
 
 
-def verify_record(episode: RenderedEpisode) -> str:
+def verify_record(episode: EpisodeRecord) -> str:
     """Return why the stored answer or words contradict the measured truth of the images; "" if they do not.
 
     Raises SpecError if the record is not a MEWL episode.

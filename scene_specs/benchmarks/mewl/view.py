@@ -15,7 +15,7 @@ from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS, TYPES, VAL
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.invented import is_invented
-from diorama.scene_specs.language.rendered import ImageRecord, ObjectAnnotation, PointerAnnotation, RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation, PointerAnnotation
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import OPPOSITE
 
@@ -70,7 +70,7 @@ def learner_view(data: Mapping[str, Any], truth: Truth | None = None) -> View:
     Raises:
         SpecError: the spec is not a MEWL episode, or leaves open what a learner sees; has locations.
     """
-    truth, diagnostics, images = truth or Truth.of(data), [], []
+    truth, diagnostics, images = truth or Truth.of_spec(data), [], []
     for number, frame in enumerate(data["frames"]):
         found, image = _image(frame, f"frames[{number}]")
         diagnostics += found
@@ -97,7 +97,7 @@ def without_pointer(objects: Sequence[_Object], pointer: PointerAnnotation | Non
     return [item for item in objects if pointer is None or item.name != pointer.name]
 
 
-def view_of_record(episode: RenderedEpisode, truth: Truth) -> View:
+def view_of_record(episode: EpisodeRecord, truth: Truth) -> View:
     """Return the view of a rendered episode: visible objects, measured relations, the pointed object.
 
     An object counts as visible if it has at least half the pixels that the stage requires. Raises SpecError if the

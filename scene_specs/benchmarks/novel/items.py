@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
 from diorama.scene_specs.language.items import Item, Part, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode."""
     truth, say = Truth.of_record(episode), prompts(__name__)
     images = {image.frame: image.name for image in episode.images}

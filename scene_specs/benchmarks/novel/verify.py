@@ -8,7 +8,7 @@ from typing import Any
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
 from diorama.scene_specs.invented.similarity import chamfer
 from diorama.scene_specs.language.invented import parse_invented
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # How much nearer the right choice is than every other one.
 MARGIN = 1.25
@@ -27,10 +27,10 @@ def verify_spec(data: dict[str, Any]) -> str:
     for frame in data["frames"]:
         shape, color, material, size = (frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
         shown[frame["name"]] = (str(shape), color, material, size)
-    return _problem(Truth.of(data), shown)
+    return _problem(Truth.of_spec(data), shown)
 
 
-def verify_record(episode: RenderedEpisode) -> str:
+def verify_record(episode: EpisodeRecord) -> str:
     """Return why the stored truth contradicts what the images show; "" if it does not."""
     shown: dict[str, Seen] = {}
     for image in episode.images:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.perspective.form import is_photographed
 from diorama.scene_specs.benchmarks.perspective.sight import Layout
 from diorama.scene_specs.benchmarks.perspective.truth import Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
@@ -22,16 +21,16 @@ _ROUNDS = 25
 
 def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits that move the observer; the question stays. Refused: other changes, and unclear places."""
-    fits = change == "observer" and not is_photographed(data.get("task"))
+    truth = Truth.of_spec(data)
+    fits = change == "observer" and not truth.is_photographed
     refused = verify_spec(data) if fits else "contrasts of perspective move the observer only, and no second camera"
     if refused:
         yield Edit(data, 0, (), None, None, refused)
         return
     for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS)):
-        task = edit.data["task"]
-        found = answers(Truth.model_validate(task), Layout.of(edit.data["frames"][0]))
+        found = answers(truth, Layout.of(edit.data["frames"][0]))
         if isinstance(found, str):
             yield replace(edit, problem=found)
         else:
-            task |= {"answer": found[0], "egocentric": list(found[1])}
+            edit.data["task"] |= {"answer": found[0], "egocentric": list(found[1])}
             yield replace(edit, problem=verify_spec(edit.data))

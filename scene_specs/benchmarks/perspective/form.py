@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout
-from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
+from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.vocabulary import SHAPES
 
 
-def form_problem(data: dict[str, Any]) -> str:
+def form_problem(data: Mapping[str, Any], truth: Truth) -> str:
     """Return the first reason why the geometry can't tell who sees what in a valid spec, as JSON data; "" if it can."""
     if len(data["frames"]) != 1:
         return f"expected 1 of frames; found {len(data['frames'])}"
@@ -23,7 +23,7 @@ def form_problem(data: dict[str, Any]) -> str:
         return "expected one of observers, whose looks_at names an object"
     if unknown := [key for key in ("random_objects", "pointer") if frame.get(key)]:
         return f"the geometry knows nothing of {unknown[0]}"
-    cameras, count = frame.get("views") or [frame.get("camera") or {}], 2 if is_photographed(data.get("task")) else 1
+    cameras, count = frame.get("views") or [frame.get("camera") or {}], 1 + truth.is_photographed
     if len(cameras) != count:
         return f"expected cameras: {count}; found {len(cameras)} of views"
     if missing := [key for key in ("location", "look_at") if not cameras[0].get(key)]:
@@ -35,11 +35,6 @@ def form_problem(data: dict[str, Any]) -> str:
         return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"
     problems = (_body_problem(item, item in people) for item in (*objects, *people))
     return next(filter(None, problems), "")
-
-
-def is_photographed(task: Mapping[str, Any] | None) -> bool:
-    """Return whether the second image of an episode is what the person photographs."""
-    return (task or {}).get("name") == "second-view"
 
 
 def photo_problem(frame: Mapping[str, Any], layout: Layout) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.perspective.truth import Truth
 from diorama.scene_specs.language.items import Item, Part, prompts
-from diorama.scene_specs.language.rendered import RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 
-def items(episode: RenderedEpisode) -> Iterator[Item]:
+def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode. The rule `egocentric` answers from the camera's point of view."""
-    truth, say = Truth.model_validate(episode.scene.task), prompts(__name__)
+    truth, say = Truth.of_record(episode), prompts(__name__)
     # The photograph is the truth of a second view.
     image, *_ = episode.images
     words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of}

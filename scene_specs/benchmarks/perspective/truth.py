@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.truth import TaskTruth
 
 TaskName = Literal["level-1", "level-2", "second-view", "director", "facing"]
 SCREEN = "screen"
 _ASKED: dict[TaskName, int] = {"level-1": 1, "level-2": 1, "second-view": 2, "director": 2, "facing": 0}
 
 
-class Truth(SpecModel):
+class Truth(TaskTruth):
     """The `task` of an episode. Objects are named by color and shape, such as `red sphere`.
 
     Attributes:
@@ -31,7 +31,7 @@ class Truth(SpecModel):
 
     benchmark: Literal["perspective"] = "perspective"
     name: TaskName
-    number: int = Field(ge=0)
+    number: Annotated[int, Field(ge=0, strict=True)]
     person: str
     asked: tuple[str, ...] = ()
     of: str | None = None
@@ -45,3 +45,8 @@ class Truth(SpecModel):
             found = ", ".join(self.asked) or "none"
             raise ValueError(f"asked: expected different objects, {_ASKED[self.name]} for {self.name}; found {found}")
         return self
+
+    @property
+    def is_photographed(self) -> bool:
+        """Whether the second image is what the person photographs."""
+        return self.name == "second-view"

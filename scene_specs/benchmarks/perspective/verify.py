@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from operator import mul, sub
 from typing import Any, Protocol
 
-from pydantic import ValidationError
-
-from diorama.scene_specs.benchmarks.perspective.form import form_problem, is_photographed, photo_problem
+from diorama.scene_specs.benchmarks.perspective.form import form_problem, photo_problem
 from diorama.scene_specs.benchmarks.perspective.sight import PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
-from diorama.scene_specs.language.diagnostics import option_problems
-from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpisode, Vector3
+from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, Vector3
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
@@ -93,25 +90,27 @@ class _Measured:
 
 
 def verify_spec(data: dict[str, Any]) -> str:
-    """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
-    if problem := form_problem(data):
+    """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right. Raises SpecError."""
+    truth = Truth.of_spec(data)
+    if problem := form_problem(data, truth):
         return problem
     (frame,) = data["frames"]
-    called = {item["name"]: _called(item) for item in frame["objects"]}
+    called = {item["name"]: f"{item['color']} {item['shape']}" for item in frame["objects"]}
     try:
         layout = Layout.of(frame)
-        return photo_problem(frame, layout) or _problem(data.get("task"), layout, called)
+        return photo_problem(frame, layout) or _problem(truth, layout, called)
     except ArithmeticError:
         return "the camera or the person is at, or straight above, what it looks at"
 
 
-def verify_record(episode: RenderedEpisode) -> str:
-    """Return why the stored truth contradicts what was measured; "" if it does not."""
-    wanted = [1, 1] if is_photographed(episode.scene.task) else [1]
+def verify_record(episode: EpisodeRecord) -> str:
+    """Return why the stored truth contradicts what was measured; "" if it does not. Raises SpecError."""
+    truth = Truth.of_record(episode)
+    wanted = [1, 1] if truth.is_photographed else [1]
     if (counts := [len(one.annotation.observers) for one in episode.images]) != wanted:
         return f"expected these numbers of observers per image: {wanted}; found {counts}"
     image, *photos = (one.annotation for one in episode.images)
-    called = {item.name: _called(item.model_dump()) for item in image.objects}
+    called = {item.name: f"{item.color} {item.shape}" for item in image.objects}
     for photo in photos:
         (person,) = image.observers
         away = math.dist(
@@ -119,19 +118,11 @@ def verify_record(episode: RenderedEpisode) -> str:
         )
         if away > 0.02 or math.dist(photo.camera.extrinsics[2][:3], person.gaze) > 0.02:
             return f"the second image is not what {person.name} photographs"
-    return _problem(episode.scene.task, _Measured(image, *photos), called)
+    return _problem(truth, _Measured(image, *photos), called)
 
 
-def _called(item: Mapping[str, Any]) -> str:
-    return f"{item['color']} {item['shape']}"
-
-
-def _problem(task: Mapping[str, Any] | None, sight: Sight, called: Mapping[str, str]) -> str:
+def _problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
     """called: name of each object -> its color and shape."""
-    try:
-        truth = Truth.model_validate(task)
-    except ValidationError as error:
-        return "; ".join(option_problems(error))
     if truth.person != sight.person:
         return f"the truth is about {truth.person}; the image shows {sight.person}"
     named = dict.fromkeys((sight.target, *truth.asked, *(truth.options if truth.name == "facing" else ())))

@@ -14,9 +14,9 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.model.json_diff import differences
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.language.pictures import decode_png
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Scene
 
 

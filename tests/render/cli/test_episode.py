@@ -16,10 +16,10 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.cli.episode import main
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_or_create
 from diorama.scene_specs.language.pictures import decode_png
+from diorama.scene_specs.language.rendered import EpisodeRecord
 
 SPEC = {
     "version": 1,

@@ -17,9 +17,9 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.episode.rerender import replace_stored
 from diorama.render.model.errors import ConflictError
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_at, open_or_create, open_store
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.render.cli.test_episode import SPEC, call

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from diorama.render.cli.store import main
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 

@@ -18,9 +18,9 @@ from diorama.render.geometry.meshes import load_mesh
 from diorama.render.model.blender_series import key_suffix
 from diorama.render.model.errors import UsageError
 from diorama.render.model.profiles import episode_settings
-from diorama.render.model.record import RenderKey
 from diorama.render.store.resume import difference
 from diorama.scene_specs.language.registry import PluginError
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.stage import load_stage, stage_digest
 from tests import distributions as registry

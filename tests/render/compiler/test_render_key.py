@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.spec import EpisodeSpec
 
 

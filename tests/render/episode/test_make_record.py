@@ -16,9 +16,9 @@ from diorama.render.geometry.asset_roots import searching
 from diorama.render.model.errors import AssetError, RenderError
 from diorama.render.model.passes import Passes
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories

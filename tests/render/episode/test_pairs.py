@@ -19,10 +19,10 @@ from diorama.render.episode.pairs import regions
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.camera import Camera
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import Change
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import make_job

@@ -19,7 +19,6 @@ from diorama.render.export.formats.iwisdm import export
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import SpecError
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.iwisdm import Options
@@ -27,9 +26,10 @@ from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.reader import read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
-from diorama.scene_specs.benchmarks.iwisdm.truth import truth_of_record
+from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, verify_record
 from diorama.scene_specs.language.items import items_of
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected
@@ -218,7 +218,7 @@ def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecor
         annotation = image.annotation.model_copy(update={"objects": [other, *image.annotation.objects[1:]]})
         images = [image.model_copy(update={"annotation": annotation}), *record.images[1:]]
         with pytest.raises(SpecError, match=problem):
-            frames_of_record(record.model_copy(update={"images": images}), truth_of_record(record))
+            frames_of_record(record.model_copy(update={"images": images}), CompleteTruth.of_record(record))
 
 
 def test_the_cross_is_there_until_the_answer(records: list[EpisodeRecord]) -> None:
@@ -261,7 +261,7 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
                 (node("GetCategory", node("Select", frame=0), value=None), ""),
             )
         ),
-        ({"models": []}, "task.objects[0].object: found"),
+        ({"models": []}, "task: objects[0].object: found"),
         ({"objects": []}, "expected none there"),
         ({"answers": "null"}, "task.answers: found"),
     ],
@@ -293,4 +293,4 @@ def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> N
     images = [*record.images]
     images[at] = images[at].model_copy(update={"annotation": images[at].annotation.model_copy(update={"objects": []})})
     with pytest.raises(SpecError, match="expected an object there"):
-        frames_of_record(record.model_copy(update={"images": images}), truth_of_record(record))
+        frames_of_record(record.model_copy(update={"images": images}), CompleteTruth.of_record(record))

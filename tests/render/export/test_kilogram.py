@@ -15,7 +15,6 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.export.formats.kilogram import export, games_path
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.kilogram import Options
@@ -23,7 +22,9 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents
@@ -107,7 +108,11 @@ def test_games_as_published(folder: Path) -> None:
     ],
 )
 def test_games_of_a_kind_are_in_one_folder(split: str, condition: str, path: str) -> None:
-    assert games_path(split, condition, {"options": [*"abcde"], "unconstrained": True}) == path
+    task = Truth.of_task(
+        {"benchmark": "kilogram", "name": condition, "target": "own-000", "part_count": 3, "options": [*"abcde"]}
+        | {"unconstrained": True}
+    )
+    assert games_path(split, task) == path
 
 
 def test_captions_are_of_the_same_parts(folder: Path) -> None:
@@ -232,7 +237,7 @@ def test_again_writes_nothing_and_others_are_refused(folder: Path) -> None:
     report = run(store, folder / "out")
     assert (report.exported, report.skipped) == (0, 5)
     assert [line.split(":")[0] for line in report.failed] == ["episode demo/0001"]
-    assert "not a KiloGram episode" in report.failed[0]
+    assert 'allowed: "kilogram"' in report.failed[0]
 
 
 def test_another_picture_of_the_same_name_is_not_overwritten(folder: Path) -> None:
@@ -266,4 +271,4 @@ def test_a_name_that_is_no_files_is_refused(tmp_path: Path, name: str | None) ->
     store.put([recorded(spec)])
     report = run(store, tmp_path / "out")
     assert len(report.failed) == 1
-    assert "can't be a file name" in report.failed[0]
+    assert "frames[3].truth.image: found " in report.failed[0]

@@ -9,9 +9,9 @@ import lance
 
 from diorama.render.episode.make_record import make_record
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 

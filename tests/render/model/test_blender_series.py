@@ -11,7 +11,7 @@ from diorama.render.episode.find import other_series
 from diorama.render.model import blender_series
 from diorama.render.model.blender_series import PYTHONS, installed_series, require_module, series_of
 from diorama.render.model.errors import UsageError
-from diorama.render.model.record import RenderKey
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import SETTINGS, make_spec
 

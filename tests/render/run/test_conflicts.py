@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diorama.render.model.errors import ConflictError
-from diorama.render.model.record import RenderKey
 from diorama.render.run.batch import Batch
 from diorama.render.run.commit import Committer
 from diorama.render.run.local_ray import local_ray
@@ -25,6 +24,7 @@ from diorama.render.store import open_or_create, open_store
 from diorama.render.store.episode_store import PutResult
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import encode
+from diorama.scene_specs.language.rendered import RenderKey
 from tests.factories import make_job, make_record, make_spec
 from tests.marks import slow
 from tests.render.run.conftest import Farm

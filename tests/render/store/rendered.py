@@ -7,8 +7,8 @@ from typing import Any
 
 from diorama.render.episode.make_record import make_record
 from diorama.render.model.profiles import settings_for
-from diorama.render.model.record import EpisodeRecord, RenderKey
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
 from diorama.scene_specs.language.spec import EpisodeSpec
 
 

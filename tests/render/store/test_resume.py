@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.model.errors import ConflictError
-from diorama.render.model.record import RenderKey
 from diorama.render.store.resume import Planner, Policy, difference
+from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.factories import SETTINGS, make_job, make_spec
 

@@ -15,15 +15,16 @@ from diorama.scene_specs.language.truth import TaskTruth
 OPTIONS: dict[str, dict[str, Any]] = {
     "icca": {"contexts": 1},
     "iwisdm": {"benchmark": "low", "count": 1},
+    "kilogram": {"condition": "aug"},
     "malevic": {"name": "pos", "split": "test", "count": 1},
     "mewl": {"task": "bootstrap", "split": "val", "count": 1},
     "novel": {"task": "generalization", "count": 1},
+    "perspective": {"task": "level-1", "count": 1},
 }
 
 
 def spec_of(name: str) -> dict[str, Any]:
-    (spec,) = diorama.generate(name, **OPTIONS[name])
-    return spec
+    return next(iter(diorama.generate(name, **OPTIONS[name])))
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -31,7 +32,7 @@ def test_a_model_holds_all_that_is_stored_and_names_what_it_does_not_know(name: 
     spec = spec_of(name)
     module = import_module(f"diorama.scene_specs.benchmarks.{name}.{'concepts' if name == 'novel' else 'truth'}")
     model: type[TaskTruth] = module.Truth
-    assert model.of(spec).model_dump(mode="json", exclude_unset=True) == spec["task"]
+    assert model.of_spec(spec).model_dump(mode="json", exclude_unset=True) == spec["task"]
     verifier = benchmark(name).verifier
     assert verifier is not None
     assert verifier.verify_spec(spec) == ""
@@ -59,7 +60,7 @@ def changed(name: str, *path: int | str, value: Any) -> str:
     place[path[-1]] = value
     module = import_module(f"diorama.scene_specs.benchmarks.{name}.truth")
     with pytest.raises(SpecError) as caught:
-        module.Truth.of(spec)
+        module.Truth.of_spec(spec)
     return str(caught.value)
 
 
@@ -69,7 +70,7 @@ def test_what_is_allowed_is_not_what_a_spec_allows_in_a_field_of_this_name() -> 
     )
 
 
-@pytest.mark.parametrize("name", ["icca", "iwisdm", "mewl"])
+@pytest.mark.parametrize("name", ["icca", "iwisdm", "kilogram", "mewl", "perspective"])
 @pytest.mark.parametrize("value", [True, "2"])
 def test_a_number_is_an_integer(name: str, value: Any) -> None:
     assert "task.number: found" in changed(name, "number", value=value)

@@ -149,10 +149,10 @@ def test_the_outlines_of_a_hard_context_are_in_the_same_places(source: str, vary
 
 def test_wrong_truth_is_found() -> None:
     spec = context_spec(0, "hard", "clevr")
-    shown = pictures_of_spec(spec, Truth.of(spec))
+    shown = pictures_of_spec(spec, Truth.of_spec(spec))
     said = spec["task"]["descriptions"]
     said[0], said[1] = said[1], said[0]
-    assert "is not true of it" in find_contradiction(Truth.of(spec), shown)
+    assert "is not true of it" in find_contradiction(Truth.of_spec(spec), shown)
     longer = (
         one for one in context_specs(9, "hard", "clevr") if one["task"]["descriptions"][2]["incremental"]["length"] > 3
     )
@@ -164,16 +164,16 @@ def test_wrong_truth_is_found() -> None:
     assert "stored is" in verify_spec(spec)
     spec = context_spec(0, "hard", "clevr")
     spec["task"]["descriptions"][1]["full_brevity"]["text"] = "an elephant"
-    assert "'an elephant' is not what it stands for" in find_contradiction(Truth.of(spec), shown)
+    assert "'an elephant' is not what it stands for" in find_contradiction(Truth.of_spec(spec), shown)
     spec = context_spec(0, "hard", "clevr")
     spec["task"]["descriptions"][1]["single"] = ["color=red"]
-    assert "stored is ['color=red']" in find_contradiction(Truth.of(spec), shown)
+    assert "stored is ['color=red']" in find_contradiction(Truth.of_spec(spec), shown)
     named = context_spec(4, "medium", "flat", "relations")
     assert verify_spec({**named, "task": {**named["task"], "name": "hard"}}).startswith("it is not hard")
     with pytest.raises(
         SpecError, match=r'(?s)task\.name: required.*task\.descriptions\[3\]\.single: required key "single"'
     ):
-        Truth.of({"task": {"benchmark": "icca", "descriptions": [{}] * 4}})
+        Truth.of_spec({"task": {"benchmark": "icca", "descriptions": [{}] * 4}})
 
 
 def test_summary() -> None:

@@ -44,7 +44,7 @@ def episode_of(spec: dict[str, Any]) -> Any:
 def test_specs_and_episodes_agree(source: str) -> None:
     spec = context_spec(2, "hard", source)
     assert verify_spec(spec) == verify_record(episode_of(spec)) == ""
-    assert pictures_of_record(episode_of(spec), Truth.of(spec)) == pictures_of_spec(spec, Truth.of(spec))
+    assert pictures_of_record(episode_of(spec), Truth.of_spec(spec)) == pictures_of_spec(spec, Truth.of_spec(spec))
 
 
 @pytest.mark.parametrize("source", ["clevr", "flat", "shapenet"])

@@ -203,7 +203,7 @@ def test_accuracy_is_by_kind_of_game_too(tmp_path: Path) -> None:
     (tmp_path / "k.jsonl").write_text("".join(f"{json.dumps(spec)}\n" for spec in made))
     refused = run("kilogram", "accuracy", tmp_path / "k.jsonl", "--predictions", tmp_path / "answers.json")
     assert refused.exit_code == 2
-    assert "task.name: found 5; expected a condition" in refused.stderr
+    assert "task.name: found 5; allowed: " in refused.stderr
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "{", "null"])

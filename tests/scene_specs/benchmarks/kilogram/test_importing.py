@@ -13,13 +13,14 @@ from click.testing import CliRunner
 from PIL import Image
 
 from diorama.render.cli.specs import main
-from diorama.render.export.formats.kilogram import GameLists
+from diorama.render.export.formats.kilogram import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
 from diorama.scene_specs.benchmarks.kilogram.emit import objects_of
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
+from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
@@ -66,8 +67,9 @@ def test_games_of_subsets_are_those_of_the_file(tmp_path: Path) -> None:
     for spec in found:
         assert verify_spec(spec) == ""
         assert verify_spec(spec, drawings, file) == ""
-        truths = {frame["name"]: {**frame["truth"], "text": frame["utterance"]} for frame in spec["frames"]}
-        lists.add(spec["split"], "aug", spec["task"], {name: (one["image"], one) for name, one in truths.items()})
+        figures = Figure.of_frames(frame["truth"] for frame in spec["frames"])
+        shown = [Shown(one.image, frame["utterance"], one) for one, frame in zip(figures, spec["frames"], strict=True)]
+        lists.add(spec["split"], Truth.of_spec(spec), dict(zip(spec["task"]["options"], shown, strict=True)))
     assert lists.columns["development/texts/augmented/aug_dev.json"] == data
     by_target = lists.by_target["development/texts/augmented/file_sep_by_part_counts.json"]
     assert {name: [*counts] for name, counts in by_target.items()} == {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -25,6 +25,7 @@ from diorama.scene_specs.benchmarks.kilogram.verify import verify_record, verify
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
+from tests.scene_specs.benchmarks.verdict import verdict
 
 DATA = own_dataset(0)
 Spec = dict[str, Any]
@@ -37,7 +38,7 @@ def text(condition: str, world: str = "2d") -> str:
     return json.dumps(game_spec(DATA, game, condition, options))
 
 
-judged = verify_spec
+judged = partial(verdict, verify_spec)
 
 
 @pytest.mark.parametrize("world", ["2d", "3d"])
@@ -174,8 +175,8 @@ CHANGES: dict[str, tuple[Callable[[Spec], object], str]] = {
     "another whole": (lambda s: _describe(s, _frame(s), "zeppelin"), "is another one"),
     "the same whole": (lambda s: _describe(s, _frame(s), _frame(s, True)["truth"]["whole"]), "is another one"),
     "a tangram twice": (_same_tangram, "have the tangram"),
-    "no truth": (lambda s: _frame(s).pop("truth"), "does not have"),
-    "another condition": (lambda s: s["task"].update(name="part"), "found condition 'part'"),
+    "no truth": (lambda s: _frame(s).pop("truth"), "truth.tangram: required key"),
+    "another condition": (lambda s: s["task"].update(name="part"), 'task.name: found "part"'),
     "a piece less": (lambda s: _frame(s)["objects"].pop(), "expected piece-1 to piece-7"),
     "an object more": (
         lambda s: _frame(s)["objects"].append(_frame(s)["objects"][0] | {"name": "piece-8"}),

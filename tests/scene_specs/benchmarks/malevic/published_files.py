@@ -48,12 +48,12 @@ def published(folder: Path, name: str, split: str, numbers: range, images: bool 
     entries, questions = {}, []
     for index, number in enumerate(numbers):
         spec = malevic_spec(Options(seed=5), name, split, number)
-        made = Truth.of(spec)
+        made = Truth.of_spec(spec)
         k = round(made.k, 4) if SETS[name].kind != "sup1" else 0.29
         query = (made.asked, made.adjective, made.answer == "yes")
         given = {key: getattr(made, key) for key in ("split", "number", "world", "variant", "areas")}
         task = task_of_scene(SETS[name], tuple(objects_of(made)), k, query, **given)
-        entry = annotation(truth := Truth.of({"task": task}))
+        entry = annotation(truth := Truth.of_spec({"task": task}))
         for pair in entry[2:]:
             pair["captions"][0].pop("dist_from_thresh", None)
         entries[str(index)] = entry

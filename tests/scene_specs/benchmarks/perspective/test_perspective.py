@@ -26,9 +26,10 @@ from diorama.scene_specs.benchmarks.perspective.truth import TaskName
 from diorama.scene_specs.benchmarks.perspective.verify import verify_record, verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_of
 from diorama.scene_specs.language.items import items_of
-from diorama.scene_specs.language.rendered import FrameAnnotation, RenderedEpisode
+from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.benchmarks.verdict import verdict
 
 COUNT = 2
 ALL = pytest.mark.parametrize("task", TASKS)
@@ -43,12 +44,12 @@ def spec_of(task: TaskName, number: int) -> dict[str, Any]:
     return copy.deepcopy(_spec(task, number))
 
 
-def episode_of(scene: Scene, *annotations: FrameAnnotation) -> RenderedEpisode:
+def episode_of(scene: Scene, *annotations: FrameAnnotation) -> EpisodeRecord:
     images = [SimpleNamespace(name=f"scene.{k}", frame="scene", annotation=one) for k, one in enumerate(annotations)]
-    return cast(RenderedEpisode, SimpleNamespace(scene=scene, images=images, episode_id=scene.id))
+    return cast(EpisodeRecord, SimpleNamespace(scene=scene, images=images, episode_id=scene.id))
 
 
-def record_of(spec: dict[str, Any]) -> RenderedEpisode:
+def record_of(spec: dict[str, Any]) -> EpisodeRecord:
     scene = compile_spec(spec, "draft", (320, 240))
     (frame,), renderer = scene.frames, FakeRenderer()
     return episode_of(
@@ -57,7 +58,7 @@ def record_of(spec: dict[str, Any]) -> RenderedEpisode:
 
 
 @lru_cache(maxsize=64)
-def shot(task: TaskName, number: int) -> RenderedEpisode:
+def shot(task: TaskName, number: int) -> EpisodeRecord:
     return record_of(spec_of(task, number))
 
 
@@ -110,9 +111,9 @@ def test_tampering_with_the_truth_is_found(task: TaskName) -> None:
     for number in range(COUNT):
         spec, episode = spec_of(task, number), shot(task, number)
         for wrong in wrong_truths(spec["task"]):
-            assert verify_spec({**spec, "task": wrong}) != "", wrong
+            assert verdict(verify_spec, {**spec, "task": wrong}) != "", wrong
             changed = episode.scene.model_copy(update={"task": wrong})
-            assert verify_record(episode_of(changed, *(one.annotation for one in episode.images))) != "", wrong
+            assert verdict(verify_record, episode_of(changed, *(one.annotation for one in episode.images))) != "", wrong
 
 
 # Path in the frame -> values about which the geometry can't tell the truth, with words of the reason; `...` removes.
