@@ -203,7 +203,7 @@ class Contacts:
             line = self.bodies[other].at[:2] - start
             for name in self.bodies.keys() - {one, other}:
                 away, length = self.bodies[name].at[:2] - start, math.hypot(*line)
-                share, aside = away @ line / length**2, np.cross(line, away) / length
+                share, aside = away @ line / length**2, (line[0] * away[1] - line[1] * away[0]) / length
                 if 0.25 <= share <= 0.75 and abs(aside) <= BETWEEN:
                     found["between"].add((name, f"{one} | {other}"))
         return found
