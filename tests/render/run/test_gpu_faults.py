@@ -43,8 +43,8 @@ def run(folder: Path, count: int, *options: str, code: int = 0) -> dict[str, Any
 
 @pytest.mark.slow
 def test_a_failed_launch_and_a_lack_of_memory_cost_no_episode(tmp_path: Path, gpus: Any) -> None:
-    # In two processes: the first gets as far as the twelfth launch, its successor as far as the 150th allocation.
-    gpus(1, fail="cuLaunchKernel=719:12x1,cuMemAlloc=2:150x1")
+    # In two processes: the first gets as far as the twelfth launch, its successor as far as the 60th allocation.
+    gpus(1, fail="cuLaunchKernel=719:12x1,cuMemAlloc=2:60x1")
     found = run(tmp_path, 12, "--gpus", "1", "--workers-per-gpu", "1")
     assert found["failed"] == [] and found["rendered"] == 12 and found["retried"] == 2
     assert found["replaced_why"] == {"gpu": 1, "gpu_memory": 1} and found["lost_gpus"] == {}
