@@ -136,9 +136,9 @@ def score(
     else:
         click.echo(table(found), nl=False)
     if any(row[guesser] is None for row in found for guesser in GUESSERS):
-        log.info("-: a task has fewer than %d items, too few for the guessers to learn from", LEAST)
-    if found[0]["invalid"] == found[0]["items"]:
-        log.warning("all %d replies are invalid: in none was one of the item's answers found", found[0]["items"])
+        log.info("no figure of the guessers (-): a task has fewer than %d items, or too few episodes", LEAST)
+    if 0 < found[0]["items"] - found[0]["missing"] == found[0]["invalid"]:
+        log.warning("no reply is valid: in none of %d was one of the item's answers found", found[0]["invalid"])
 
 
 @main.command(cls=DioramaCommand)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -75,8 +75,8 @@ class _Blender:
         self.pool: list[Any] = []
         self.models = ModelStore(self.pool)
         self.slots = SlotMeshes()
-        # Of the session that Cycles keeps: its ground, lights, world and the number of models removed before, whose
-        # textures may have the same names; and the most samples per pixel so far.
+        # Of the session that Cycles keeps: its ground, lights and world, and how many models were removed, as a
+        # new texture can have the name of a removed one; then the most samples per pixel so far.
         self.lit_by: list[str] = []
         self.samples = 0
         # The renderer whose device is active.
@@ -241,7 +241,7 @@ class CyclesRenderer:
         with searching(self._asset_roots):
             self.build(scene, frame, view)
         built = time.perf_counter()
-        with naming(f"episode {scene.id}: frame {frame.image_name(view)}: "):
+        with naming(f"episode {scene.id}: frame {frame.image_name(view)}: "), self._ending_with_errors():
             path = self._sample()
             rendered = time.perf_counter()
             exr = Exr(path)
@@ -258,6 +258,15 @@ class CyclesRenderer:
         }
         path.unlink()
         return Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
+
+    @contextmanager
+    def _ending_with_errors(self) -> Iterator[None]:
+        """End the session if the block raises RenderError: a device keeps its first error."""
+        try:
+            yield
+        except RenderError:
+            self._end_session()
+            raise
 
     def _sample(self) -> Path:
         """Render what is built and return the file of its passes. Raises RenderError."""
@@ -277,8 +286,6 @@ class CyclesRenderer:
             except RuntimeError as error:
                 reported = str(error).splitlines()
         if reported or output.failures or not path.is_file():
-            # A device keeps its first error.
-            self._end_session()
             raise render_error(self._device.kind, reported or output.failures)
         return path
 

@@ -29,9 +29,10 @@ def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
     # Group -> example -> whether each of its games is right.
     found: dict[tuple[str, str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
-        truth, names = Truth.of_spec(item), [frame["name"] for frame in item["frames"]]
-        if truth.answer not in names:
-            problem = f"not a reference game: found answer {truth.answer!r}; expected one of {', '.join(names)}"
+        truth, names = Truth.of_spec(item), [frame.get("name") or "" for frame in item["frames"]]
+        if not truth.answer or truth.answer not in names:
+            stated = f"answer {truth.answer!r}; expected one of {', '.join(names)}" if truth.answer else "no answer"
+            problem = f"not a reference game: found {stated}"
             raise spec_error(problem, episode=item["id"], path="task")
         figures = Figure.of_frames((frame.get("truth") for frame in item["frames"]), item["id"])
         right = given.of(item["id"], truth.options) == truth.answer

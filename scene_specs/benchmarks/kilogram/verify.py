@@ -84,9 +84,9 @@ def verify_spec(data: dict[str, Any], svg: Path | None = None, annotations: Path
     truth = Truth.of_spec(data)
     figures = Figure.of_frames((frame.get("truth") for frame in data["frames"]), data["id"])
     try:
-        frames = [_frame_of(*both) for both in zip(data["frames"], figures, strict=True)]
+        frames = [_frame_of(*both, bool(data.get("canvas"))) for both in zip(data["frames"], figures, strict=True)]
     except (KeyError, TypeError, ValueError) as error:
-        return f"its pieces can't be read: {error!r}"
+        return f"a frame or a piece can't be read: expected name, and of a piece, polygon and location ({error})"
     episode = _Episode(data["id"], data.get("split"), data.get("canvas"), truth, frames)
     return next(_problems(episode, _given(svg, annotations)), "")
 
@@ -170,7 +170,7 @@ def _frame_problems(frame: _Frame, with_parts: bool, colored: bool, augmented: b
         yield f"its hash_text is {truth.hash_text!r}; expected {hashed!r}"
     subset = sum(part.shown << k for k, part in enumerate(parts))
     name = truth.tangram + f"_{truth.annotation}" * colored + f"_{subset}" * augmented
-    if truth.drawn and augmented and re.fullmatch("[0-9]{1,3}", number := truth.image.rpartition("_")[2]):
+    if truth.drawn is not None and augmented and re.fullmatch("[0-9]{1,3}", number := truth.image.rpartition("_")[2]):
         # Published subsets are counted in a random order.
         name = f"{name.rpartition('_')[0]}_{number}"
     if truth.image != name:
@@ -248,7 +248,7 @@ def _game_problems(truth: Truth, frames: Mapping[str, _Frame], count: int) -> It
         return
     figures = [frame.truth for frame in frames.values()]
     unlike = {"tangram": [figure.tangram for figure in figures]}
-    if truth.name == AUG and figures[0].drawn:
+    if truth.name == AUG and figures[0].drawn is not None:
         # Of the published games of subsets, only texts and images differ.
         looks = [f"{frame.truth.tangram}, {', '.join(frame.colors.values())}" for frame in frames.values()]
         unlike = {"text": [figure.hash_text for figure in figures], "look": looks}
@@ -273,17 +273,21 @@ def _game_problems(truth: Truth, frames: Mapping[str, _Frame], count: int) -> It
         yield f"the stored answer is {truth.answer!r}, but the text is that of {', '.join(meant) or 'none'}"
 
 
-def _frame_of(frame: Mapping[str, Any], truth: Figure) -> _Frame:
-    """Return what a frame of a spec, as JSON data, shows. Raises KeyError, TypeError or ValueError."""
+def _frame_of(frame: Mapping[str, Any], truth: Figure, flat: bool) -> _Frame:
+    """Return what a frame of a spec, as JSON data, shows. Raises KeyError, TypeError or ValueError.
+
+    Args:
+        flat: on a canvas, where pieces have corners.
+    """
     names = {rgb: name for name, rgb in (*RGB.items(), *TABLE_RGB.items())}
     objects, colors, corners = frame.get("objects") or (), {}, {}
     for item in objects:
         color, shape, place = item.get("color"), item.get("shape"), item.get("location") or ()
         colors[item["name"]] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
-        if isinstance(shape, dict) and place:
+        if flat and isinstance(shape, dict) and place:
             turn = math.radians(item.get("rotation_deg") or 0)
             corners[item["name"]] = _corners(shape["polygon"], place, turn, item.get("size") or 1)
-    drawn = drawn_digest(objects, truth.parts) if truth.drawn and objects else None
+    drawn = drawn_digest(objects, truth.parts) if truth.drawn is not None and objects else None
     return _Frame(frame["name"], frame.get("utterance"), truth, colors, corners, drawn)
 
 

@@ -53,7 +53,7 @@ class Info(BaseModel):
         words: word -> meaning.
     """
 
-    objects: dict[str, list[str]] = {}
+    objects: dict[str, list[str]] | None = None
     words: dict[str, Any] | None = Field(None, alias="word-concept")
     context_panels: list[Panel]
     question: Question
@@ -86,7 +86,7 @@ def _copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Itera
                 named.setdefault(panel.name, []).append(shown[0])
         yield from _panel(at, panel, shown, frame)
     things = {word: meaning for word, meaning in (info.words or {}).items() if isinstance(meaning, list)}
-    for key, table in (("objects", info.objects), ("word-concept", things)):
+    for key, table in (("objects", info.objects or {}), ("word-concept", things)):
         for name in sorted(table.keys() & named.keys()):
             # In `relation`, objects of several images can share a name, and one of them is listed.
             yield (key, name), table[name], table[name] if table[name] in named[name] else named[name][0]

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_scene, utterance_of
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
 from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
+from diorama.scene_specs.language.diagnostics import form_diagnostics
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
@@ -69,8 +70,7 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     try:
         info = Info.model_validate(data)
     except ValidationError as error:
-        source.invalid(error)
-        raise SpecError(source.diagnostics) from None
+        raise SpecError([one.in_file(file) for one in form_diagnostics(error, Info, data)]) from None
     frames: list[FrameSpec] = []
     for index, name in enumerate(panel.name for panel in info.context_panels):
         if not name or "/" in name or "\\" in name or name.startswith("."):
