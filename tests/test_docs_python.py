@@ -66,6 +66,7 @@ def test_the_readme_renders_a_small_dataset() -> None:
     assert all(len(box) == 4 for box in names["boxes"].values())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("one_ray")
 def test_the_page_about_python_shows_every_function(capsys: pytest.CaptureFixture[str]) -> None:
     names, source = run_in_order("docs/python.md")

@@ -206,6 +206,7 @@ def test_a_batch_of_specs_whose_images_were_cropped_is_a_conflict(archive: Archi
     run("render-batch", specs, "--out", writable, *archive.about["rendering"], exit_codes=(2,))
 
 
+@pytest.mark.slow
 def test_a_batch_with_one_more_spec_renders_that_one(archive: Archive, writable: Path) -> None:
     same, count = specs_of(archive, writable.with_name("specs.jsonl"), cropped=False)
     specs = (same, archive.root / SPECS_MORE)

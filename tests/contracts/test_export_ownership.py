@@ -157,6 +157,7 @@ def stopped(at: int, after: bool) -> Iterator[list[int]]:
         yield count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grown", [False, True])
 @EACH
 def test_a_stopped_export_goes_on_without_being_asked(

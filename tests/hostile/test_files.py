@@ -64,6 +64,7 @@ def test_a_face_of_a_million_corners_is_an_error_of_the_model(tmp_path: Path) ->
     assert done.peak < 1500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [("render-store", "ls"), ("render-store", "create"), ("render-export", "-vv", "--out", "OUT")],

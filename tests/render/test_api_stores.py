@@ -33,6 +33,7 @@ def episodes(*names: str, seed: int = 3) -> list[dict[str, Any]]:
     return [{"version": 1, "id": name, "seed": seed, "frames": [{"objects": [{"shape": "cube"}]}]} for name in names]
 
 
+@pytest.mark.slow
 def test_specs_of_a_generator_are_rendered_and_only_once(tmp_path: Path) -> None:
     store = tmp_path / "out.lance"
     calls: list[tuple[int, int]] = []
@@ -132,6 +133,7 @@ def test_a_failed_episode_is_in_the_summary(tmp_path: Path) -> None:
     assert (summary.rendered, [failure.episode_id for failure in summary.failed]) == (1, ["b/fail"])
 
 
+@pytest.mark.slow
 def test_ctrl_c_commits_what_is_in_flight_and_the_same_call_continues(tmp_path: Path) -> None:
     store, names = str(tmp_path / "out.lance"), [f"e{number:02}" for number in range(40)]
 

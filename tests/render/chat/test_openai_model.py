@@ -43,6 +43,7 @@ def test_messages_and_settings_on_the_wire() -> None:
     }
 
 
+@pytest.mark.slow
 def test_failures_that_pass() -> None:
     def behavior(number: int, body: Body) -> str | int | float:
         return (429, 503, "malformed", "empty", 60.0, "fine")[number]
@@ -53,6 +54,7 @@ def test_failures_that_pass() -> None:
     assert reply.cost == pytest.approx(sum(server.tokens))
 
 
+@pytest.mark.slow
 def test_an_answer_that_comes_slowly() -> None:
     with (
         chat_server(lambda number, body: "drip" if number == 1 else "fine") as server,

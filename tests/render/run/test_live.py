@@ -184,6 +184,7 @@ def test_what_was_shown_is_kept_and_scored_the_same(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_mixture_has_its_shares_in_each_block_and_blocks_differ() -> None:
     mixture = sources_of({"mewl": {"weight": 3, "split": "train"}, "malevic": {"weight": 1, "name": "pos1"}}, {})
     blocks = Blocks(mixture, 1)

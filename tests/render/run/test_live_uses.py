@@ -87,6 +87,7 @@ def test_workers_of_a_dataloader_divide_the_items(tmp_path: Path) -> None:
     assert sorted(name for store in stores for name, _ in store.ids()) == expected
 
 
+@pytest.mark.slow
 def test_a_cluster_renders_the_same_and_a_stream_elsewhere_is_refused() -> None:
     with (
         patch.dict(os.environ, PYTHONPATH=str(ROOT), RAY_USAGE_STATS_ENABLED="0"),
@@ -114,6 +115,7 @@ with diorama.live("acme", seed=1, most=2, renderer="fake", size=(64, 48), worker
 """
 
 
+@pytest.mark.slow
 def test_items_of_an_installed_package(tmp_path: Path) -> None:
     write_installed(tmp_path)
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}

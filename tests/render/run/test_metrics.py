@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from unittest.mock import Mock
 
+import pytest
+
 from diorama.render.run.metrics import metrics_text, write_metrics
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
@@ -81,6 +83,7 @@ def test_strange_names_are_escaped() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_run_writes_its_metrics(farm: Farm) -> None:
     file = farm.folder / "run.prom"
     farm.run(farm.write("a", "b"), "--metrics", str(file), "--device", "cpu", "--workers", "1")

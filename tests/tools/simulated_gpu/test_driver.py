@@ -95,6 +95,7 @@ def test_copies_are_wrong_without_an_error(tmp_path: Path, rule: str, kinds: int
     assert wrong[:2] == [0, kinds] and first in (None, wrong[2])
 
 
+@pytest.mark.slow
 def test_a_launch_that_hangs_never_returns(tmp_path: Path) -> None:
     machine = Machine(tmp_path, 1, fail="hang:1")
     machine.limit = 3.0

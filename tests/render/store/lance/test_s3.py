@@ -110,6 +110,7 @@ def careless(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.slow
 def test_a_server_that_ignores_conditional_put_is_refused(careless: str) -> None:
     with pytest.raises(StoreError, match="this server ignores If-None-Match on PUT"):
         check_conditional_put(careless)

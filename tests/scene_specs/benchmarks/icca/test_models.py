@@ -137,6 +137,7 @@ def test_games_with_a_server_that_fails(tmp_path: Path) -> None:
     assert rows[0]["models"] == {role: {"base_url": server.url} for role in ("speaker", "listener")}
 
 
+@pytest.mark.slow
 def test_the_cost_of_an_uninterrupted_run(tmp_path: Path) -> None:
     write(tmp_path / "games", game(0))
     out = tmp_path / "o.jsonl"
