@@ -185,6 +185,15 @@ def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     assert not [target for target in targets if not (page.parent / target).exists()]
 
 
+def test_every_example_is_on_its_page_with_a_picture_if_it_has_one() -> None:
+    page = (ROOT / "docs/examples.md").read_text()
+    names = {example.stem for example in (ROOT / "scene_specs/examples").glob("*.json")}
+    assert not [name for name in names if f"(../scene_specs/examples/{name}.json)" not in page]
+    assert {picture.stem for picture in (ROOT / "docs/images/examples").iterdir()} == set(
+        re.findall(r"\(images/examples/(.+)\.jpg\)\]", page)
+    )
+
+
 def test_the_readme_is_short() -> None:
     text = PAGES[0].read_text()
     assert len(text.split()) <= 900

@@ -33,23 +33,8 @@ PAGES = {
     ),
 }
 BEGIN, END = "<!-- {}: python -m tools docs-tables --write -->\n", "<!-- end of {} -->\n"
-# What a field of another model is called. The fields of the models that are not here are listed.
-MODELS = {
-    "AreaSpec": '`{"x": [low, high], "y": [low, high]}`',
-    "CameraSpec": "[camera](fields.md#camera-and-views)",
-    "ConstraintSpec": "[constraint](fields.md#constraints)",
-    "FrameSpec": "[frame](fields.md#frame)",
-    "InventedShape": "[invented shape](invented.md)",
-    "LightSpec": "[light](fields.md#light)",
-    "MaterialSpec": "[material](fields.md#material)",
-    "MeshSpec": "[mesh file](shapes.md#your-own-objects)",
-    "ObjectSpec": "[object](fields.md#object)",
-    "ObserverSpec": "[observer](fields.md#observers)",
-    "OutlineSpec": "[outline](shapes.md#flat-shapes-and-stages)",
-    "PointerSpec": "[pointer](fields.md#pointer)",
-    "RandomObjectsSpec": "[random objects](fields.md#random-objects)",
-    "ViewSpec": "[view](fields.md#camera-and-views)",
-}
+# Models without a table: their fields are listed where they occur.
+LISTED = ("LookSpec", "ObjectViewSpec")
 _SEGMENT = "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
 # A pattern that is not here is shown as it is.
 PATTERNS = {
@@ -126,11 +111,12 @@ def _kind(field: dict[str, Any], models: dict[str, Any]) -> str:
         models: name -> JSON Schema.
     """
     if "anyOf" in field:
-        return ", or ".join(_kind(part, models) for part in field["anyOf"] if part.get("type") != "null")
+        kinds = dict.fromkeys(_kind(part, models) for part in field["anyOf"] if part.get("type") != "null")
+        return ", or ".join(kinds)
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
         inner = (f"`{key}`: {_kind(one, models)}" for key, one in models[name]["properties"].items())
-        return MODELS.get(name) or f"object of {', '.join(inner)}"
+        return f"object of {', '.join(inner)}" if name in LISTED else "object"
     if words := field.get("enum", [field["const"]] if "const" in field else ()):
         return ", ".join(f"`{word}`" for word in words)
     limits = _limits(field)

@@ -46,7 +46,7 @@ def test_the_pages_are_up_to_date() -> None:
         ("| `ior` | number (1 to 4) | 1.1 |", "| `ior` | number (1 to 4) | 1.5 |"),
         ("| `up` | `y`, `z` | `y` |", "| `up` | `y`, `z` | - |"),
         ("| `mesh` | text without `?` (1 to 400 characters) | **required** |", "| `mesh` | text | - |"),
-        ("| list (up to 1,000): [constraint]", "| list (up to 100): [constraint]"),
+        ("| `constraints` | list (up to 1,000): object |", "| `constraints` | list |"),
         ("| `depth` | H x W | float32 |", "| `depth` | H x W | float16 |"),
     ],
 )
