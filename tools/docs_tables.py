@@ -1,11 +1,11 @@
 """Check the tables in the docs that models or plug-ins define.
 
-    python -m tools docs-tables              # prints what is out of date
+    python -m tools docs-tables              # prints the rows that are out of date
     python -m tools docs-tables --write      # updates the pages
 
 A model gives the types, limits and defaults of its table of fields. Which fields share a row, the meaning, and the
 words for a default that the model leaves open are those of the page. docs/images/materials.json is the spec of the
-picture below the table of materials. Exit codes: 0 up to date, 1 out of date, or a field has no row.
+picture below the table of materials. Exit codes: 0 up to date, 1 out of date, 2 a field has no row.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser, Namespace
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from diorama.render.model.errors import UsageError
 from diorama.render.passes import row_of
 from diorama.scene_specs.language import spec
 from diorama.scene_specs.language.materials import load_material
@@ -23,16 +25,7 @@ from diorama.scene_specs.language.registry import plugins, singular
 from diorama.scene_specs.language.tables import markdown_table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = {
-    "invented.md": ("InventedSpec",),
-    "looks.md": ("grounds", "patterns"),
-    "shapes.md": ("MeshSpec", "OutlineSpec"),
-    "fields.md": (
-        *("EpisodeSpec", "FrameSpec", "passes", "ObjectSpec", "MaterialSpec", "materials", "RandomObjectsSpec"),
-        *("PointerSpec", "ObserverSpec", "ViewSpec", "LightSpec", "ConstraintSpec"),
-    ),
-}
-BEGIN, END = "<!-- {}: python -m tools docs-tables --write -->\n", "<!-- end of {} -->\n"
+TABLE = re.compile(r"(<!-- (\w+): python -m tools docs-tables --write -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
 # Models without a table: their fields are listed where they occur.
 LISTED = ("LookSpec", "ObjectViewSpec")
 _SEGMENT = "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
@@ -59,7 +52,7 @@ def table_of(name: str, old: str) -> str:
         old: the table on the page.
 
     Raises:
-        ValueError: a field of the model has no row in the old table.
+        UsageError: a field of the model has no row in the old table.
     """
     if name.endswith("Spec"):
         return _fields(name, old)
@@ -87,7 +80,7 @@ def _fields(name: str, old: str) -> str:
             defaults = dict.fromkeys(_default(field, words) for field in fields)
             rows.append((named, "; ".join(kinds), "; ".join(defaults), meaning))
     if left:
-        raise ValueError(f"the table of {name} has no row for {', '.join(left)}; add it, with its meaning")
+        raise UsageError(f"the table of {name} has no row for {', '.join(left)}; add it, with its meaning")
     return markdown_table(("field", "type", "default", "meaning"), rows)
 
 
@@ -148,21 +141,14 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> int:
     """Compare or write the pages."""
     late = 0
-    for page, names in PAGES.items():
-        before = after = (DOCS / page).read_text("utf-8")
-        for name in names:
-            head, begin, rest = after.partition(BEGIN.format(name))
-            old, end, tail = rest.partition(END.format(name))
-            try:
-                table = table_of(name, old)
-            except ValueError as error:
-                sys.stdout.write(f"{DOCS / page}: {error}\n")
-                return 1
-            after = head + begin + table + end + tail
-            if old != table and not options.write:
-                late = 1
-                command = "python -m tools docs-tables --write"
-                sys.stdout.write(f"{DOCS / page}: expected this table; write it: {command}\n\n{table}")
-        if options.write and after != before:
-            (DOCS / page).write_text(after, "utf-8")
+    for page in sorted(DOCS.rglob("*.md")):
+        old = page.read_text("utf-8")
+        new = TABLE.sub(lambda found: f"{found[1]}{table_of(found[2], found[3])}{found[4]}", old)
+        if options.write:
+            page.write_text(new, "utf-8")
+        elif old != new:
+            late = 1
+            sys.stdout.writelines(
+                unified_diff(old.splitlines(True), new.splitlines(True), str(page), "up to date", n=0)
+            )
     return late
