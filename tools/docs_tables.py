@@ -123,7 +123,7 @@ def _kind(field: dict[str, Any], models: dict[str, Any]) -> str:
     if field["type"] == "string":
         pattern = field.get("pattern", "")
         return PATTERNS.get(pattern, f"text of the form `{pattern}`") + limits.replace(")", " characters)")
-    return {"boolean": "true or false"}.get(field["type"], field["type"]) + limits
+    return "true or false" if field["type"] == "boolean" else f"{field['type']}{limits}"
 
 
 def _limits(field: dict[str, Any]) -> str:
