@@ -21,6 +21,7 @@ from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagno
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, spec_error
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
 from diorama.scene_specs.reading.located_json import scan
 from diorama.scene_specs.reading.pruning import diagnostics_of_rest
@@ -43,9 +44,9 @@ class Item(NamedTuple):
     line: int
     episode: Any
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> EpisodeData:
         """Return the episode as JSON data."""
-        data: dict[str, Any] = self.episode.model_dump(mode="json", exclude_none=True)
+        data: EpisodeData = self.episode.model_dump(mode="json", exclude_none=True)
         return data
 
 
@@ -186,7 +187,7 @@ def read_checked(names: Sequence[str]) -> Iterator[Item]:
 
 def read_benchmark(
     names: Sequence[str], benchmark: str, check: Callable[[Any], object] | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[EpisodeData]:
     """Yield each episode of checked files as JSON data.
 
     Args:

@@ -36,6 +36,7 @@ from diorama.scene_specs.benchmarks.kilogram.examples import Example
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
 MAX_CONTEXTS = 10**6
@@ -68,7 +69,7 @@ def _vary(source: str) -> tuple[str, ...]:
     return ("parts",) if source == TANGRAM else SOURCES[source].vary
 
 
-def context_spec(number: int, options: Options) -> dict[str, Any]:
+def context_spec(number: int, options: Options) -> EpisodeData:
     """Context `number` as JSON data of a spec: four frames, their truth, their descriptions.
 
     Id: `icca/<source>/<difficulty>/<6 digits>`; of relations `icca/<source>-relations/...`.
@@ -78,7 +79,7 @@ def context_spec(number: int, options: Options) -> dict[str, Any]:
     vary = options.vary or usual
     identity = f"icca/{source if vary == usual else f'{source}-{vary}'}/{difficulty}/{number:06d}"
     if source == TANGRAM:
-        stage: dict[str, Any] = {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}
+        stage: EpisodeData = {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}
         graphs, frames = tangram_context(difficulty, identity, seed)
     else:
         stage = {"stage": SOURCES[source].stage}
@@ -106,7 +107,7 @@ def context_spec(number: int, options: Options) -> dict[str, Any]:
 
 def draw_images(
     source: str, difficulty: str, vary: str, identity: str, seed: int
-) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
+) -> tuple[list[SceneGraph], list[FrameData]]:
     """Scene graphs and frames of four images of a level, in a drawn order."""
     own, level = SOURCES[source], LEVELS[vary][difficulty]
     build = pick(generator(seed, identity, "structure"), builders_for(own, level))
@@ -177,7 +178,7 @@ def _annotations(min_parts: int) -> tuple[Annotation, ...]:
     return tuple(item for name in sorted(rows) for item in rows[name] if item.parts >= min_parts)
 
 
-def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
+def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[FrameData]]:
     """Scene graphs and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
     shown = shuffled(rng, _four_tangrams(rng, identity) if difficulty == "easy" else _one_tangram(difficulty, rng))
@@ -221,7 +222,7 @@ def _four_tangrams(rng: np.random.Generator, identity: str) -> _Tangrams:
     raise _not_found(identity, _TANGRAM_ATTEMPTS)
 
 
-def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> dict[str, Any]:
+def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> FrameData:
     """Part j of the annotation has color j in all images; parts that are not in `names` are black."""
     parts = tuple(item.groups().items())
     example = Example(item, parts, tuple(range(len(parts))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from diorama.scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
@@ -20,13 +20,14 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
 from diorama.scene_specs.benchmarks.icca.truth import Expression, Truth
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.
 _MAX_ATOMS = 41
 
 
-def verify_spec(data: dict[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
     truth = Truth.of_spec(data)
@@ -42,13 +43,13 @@ def verify_record(episode: EpisodeRecord) -> str:
     return find_contradiction(truth, pictures_of_record(episode, truth), places)
 
 
-def _place(item: Mapping[str, Any]) -> Any:
+def _place(item: ObjectData) -> Any:
     """The coordinates of an object of a spec; None if it has none."""
     name = str(item.get("place"))
     return ("right" in name, "top" in name) if "place" in item else item.get("location")
 
 
-def pictures_of_spec(spec: Mapping[str, Any], truth: Truth) -> list[SceneGraph]:
+def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
     """The scene graphs of a spec's frames.
 
     Raises SpecError where the objects of a frame are not those of its `truth`.

@@ -18,6 +18,7 @@ from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import UsageError, located
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
@@ -29,7 +30,7 @@ def form_of(text: str) -> str:
     return " ".join(sorted(re.findall(r"\b(?:if|and|or)\b", text)))
 
 
-def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
     """A row for each task name and kind of answer among iWISDM specs, as JSON data.
 
     answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text:

@@ -27,12 +27,13 @@ from diorama.scene_specs.language.contrast import Edit
 from diorama.scene_specs.language.errors import located
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 # Random positions to try.
 _DRAWS = 40
 
 
-def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of one object; the sentence stays. Refused: those that the set would not have.
 
     count: an object is removed.

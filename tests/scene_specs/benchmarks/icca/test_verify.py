@@ -16,11 +16,11 @@ from tests.scene_specs.benchmarks.icca.pieces import context_spec
 class Item(SimpleNamespace):
     """A rendered object with the attributes of its spec."""
 
-    def model_dump(self, *, mode: str = "python") -> dict[str, Any]:
+    def model_dump(self, *, mode: str = "python") -> Any:
         return vars(self)
 
 
-def episode_of(spec: dict[str, Any]) -> Any:
+def episode_of(spec: Any) -> Any:
     """An episode as it would be rendered, every object visible."""
     frames = [SimpleNamespace(name=frame["name"], truth=frame["truth"]) for frame in spec["frames"]]
     images = [
