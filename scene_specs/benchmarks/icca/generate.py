@@ -28,6 +28,7 @@ from diorama.scene_specs.benchmarks.icca.difficulty import (
 from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, others_of, relations_at
 from diorama.scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
+from diorama.scene_specs.benchmarks.icca.truth import Part
 from diorama.scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
@@ -234,22 +235,21 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> F
     return {"name": frame_name, "antialias": True, "objects": objects, "truth": truth}
 
 
-def graph_of_pieces(truth: Mapping[str, Any], objects: Sequence[Mapping[str, Any]]) -> SceneGraph:
+def graph_of_pieces(parts: Sequence[Part], color: Mapping[str, object]) -> SceneGraph:
     """The graph of a tangram from its pieces: the parts whose pieces are all colored.
 
     Args:
-        truth: of the frame, with `parts`.
-        objects: each with name and color.
+        parts: of the tangram.
+        color: name of a piece -> its color.
 
     Raises:
         ValueError: for parts of which only some pieces are black.
     """
-    color = {item["name"]: item["color"] for item in objects}
     names = []
-    for part in truth["parts"]:
-        black = {color.get(f"piece-{piece}") == _HIDDEN for piece in part["pieces"]}
+    for part in parts:
+        black = {color.get(f"piece-{piece}") == _HIDDEN for piece in part.pieces}
         if len(black) != 1:
-            raise ValueError(f"part {part['name']!r}: some of its pieces are black, and some are not")
+            raise ValueError(f"part {part.name!r}: some of its pieces are black, and some are not")
         if black == {False}:
-            names.append(str(part["name"]))
+            names.append(part.name)
     return _graph_of_parts(names)

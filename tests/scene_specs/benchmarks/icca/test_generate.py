@@ -128,7 +128,7 @@ def test_the_words_of_descriptions_name_one_picture(source: str, vary: str, leve
         (lambda spec: spec["frames"][0]["objects"][0].update(color="gray", material="metal", shape="star",
                                                             size="small"), "not those of truth.picture"),
         (lambda spec: spec["frames"][0]["objects"][0].update(color="pink"), "found color 'pink'"),
-        (lambda spec: spec["frames"][0]["truth"].pop("picture"), "expected things"),
+        (lambda spec: spec["frames"][0]["truth"].pop("picture"), 'key "picture" is missing'),
     ],
 )  # fmt: skip
 def test_objects_that_are_not_the_truth(spoil: Any, problem: str) -> None:

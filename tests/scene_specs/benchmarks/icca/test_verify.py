@@ -83,8 +83,8 @@ def test_wrong_episodes_are_diagnostics() -> None:
     with pytest.raises(SpecError, match=r'task\.benchmark: found "mewl"; allowed: "icca"'):
         verify_record(episode)
     episode = episode_of(context_spec(0, "hard", "tangram"))
-    del episode.scene.frames[1].truth["parts"]
-    with pytest.raises(SpecError, match=r"image image-1: its truth can't be read: KeyError\('parts'\)"):
+    del episode.scene.frames[1].truth["picture"]
+    with pytest.raises(SpecError, match=r'frames\[1\]\.truth\.picture: required key "picture" is missing'):
         verify_record(episode)
 
 
