@@ -26,7 +26,7 @@ def verify_spec(data: EpisodeData) -> str:
     """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
     shown: dict[str, Seen] = {}
     for frame in data["frames"]:
-        item: Any = frame["objects"][0]
+        item: Any = (frame.get("objects") or [{}])[0]
         shown[frame["name"]] = (str(item.get("shape")), item.get("color"), item.get("material"), item.get("size"))
     return _problem(Truth.of_spec(data), shown)
 

@@ -88,6 +88,12 @@ def test_tampering_is_found(task: str) -> None:
     assert found >= 18
 
 
+def test_a_frame_without_objects_is_found() -> None:
+    spec = novel_spec(7, "val", "shape-bias", 0)
+    spec["frames"][0]["objects"] = []
+    assert verify_spec(spec).startswith("exemplar-0: found shape 'None'")
+
+
 @pytest.mark.slow
 def test_splits_keep_concepts_and_words_apart() -> None:
     words = {
