@@ -310,13 +310,10 @@ def _constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
     if value is None:
         return None
     values = answers_of(name, stimuli)
-    if name == "location":
-        parts = value if isinstance(value, list) and len(value) == 2 else ()
-        if parts and all(isinstance(part, int | float) and 0 <= part <= 1 for part in parts):
-            return f"{'top' if parts[1] < 0.5 else 'bottom'} {'left' if parts[0] < 0.5 else 'right'}"
-        expected = "[x, y] in shares of the image"
-    else:
-        if type(value) is int and 0 <= value < len(values):
+    expected = "[x, y] in shares of the image" if name == "location" else f"a number from 0 to {len(values) - 1}"
+    match name, value:
+        case "location", [float() | int() as x, float() | int() as y] if 0 <= x <= 1 and 0 <= y <= 1:
+            return f"{'top' if y < 0.5 else 'bottom'} {'left' if x < 0.5 else 'right'}"
+        case _ if name != "location" and type(value) is int and 0 <= value < len(values):
             return str(values[value])
-        expected = f"a number from 0 to {len(values) - 1}"
     raise spec_error(f"found {name} {preview_json(value)}; expected {expected}")

@@ -86,11 +86,12 @@ def _with_invented(spec: EpisodeData, split: str) -> EpisodeData:
     name_of = dict(zip(SHAPES, shapes, strict=True))
 
     def renamed(value: Any) -> Any:
-        if isinstance(value, list):
-            return [renamed(one) for one in value]
-        if not isinstance(value, str) or value in name_of:
-            return name_of.get(value, value)
-        return " ".join("object" if word in name_of else word for word in value.split(" "))
+        match value:
+            case list():
+                return [*map(renamed, value)]
+            case str() if value not in name_of:
+                return " ".join("object" if word in name_of else word for word in value.split(" "))
+        return name_of.get(value, value)
 
     for frame in spec["frames"]:
         for item in frame["objects"]:
