@@ -34,7 +34,7 @@ def form_problem(data: Mapping[str, Any], truth: Truth) -> str:
     found = [(item.get("shape"), item.get("size")) for item in walls]
     if truth.name != "shelf" and found != [({"polygon": CORNERS, "height": HIGH}, 1)]:
         return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"
-    if truth.name == "shelf" and not (found and all(one in [(shape, CELL) for shape in CELLS] for one in found)):
+    if truth.name == "shelf" and not (found and all(shape in CELLS and size == CELL for shape, size in found)):
         return f"expected cells of a shelf, of size {CELL}, and no {SCREEN}"
     problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
     return next(filter(None, problems), "")

@@ -39,7 +39,7 @@ OBJECTS = [
         "unknown shape",
         "shape",
         'found "cubes"',
-        "box, cube, cylinder, shelf, sphere",
+        "bowl, box, closed_cell, cube, cylinder, open_cell, shelf, sphere",
         "did you mean 'cube'?",
         shape="cubes",
     ),
