@@ -303,7 +303,7 @@ FORMS = [
     item(
         "shape unlike any",
         "shape",
-        "a name (bowl, box, cube",
+        "a name (bowl, box, closed_cell, cube",
         "shapenet:chairs/#3",
         '{"polygon": [[0, 0]',
         shape="hexagon",
