@@ -1,6 +1,6 @@
 """Answer questions about what people see by a geometry of its own.
 
-    python -m tools perspective [--count 250] [--first 0] [--seed 1] [--split test] [--render 0]
+    python -m tools perspective [--task shelf] [--count 250] [--first 0] [--seed 1] [--split test] [--render 0]
 
 Compares the answers of `render-specs perspective` with those of this judge, which has geometry of its own: it reads the
 words of each question, computes the eye and the gaze from the exported pose of the person and from the points `neck`
@@ -49,6 +49,7 @@ FORMS = {
     "second-view": r"In this photograph, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
     "level-2": r"point of view, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
     "director": r"I like that (?P<kind>\w+)\..*one of: (?P<a>\w+ \w+), (?P<b>\w+ \w+)\.",
+    "shelf": r"I like the (?P<most>smallest|largest) (?P<kind>\w+)\.",
     "facing": r"Which object does \w+ look at\?",
 }
 # Tasks whose answers are sides, in the image, too.
@@ -72,6 +73,7 @@ LENS = 10.392305
 
 def add_options(parser: ArgumentParser) -> None:
     """Add the options of the tool."""
+    parser.add_argument("--task", choices=TASKS, help="default all")
     parser.add_argument("--count", type=positive, default=250, help="episodes per task")
     parser.add_argument("--first", type=int, default=0, help="number of the first episode")
     parser.add_argument("--seed", type=int, default=1)
@@ -82,9 +84,10 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> int:
     """Print what was found; return the exit code."""
     found, images, numbers = Counter[str](), [], range(options.first, options.first + options.count)
-    episodes = [(task, number) for task in TASKS for number in numbers]
+    tasks = [options.task] if options.task else TASKS
+    episodes = [(task, number) for task in tasks for number in numbers]
     rendered = {*random.Random(options.seed).sample(episodes, min(options.render, len(episodes)))}
-    for task in TASKS:
+    for task in tasks:
         drawn = Counter[str]()
         for number in tqdm(numbers, desc=task):
             spec = perspective_spec(options.seed, options.split, task, number, drawn)
@@ -188,6 +191,10 @@ def judged(facts: dict[str, Any]) -> str:
     if task == "director":
         fits = [words[k] for k in "ab" if words[k].endswith(words["kind"]) and share_seen(facts, words[k]) > 0.5]
         return fits[0] if len(fits) == 1 else ""
+    if task == "shelf":
+        sizes = {one["name"]: float(one["scale"]) for one in objects.values() if one["shape"] == words["kind"]}
+        seen = sorted((name for name in sizes if share_seen(facts, name) > 0.5), key=lambda name: sizes[name])
+        return "" if not seen else seen[0] if words["most"] == "smallest" else seen[-1]
     away = {name: np.array(one["location"]) - eye for name, one in objects.items() if len(name.split()) == 2}
     turned: dict[str, float] = {name: float(one @ person["gaze"] / np.linalg.norm(one)) for name, one in away.items()}
     return max(turned, key=lambda name: turned[name])
@@ -280,6 +287,9 @@ def tampered(facts: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
     elif truth["name"] in ("level-1", "level-2"):
         # What is looked at is seen. And from the eye, the object is then on the other side of it.
         pair = [truth["asked"][0], person["looks_at"]]
+    elif truth["name"] == "shelf":
+        # What is in the closed cell comes out, and the answer, or what is more so, is seen no longer or again.
+        pair = [truth["answer"], min(truth["asked"], key=lambda name: float(person["visible"][name]))]
     else:
         pair = [truth["answer"], next(option for option in truth["options"] if option != truth["answer"])]
     one, two = (objects[name] for name in pair)

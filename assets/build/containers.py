@@ -1,9 +1,11 @@
 """Build the shapes that hold others: `python -m diorama.assets.build.containers [FOLDER]`.
 
-`bowl` and `box` are open at the top, `shelf` has four cells that are open at the front (-Y). Each is 2 wide; heights
-differ. With the mesh, the file stores what can't be computed from a convex hull: `part_<k>`, the corners of convex
-parts that together fill it; and `cavity_<k>`, the floor of each space inside, whose last row has the floor's z, the z
-where the space ends and whether it has a ceiling.
+`bowl` and `box` are open at the top, `shelf` has four cells that are open at the front (-Y). `open_cell` and
+`closed_cell`, side by side, are a row of cells without floor and top, of which some have a back (+Y) and the others a
+rail in its place; things between their walls stand on the ground. Each is 2 wide; heights differ. With the mesh, the
+file stores what can't be computed from a convex hull: `part_<k>`, the corners of convex parts that together fill it;
+and `cavity_<k>`, the floor of each space inside, whose last row has the floor's z, the z where the space ends and
+whether it has a ceiling.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ SECTORS = 24
 WALL = 0.08
 HALF = 0.5  # half the height of bowl and box
 DEPTH = 0.45  # half the depth of the shelf
+# Of a cell in a row: its walls, its back, half its depth, the height of its rail, z of its lower and upper ends.
+CELL_WALL, CELL_BACK, CELL_DEPTH, CELL_RAIL, CELL_LOW, CELL_HIGH = 0.06, 0.09, 0.54, 0.18, -1.0, 0.4
 FLOOR = 0.55  # radius of the flat floor of the bowl
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 
@@ -131,10 +135,21 @@ def shelf() -> tuple[tuple[Floats, Floats, Ints], dict[str, Floats]]:
     return made, data
 
 
+def cell(closed: bool) -> tuple[tuple[Floats, Floats, Ints], dict[str, Floats]]:
+    """Return a cell of a row, and its parts."""
+    inner, back, low = 1 - CELL_WALL, CELL_DEPTH - CELL_BACK, CELL_LOW if closed else CELL_HIGH - CELL_RAIL
+    holes: list[Box] = [((-inner, -9, -9), (inner, back, 9))]
+    holes += [] if closed else [((-inner, -9, -9), (inner, 9, low))]
+    made = carve((-1, -CELL_DEPTH, CELL_LOW), (1, CELL_DEPTH, CELL_HIGH), holes)
+    sides: list[Box] = [((x, -CELL_DEPTH, CELL_LOW), (x + CELL_WALL, CELL_DEPTH, CELL_HIGH)) for x in (-1, inner)]
+    return made, _slabs([*sides, ((-inner, back, low), (inner, CELL_DEPTH, CELL_HIGH))])
+
+
 def build(folder: Path) -> list[Path]:
     """Write every mesh and return the files."""
     paths = []
-    for name, (mesh, data) in {"bowl": bowl(), "box": box(), "shelf": shelf()}.items():
+    made = {"bowl": bowl(), "box": box(), "shelf": shelf(), "open_cell": cell(False), "closed_cell": cell(True)}
+    for name, (mesh, data) in made.items():
         vertices, normals, triangles = mesh
         _, place = np.unique(vertices.astype("<f4"), axis=0, return_inverse=True)
         flat = place.reshape(-1)[triangles].astype(np.int32)

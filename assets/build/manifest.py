@@ -16,6 +16,8 @@ MANIFEST = ASSETS / "manifest.json"
 BUILDERS = (
     ("shapes/bowl.npz", "diorama.assets.build.containers"),
     ("shapes/box.npz", "diorama.assets.build.containers"),
+    ("shapes/closed_cell.npz", "diorama.assets.build.containers"),
+    ("shapes/open_cell.npz", "diorama.assets.build.containers"),
     ("shapes/shelf.npz", "diorama.assets.build.containers"),
     ("shapes/", "diorama.assets.build.shapes"),
     ("meshes/clevr_ground.npz", "diorama.assets.build.shapes"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from diorama.render.annotations.annotate import fronts_of, viewpoints_of
 from diorama.render.geometry.rotation import rounded
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import SceneObject
+from diorama.scene_specs.language.model_names import has_front
+from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation
+from diorama.scene_specs.language.scene import SceneFrame, SceneObject
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.questions.view import UNKNOWN, Extent, ImageView, view_of
 
@@ -18,10 +20,23 @@ def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
     for record in records:
         scene = record.scene
         threshold = load_stage(scene.stage).placement.relation_threshold
-        objects = {frame.name: frame.objects for frame in scene.frames}
+        frames = {frame.name: frame for frame in scene.frames}
         for one in record.images:
-            extents = {item.name: extent_of(item) for item in objects.get(one.frame, ())}
-            yield view_of(scene, one.name, one.annotation, extents, threshold)
+            frame, annotation = frames[one.frame], one.annotation
+            extents = {item.name: extent_of(item) for item in frame.objects}
+            annotation = annotation if annotation.fronts else _with_fronts(annotation, frame, threshold)
+            yield view_of(scene, one.name, annotation, extents, threshold)
+
+
+def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: float) -> FrameAnnotation:
+    """Return the annotation of a frame in which nothing depends on fronts, with those that its models have."""
+    items = [
+        item.model_copy(update={"front_deg": 0.0}) if has_front(item.shape) else item
+        for item in frame.objects
+        if frame.pointer is None or item.index != frame.pointer.index
+    ]
+    fronts = fronts_of(frame, items)
+    return annotation.model_copy(update={"fronts": fronts, "viewpoints": viewpoints_of(items, fronts, (), threshold)})
 
 
 def extent_of(item: SceneObject) -> Extent:

@@ -21,6 +21,8 @@ _KINDS = {
     "02691156": "airplane", "02828884": "bench", "02958343": "car", "03001627": "chair", "03636649": "lamp",
     "04256520": "sofa", "04379243": "table", "04530566": "watercraft",
 }  # fmt: skip
+# Of these, all models have a front.
+_FRONTED = ("airplane", "car", "chair", "sofa", "watercraft")
 Things = frozenset[int]
 
 
@@ -41,7 +43,7 @@ class World:
         self.items = [item for item in annotation["objects"] if item["name"] != pointer]
         self._relations = annotation["relations"]
         self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
-        self._fronts = annotation.get("fronts", {})
+        self._fronts = annotation.get("fronts") or own_fronts(self.items)
         self._eyes = {one["name"]: one["eye"] for one in annotation.get("observers", ())}
         turn = annotation["camera"]["rotation"]
         ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))
@@ -172,6 +174,16 @@ def kind_of(shape: str) -> str | None:
     """A noun for a shape; None for models other than Diorama's own."""
     kind, _, rest = shape.partition(":")
     return _KINDS.get(rest[:8]) if kind == "shapenet" else kind if kind == "person" or not rest else None
+
+
+def own_fronts(items: Sequence[Mapping[str, Any]]) -> dict[str, tuple[float, float]]:
+    """Name -> direction on the ground of the front of each upright model that has one: -Y without rotation."""
+    found = {}
+    for one in items:
+        (x, y, _), up = (turned(one["rotation"], axis) for axis in ((0, -1, 0), (0, 0, 1)))
+        if kind_of(one["shape"]) in _FRONTED and up[2] >= 0.9:
+            found[one["name"]] = (float(x / math.hypot(x, y)), float(y / math.hypot(x, y)))
+    return found
 
 
 def turned(quaternion: Sequence[float], vector: Sequence[float]) -> Any:

@@ -22,8 +22,9 @@ _ROUNDS = 25
 def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits that move the observer; the question stays. Refused: other changes, and unclear places."""
     truth = Truth.of_spec(data)
-    fits = change == "observer" and not truth.is_photographed
-    refused = verify_spec(data) if fits else "contrasts of perspective move the observer only, and no second camera"
+    fits = change == "observer" and truth.name not in ("second-view", "shelf")
+    refused = "contrasts of perspective move the observer only, and not that of a second camera or behind a shelf"
+    refused = verify_spec(data) if fits else refused
     if refused:
         yield Edit(data, 0, (), None, None, refused)
         return

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout
+from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, CORNERS, HIGH, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.vocabulary import SHAPES
@@ -30,10 +30,13 @@ def form_problem(data: EpisodeData, truth: Truth) -> str:
         return f"expected {missing[0]} of the camera; found none"
     if any(camera.get("jitter") for camera in cameras):
         return "the geometry knows nothing of jitter"
-    screens = [(item.get("shape"), item.get("size")) for item in objects if item.get("name") == SCREEN]
-    if screens != [({"polygon": CORNERS, "height": HIGH}, 1)]:
+    walls = [item for item in objects if item.get("name") == SCREEN or item.get("shape") in CELLS]
+    found = [(item.get("shape"), item.get("size")) for item in walls]
+    if truth.name != "shelf" and found != [({"polygon": CORNERS, "height": HIGH}, 1)]:
         return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"
-    problems = (_body_problem(item, item in people) for item in (*objects, *people))
+    if truth.name == "shelf" and not (found and all(shape in CELLS and size == CELL for shape, size in found)):
+        return f"expected cells of a shelf, of size {CELL}, and no {SCREEN}"
+    problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
     return next(filter(None, problems), "")
 
 
@@ -46,7 +49,7 @@ def photo_problem(frame: FrameData, layout: Layout) -> str:
     return ""
 
 
-def _body_problem(item: dict[str, Any], person: bool) -> str:
+def _body_problem(item: dict[str, Any], person: bool, wall: bool) -> str:
     name = item.get("name")
     for key in ("size",) if person else ("size", "rotation_deg"):
         if not isinstance(item.get(key), int | float):
@@ -54,7 +57,7 @@ def _body_problem(item: dict[str, Any], person: bool) -> str:
     for key in ("location",) if person else ("name", "location", "color"):
         if item.get(key) is None:
             return f"{name}: expected a {key}; found none"
-    if not person and name != SCREEN and item.get("shape") not in SHAPES:
+    if not person and not wall and item.get("shape") not in SHAPES:
         return f"{name}: expected one of the shapes {', '.join(SHAPES)}; found {item.get('shape', 'none')}"
     half = HIGH / 2 if name == SCREEN else item["size"]
     # A person in a pose is a little lower than one who looks straight ahead.

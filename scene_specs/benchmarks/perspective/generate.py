@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective import Options
 from diorama.scene_specs.benchmarks.perspective.places import Wish, between, place
-from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout
+from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, CORNERS, HIGH, Layout, beside
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
@@ -18,7 +19,7 @@ from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, Objec
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES
 
 ATTEMPTS = 4000
-TASKS: tuple[TaskName, ...] = ("level-1", "level-2", "second-view", "director", "facing")
+TASKS: tuple[TaskName, ...] = ("level-1", "level-2", "second-view", "director", "facing", "shelf")
 # Any four successive episodes from a multiple of four have one of each: the answer's place among the options, and
 # whether the camera's point of view, or nearness to the camera, leads to it.
 _CELLS = 4
@@ -26,6 +27,10 @@ PEOPLE = ("Anna", "Ben", "Clara", "David", "Emma", "Felix", "Hanna", "Jonas")
 _COLORS = tuple(color for color in COLORS if color != "gray")
 # The distance of the camera; the size of the person.
 _DISTANCE, _SIZE = 11.0, 0.85
+# With a shelf: the distance of the camera, and that of the shelf from the middle of the area; the sizes of the three
+# that the person may mean, and of what it looks at.
+_NEAR_DISTANCE, _SHELF_AT = 8.5, 1.8
+_SIZES = (0.17, 0.215, 0.27, 0.2)
 
 
 def generate(options: Options) -> Iterator[EpisodeData]:
@@ -54,8 +59,9 @@ def perspective_spec(
     cell = shuffled(group, range(_CELLS))[number % _CELLS]
     for attempt in range(ATTEMPTS):
         rng = generator(seed, episode, f"attempt-{attempt}")
-        frame = _frame(rng, task, cell, drawn)
-        if frame is not None and (truth := _truth(frame, rng, task, number, cell)) is not None:
+        which = ("smallest", "largest")[number // _CELLS % 2] if task == "shelf" else None
+        frame = _shelf_frame(rng, which, cell, drawn) if which else _frame(rng, task, cell, drawn)
+        if frame is not None and (truth := _truth(frame, rng, task, number, cell, which)) is not None:
             spec: EpisodeData = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
             spec["task"] = truth.model_dump(mode="json", exclude_none=True)
             if not verify_spec(spec):
@@ -71,18 +77,11 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[s
     if task == "director":
         kinds[2:] = [pick(rng, [shape for shape in SHAPES if shape != kinds[0]]) for _ in range(3)]
         kinds[1] = kinds[0]
-    items: list[ObjectData] = [
-        {"name": f"{color} {shape}", "shape": shape, "color": color, "material": pick(rng, ("rubber", "metal")),
-         "size": 0.35, "rotation_deg": between(rng, 0, 360)}
-        for color, shape in zip(colors, kinds, strict=False)
-    ]  # fmt: skip
+    items = _items(rng, colors, kinds, (0.35,) * 5)
     screen: ObjectData = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray",
                           "material": "matte", "size": 1.0, "rotation_deg": between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
-    yaw, up = math.radians(between(rng, 9, 89)), math.radians(between(rng, 36, 46))
-    across, high = _DISTANCE * math.cos(up), _DISTANCE * math.sin(up)
-    location = [round(value, 4) for value in (across * math.sin(yaw), -across * math.cos(yaw), 0.4 + high)]
-    camera = {"location": location, "look_at": [0.0, 0.0, 0.4]}
+    camera = _camera(rng, _DISTANCE)[0]
     frame: FrameData = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
     layout, wishes = Layout.about({}, frame), _wishes(task, cell, [item["name"] for item in items])
     # What a question is about comes last, so that nothing hides it later.
@@ -91,6 +90,53 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[s
             return None
     if task == "second-view":
         frame["views"] = [{"name": "image", **frame.pop("camera")}, {"name": "photo", **layout.photo()}]
+    return frame
+
+
+def _items(
+    rng: np.random.Generator, colors: Sequence[str], kinds: Sequence[str], sizes: Sequence[float]
+) -> list[ObjectData]:
+    return [
+        {"name": f"{color} {shape}", "shape": shape, "color": color, "material": pick(rng, ("rubber", "metal")),
+         "size": size, "rotation_deg": between(rng, 0, 360)}
+        for color, shape, size in zip(colors, kinds, sizes, strict=False)
+    ]  # fmt: skip
+
+
+def _camera(rng: np.random.Generator, far: float) -> tuple[dict[str, Any], float]:
+    """Return a camera, as JSON data, and how far it is turned about the middle, radians."""
+    yaw, up = math.radians(between(rng, 9, 89)), math.radians(between(rng, 36, 46))
+    x, y = beside((0.0, 0.0), yaw, 0.0, -far * math.cos(up))
+    location = [round(value, 4) for value in (x, y, 0.4 + far * math.sin(up))]
+    return {"location": location, "look_at": [0.0, 0.0, 0.4]}, yaw
+
+
+def _shelf_frame(rng: np.random.Generator, which: str, cell: int, drawn: Counter[str]) -> FrameData:
+    """Draw a frame whose person stands behind a shelf, one of whose cells is closed towards it.
+
+    Sizes and distances are such that all is clear in each frame: if some were refused, what is at an end of the shelf,
+    of which people see less, would be closed more often.
+    """
+    colors, kind = sample(rng, _COLORS, 5), pick(rng, ("sphere", "cylinder"))
+    kinds = [*[kind] * 3, pick(rng, [shape for shape in SHAPES if shape != kind])]
+    items, (camera, yaw) = _items(rng, colors, kinds, _SIZES), _camera(rng, _NEAR_DISTANCE)
+    order = items[:3] if which == "smallest" else items[2::-1]
+    closed = pick(rng, order[1:]) if cell % 2 else order[0]
+    turn = yaw + math.radians(between(rng, -8, 8))
+    cells: list[ObjectData] = []
+    for number, item in enumerate(shuffled(rng, items)):
+        place = beside((0.0, 0.0), turn, (2 * number - 3) * CELL, -_SHELF_AT)
+        item["location"] = [round(value, 4) for value in place]
+        cells.append({"name": f"cell {number + 1}", "shape": CELLS[item is closed], "color": "gray",
+                      "material": "matte", "size": CELL, "rotation_deg": round(math.degrees(turn), 4),
+                      "location": item["location"]})  # fmt: skip
+    spot = beside((0.0, 0.0), turn, between(rng, -0.2, 0.2), between(rng, 2.5, 2.8))
+    observer = {"name": pick(rng, PEOPLE), "looks_at": items[-1]["name"], "color": colors[-1], "size": _SIZE,
+                "location": [round(value, 2) for value in spot]}  # fmt: skip
+    frame: FrameData = {"name": "scene", "objects": [*cells, *shuffled(rng, items)], "observers": [observer]}
+    frame["camera"] = camera
+    layout = Layout.of(frame)
+    drawn += Counter({"drawn": 3, "near-ties": [layout.sees(item["name"]) for item in items[:3]].count(None)})
     return frame
 
 
@@ -109,19 +155,26 @@ def _wishes(task: TaskName, cell: int, names: list[str]) -> dict[str, Wish]:
     return {**dict(zip(names, asked, strict=False)), names[-1]: Wish(True)}
 
 
-def _truth(frame: FrameData, rng: np.random.Generator, task: TaskName, number: int, cell: int) -> Truth | None:
+def _truth(
+    frame: FrameData, rng: np.random.Generator, task: TaskName, number: int, cell: int, which: str | None
+) -> Truth | None:
     """Return the truth about a frame whose answer and egocentric answer are those of a cell; None if it has others."""
-    names = [item["name"] for item in frame["objects"][1:]]
-    target, person = names[-1], frame["observers"][0]["name"]
+    (observer,) = frame["observers"]
+    person, target = observer["name"], observer["looks_at"]
+    sizes = {item["name"]: item["size"] for item in frame["objects"] if item["shape"] in SHAPES}
+    names, others = [*sizes], [name for name in sizes if name != target]
+    ordered = sorted(others, key=lambda name: sizes[name], reverse=which == "largest")
     asked, options = {
         "level-1": (names[:1], ["yes", "no"]),
         "level-2": (names[:1], ["left", "right"]),
         "second-view": (names[:2], ["left", "right"]),
         "director": (names[:2], names[:2]),
-        "facing": ([], [*(others := shuffled(rng, names[:-1])[:3])[:cell], target, *others[cell:]]),
+        "facing": ([], [*(others := shuffled(rng, others)[:3])[:cell], target, *others[cell:]]),
+        "shelf": (sorted(ordered), ordered[:2] if cell // 2 != cell % 2 else ordered[1::-1]),
     }[task]
     of = target if task == "level-2" else None
-    given = {"name": task, "number": number, "person": person, "asked": asked, "of": of, "options": options}
+    given = {"name": task, "number": number, "person": person, "asked": asked, "which": which, "of": of}
+    given["options"] = options
     layout, first = Layout.of(frame), options[cell if task == "facing" else cell // 2]
     found = answers(Truth.model_validate({**given, "answer": first, "egocentric": options}), layout)
     if isinstance(found, str) or found[0] != first:

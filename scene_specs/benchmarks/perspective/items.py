@@ -14,7 +14,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     truth, say = Truth.of_record(episode), prompts(__name__)
     # The photograph is the truth of a second view.
     image, *_ = episode.images
-    words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of}
+    words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of, "which": truth.which}
     words |= (
         {"asked": truth.asked[0], "other": truth.asked[-1], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import product
 from operator import mul, sub
 from typing import Any, NamedTuple
@@ -18,6 +19,10 @@ NECK, AHEAD, ABOVE, WIDE = 1.14, 0.335, 0.46, 0.76
 # Half the length of the screen, half its thickness, and its height, which is more than that of any eyes.
 LONG, THICK, HIGH = 1.3, 0.1, 1.9
 CORNERS = [[-LONG, -THICK], [LONG, -THICK], [LONG, THICK], [-LONG, THICK]]
+# A shelf is a row of cells: their size, and, at size 1, their height, half their depth, and the middle lines and half
+# the thickness of side walls and of the back. An open cell has a rail instead of a back, of the last height.
+CELLS, CELL = ("open_cell", "closed_cell"), 0.65
+_TALL, _DEEP, _SIDES, _BACK, _RAIL = 1.4, 0.54, (0.97, 0.03), (0.495, 0.045), 0.18
 # Angle from the gaze up to which an object is in view, and from which it is behind the person; between the two, people
 # see something from the corner of the eye. Degrees.
 VIEW, BEHIND = 57.0, 108.0
@@ -33,12 +38,19 @@ _CLEAR, _EDGE = 0.08, 0.06
 
 
 class Body(NamedTuple):
-    """Something on the ground, as seen from above: all points within `radius` of the line between two ends."""
+    """Something upright, as seen from above: all points within `radius` of the line between two ends.
+
+    Attributes:
+        low: height of its lower end, 0 on the ground.
+        depth: of the cell whose back this is, from the middle line to the ends of its side walls.
+    """
 
     start: Point
     end: Point
     radius: float
     height: float
+    low: float = 0.0
+    depth: float = 0.0
 
     @property
     def middle(self) -> Point:
@@ -66,7 +78,10 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, frame: FrameData) -> Layout:
         """Read a frame of a spec, as JSON data."""
-        return cls.about({item["name"]: body_of(item) for item in (*frame["objects"], *frame["observers"])}, frame)
+        bodies: dict[str, Body] = {}
+        for item in (*frame["objects"], *frame["observers"]):
+            bodies |= walls_of(item) if item.get("shape") in CELLS else {item["name"]: body_of(item)}
+        return cls.about(bodies, frame)
 
     @classmethod
     def about(cls, bodies: dict[str, Body], frame: FrameData) -> Layout:
@@ -88,7 +103,7 @@ class Layout(NamedTuple):
     def sees(self, name: str) -> bool | None:
         """Return whether the person sees an object: all of it, or nothing; None in between."""
         body, (angle, half) = self.bodies[name], self._from_gaze(name, self.eyes())
-        if angle >= BEHIND or (angle <= VIEW and _separates(self.bodies[SCREEN], self.eyes()[:2], body)):
+        if angle >= BEHIND or (angle <= VIEW and any(hides(one, self.eyes(), body) for one in self.bodies.values())):
             return False
         return True if angle + half <= VIEW and self._free(name, self.eyes(), body.radius, _CLEAR) else None
 
@@ -163,6 +178,10 @@ class Layout(NamedTuple):
         one, two = (math.dist(self.camera[:2], self._center(item)) for item in (name, other))
         return one < two
 
+    def size(self, name: str) -> float:
+        """Return half the height of an object."""
+        return self.bodies[name].height / 2
+
     def _point(self, name: str) -> Point3:
         return (*self._center(name), self.bodies[name].height / 2)
 
@@ -179,17 +198,17 @@ class Layout(NamedTuple):
 
     def _free(self, name: str, eye: Point3, half: float, least: float) -> bool:
         """Return whether lines from an eye to the middle of a body, and to `half` beside it, keep clear of all else."""
-        x, y = self._center(name)
+        (x, y), top = self._center(name), self.bodies[name].height
         across, along = eye[0] - x, eye[1] - y
         far = math.hypot(across, along)
         for side in (-half, 0.0, half):
             start = (x - along / far * side, y + across / far * side)
             for other, hider in self.bodies.items():
-                # Further up, lines of sight pass over it.
-                part = min(hider.height / eye[2], 1.0)
-                end = (start[0] + (eye[0] - start[0]) * part, start[1] + (eye[1] - start[1]) * part)
+                # Further up, lines of sight pass over it; lower down, those to the top of the body pass under it.
+                parts = (max(hider.low - top, 0.0) / max(eye[2] - top, 0.01), min(hider.height / eye[2], 1.0))
+                begin, end = ((start[0] + (eye[0] - start[0]) * k, start[1] + (eye[1] - start[1]) * k) for k in parts)
                 own = other == name or (other == self.person and eye != self.camera)
-                if not own and gap(start, end, hider) < least:
+                if not own and gap(begin, end, hider) < least:
                     return False
         return True
 
@@ -206,18 +225,48 @@ def body_of(item: Any) -> Body:
     return Body((x, y), (x, y), item["size"] * wide, 2 * item["size"])
 
 
-def _separates(screen: Body, eye: Point, body: Body) -> bool:
-    """Return whether each line from a point to a disc crosses the screen, away from its ends."""
-    (x, y), half = screen.middle, math.dist(screen.start, screen.end) / 2
-    across, along = (screen.end[0] - x) / half, (screen.end[1] - y) / half
-    # Along the screen, and away from it.
+def walls_of(cell: Any) -> dict[str, Body]:
+    """Return the walls of a cell of a shelf, as JSON data of a spec, by name."""
+    turn, high, (side, thin), (back, thick) = math.radians(cell["rotation_deg"]), _TALL * CELL, _SIDES, _BACK
+    low = high - _RAIL * CELL if cell["shape"] == "open_cell" else 0.0
+
+    def at(across: float, along: float) -> Point:
+        return beside(cell["location"], turn, across * CELL, along * CELL)
+
+    return {
+        f"{cell['name']}, left": Body(at(-side, -_DEEP), at(-side, _DEEP), thin * CELL, high),
+        f"{cell['name']}, right": Body(at(side, -_DEEP), at(side, _DEEP), thin * CELL, high),
+        f"{cell['name']}, back": Body(at(-side, back), at(side, back), thick * CELL, high, low, (back + _DEEP) * CELL),
+    }
+
+
+def beside(point: Sequence[float], turn: float, across: float, along: float) -> Point:
+    """Return a point that is some way from another one, along axes that are turned, radians."""
+    x, y = math.cos(turn), math.sin(turn)
+    return point[0] + across * x - along * y, point[1] + across * y + along * x
+
+
+def hides(wall: Body, eye: Point3, body: Body) -> bool:
+    """Return whether each line from an eye to a body crosses a screen, away from its ends, or its closed cell."""
+    if wall.start == wall.end or wall.low or wall.height < body.height + _EDGE:
+        return False
+    (x, y), half = wall.middle, math.dist(wall.start, wall.end) / 2
+    across, along = (wall.end[0] - x) / half, (wall.end[1] - y) / half
+    # Along the wall, and away from it.
     (u1, v1), (u2, v2) = (
-        ((px - x) * across + (py - y) * along, (py - y) * across - (px - x) * along) for px, py in (eye, body.middle)
+        ((px - x) * across + (py - y) * along, (py - y) * across - (px - x) * along)
+        for px, py in (eye[:2], body.middle)
     )
-    if v1 * v2 >= 0 or abs(v1) < screen.radius + _EDGE or abs(v2) < screen.radius + body.radius + _EDGE:
+    if wall.depth:
+        # From behind, lines come in by the back or a side, all of them below the upper edge.
+        far = body.radius - v2
+        within = body.radius < -v2 and far <= wall.depth - _EDGE and abs(u2) + body.radius <= half - _EDGE
+        crossed = body.height + (eye[2] - body.height) * far / (far + max(v1, _EDGE))
+        return within and v1 > wall.radius + _EDGE and crossed <= wall.height - _EDGE
+    if v1 * v2 >= 0 or abs(v1) < wall.radius + _EDGE or abs(v2) < wall.radius + body.radius + _EDGE:
         return False
     ends = product((u2 - body.radius, u2 + body.radius), (abs(v2) - body.radius, abs(v2) + body.radius))
-    return all(abs((u1 * v + u * abs(v1)) / (v + abs(v1))) <= half - _EDGE for u, v in ends)
+    return wall.height > eye[2] and all(abs((u1 * v + u * abs(v1)) / (v + abs(v1))) <= half - _EDGE for u, v in ends)
 
 
 def gap(a: Point, b: Point, body: Body) -> float:

@@ -8,9 +8,9 @@ from pydantic import Field, model_validator
 
 from diorama.scene_specs.language.truth import TaskTruth
 
-TaskName = Literal["level-1", "level-2", "second-view", "director", "facing"]
+TaskName = Literal["level-1", "level-2", "second-view", "director", "facing", "shelf"]
 SCREEN = "screen"
-_ASKED: dict[TaskName, int] = {"level-1": 1, "level-2": 1, "second-view": 2, "director": 2, "facing": 0}
+_ASKED: dict[TaskName, int] = {"level-1": 1, "level-2": 1, "second-view": 2, "director": 2, "facing": 0, "shelf": 3}
 
 
 class Truth(TaskTruth):
@@ -22,7 +22,8 @@ class Truth(TaskTruth):
         number: of the episode in its task and split.
         person: name of the observer.
         asked: object that the question is about; of `second-view`, the one that is left or right of the
-            other; of `director`, the two that the person may mean; of `facing`, none.
+            other; of `director` and `shelf`, all objects of the shape that is named; of `facing`, none.
+        which: of `shelf`, which one the person means, of those that it sees.
         of: of level-2, the object that the person looks at, from which left and right are counted.
         options: allowed answers.
         answer: one of the options.
@@ -34,6 +35,7 @@ class Truth(TaskTruth):
     number: Annotated[int, Field(ge=0, strict=True)]
     person: str
     asked: tuple[str, ...] = ()
+    which: Literal["smallest", "largest"] | None = None
     of: str | None = None
     options: tuple[str, ...]
     answer: str
@@ -44,6 +46,8 @@ class Truth(TaskTruth):
         if not len(self.asked) == len({*self.asked}) == _ASKED[self.name]:
             found = ", ".join(self.asked) or "none"
             raise ValueError(f"asked: expected different objects, {_ASKED[self.name]} for {self.name}; found {found}")
+        if (self.which is None) == (self.name == "shelf"):
+            raise ValueError(f"which: expected smallest or largest for shelf only; found {self.which or 'none'}")
         return self
 
     @property

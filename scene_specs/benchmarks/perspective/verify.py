@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import combinations
 from operator import mul, sub
 from typing import Protocol
 
@@ -18,6 +19,8 @@ from diorama.scene_specs.language.spec_data import EpisodeData
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
+# Least ratio of the sizes of what is smaller or larger.
+_SIZES = 1.2
 # Least angles between left and right for a person, degrees, and in the image, pixels as a share of its width.
 _SIDE, _IMAGE_SIDE = 6.0, 0.02
 # Angle from the gaze up to which shares are of what is in view, and from which objects are behind the person, degrees.
@@ -38,6 +41,7 @@ class Sight(Protocol):
     def gaze_is_clear(self) -> bool: ...
     def pictured(self, name: str) -> bool | None: ...
     def photo_side(self, name: str, of: str) -> str: ...
+    def size(self, name: str) -> float: ...
 
 
 class _Measured:
@@ -78,6 +82,9 @@ class _Measured:
 
     def photo_side(self, name: str, of: str) -> str:
         return self._photo.camera_side(name, of) if self._photo else ""
+
+    def size(self, name: str) -> float:
+        return self._objects[name].scale
 
     def _from_gaze(self, name: str) -> float:
         """Angle of the middle of an object from the gaze, degrees."""
@@ -130,6 +137,9 @@ def _problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
     for name in named:
         if called.get(name) != name or list(called.values()).count(name) > 1:
             return f"found no object, or several, that is a {name}"
+    kinds = {name.split()[-1] for name in truth.asked} if truth.name in ("director", "shelf") else ()
+    if kinds and {name for name, words in called.items() if words.split()[-1] in kinds} != {*truth.asked}:
+        return f"{truth.person} may mean another one than {', '.join(truth.asked)}"
     hidden = [name for name in (sight.person, *named) if not sight.shown(name)]
     if hidden:
         return f"{hidden[0]} is hidden in the image"
@@ -167,4 +177,10 @@ def answers(truth: Truth, sight: Sight) -> tuple[str, tuple[str, ...]] | str:
     if truth.name == "level-1":
         return ("yes" if all(seen.values()) else "no"), ("yes",)
     found = [name for name, share in seen.items() if share]
+    if truth.name == "shelf":
+        sizes = {name: sight.size(name) for name in truth.asked}
+        ordered = sorted(sizes, key=lambda name: sizes[name], reverse=truth.which == "largest")
+        if len(found) < 2 or any(max(pair) < _SIZES * min(pair) for pair in combinations(sizes.values(), 2)):
+            return f"the person sees {len(found)} of the three objects, or their sizes are alike"
+        return next(name for name in ordered if name in found), (ordered[0],)
     return (found[0], truth.asked) if len(found) == 1 else f"the person sees {len(found)} of the two objects"

@@ -126,7 +126,7 @@ def test_a_scene_with_a_pointer_can_be_given_as_it_was_compiled(kind: str) -> No
     [
         (
             "mugs/red.glb",
-            'shape: found "mugs/red.glb"; allowed: a name (bowl, box, cube,HINT(write {"mesh": "mugs/red.glb"})',
+            'shape: found "mugs/red.glb"; allowed: a name (bowl, box, closed_cell,HINT(write {"mesh": "mugs/red.glb"})',
         ),
         ("Mug.OBJ", '(write {"mesh": "Mug.OBJ"})'),
         ({"mesh": "../mug.glb"}, "shape: found \"../mug.glb\"; allowed: a path below an asset root, with '/', without"),

@@ -19,8 +19,20 @@ from diorama.scene_specs.questions.program import PAIRS, Node, PresuppositionErr
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.rules import Judge
 from diorama.scene_specs.questions.view import ImageView
-from tests.scene_specs.questions.images import oriented
-from tools.third_judge.world import Unclear, World
+from tests.scene_specs.questions.images import ORIENTED, oriented, view
+from tools.third_judge.world import Unclear, World, own_fronts
+
+
+def test_models_have_fronts_in_images_whose_annotations_name_none() -> None:
+    """Where something depends on fronts, the annotation has them; in a plain frame, they follow from the models."""
+    plain, told = (
+        view({"version": 1, "id": "plain", "seed": 4, "frames": [{"objects": objects, "pointer": {"target": "ball"}}]})
+        for objects in (ORIENTED["objects"], [{**ORIENTED["objects"][0], "front_deg": 0}, *ORIENTED["objects"][1:]])
+    )
+    assert len(told.fronts) == 2
+    assert (plain.fronts, plain.viewpoints) == (told.fronts, told.viewpoints)
+    judged = own_fronts([item.truth.model_dump(mode="json") for item in plain.objects])
+    assert judged == {plain.objects[k].truth.name: pytest.approx(front, abs=1e-5) for k, front in plain.fronts.items()}
 
 
 def the(color: Any) -> list[Any]:

@@ -39,7 +39,7 @@ OBJECTS = [
         "unknown shape",
         "shape",
         'found "cubes"',
-        "box, cube, cylinder, shelf, sphere",
+        "bowl, box, closed_cell, cube, cylinder, open_cell, shelf, sphere",
         "did you mean 'cube'?",
         shape="cubes",
     ),
@@ -303,7 +303,7 @@ FORMS = [
     item(
         "shape unlike any",
         "shape",
-        "a name (bowl, box, cube",
+        "a name (bowl, box, closed_cell, cube",
         "shapenet:chairs/#3",
         '{"polygon": [[0, 0]',
         shape="hexagon",

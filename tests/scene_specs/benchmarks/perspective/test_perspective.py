@@ -16,12 +16,13 @@ import pytest
 from diorama.render.annotations import annotate
 from diorama.render.api import compile_spec
 from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
+from diorama.render.geometry.meshes import load_mesh
 from diorama.render.model.errors import ContrastError
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
 from diorama.scene_specs.benchmarks.perspective.items import items
-from diorama.scene_specs.benchmarks.perspective.sight import Layout
+from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, Body, Layout, gap, hides, walls_of
 from diorama.scene_specs.benchmarks.perspective.truth import TaskName
 from diorama.scene_specs.benchmarks.perspective.verify import verify_record, verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_of
@@ -84,7 +85,7 @@ def test_the_camera_is_right_as_often_as_chance_in_each_four_episodes(task: Task
         assert {*places} == {0, 1, 2, 3}
     else:
         assert places == {0: 2, 1: 2}
-    expected = {"level-1": 2, "level-2": 2, "second-view": 2}
+    expected = {"level-1": 2, "level-2": 2, "second-view": 2, "shelf": 2}
     # Of the other tasks, the camera's point of view can't tell the options apart.
     assert right == expected.get(task, 4)
     assert task in expected or all(sorted(one["egocentric"]) == sorted(one["options"]) for one in truths)
@@ -101,6 +102,7 @@ def wrong_truths(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
         {"asked": [*asked[1:], other]},
         {"asked": asked[1:] if asked else ["red cube"]},
         {"asked": asked * 2 or ["red cube"] * 2},
+        {"which": "largest" if task.get("which") == "smallest" else "smallest"},
         # A photograph belongs to one task.
         {"name": "level-2" if task["name"] == "second-view" else "second-view"},
     ):
@@ -156,6 +158,63 @@ def test_a_spec_that_the_geometry_does_not_fit_is_refused(path: tuple[str | int,
     assert reason in verify_spec(spec)
 
 
+@pytest.mark.parametrize(("key", "value"), [("size", 1), ("shape", "cube"), ("location", [0, 0, 0.4])])
+def test_another_shelf_is_refused(key: str, value: Any) -> None:
+    spec = spec_of("shelf", 0)
+    cells: list[Any] = spec["frames"][0]["objects"][:4]
+    for cell in cells:
+        cell[key] = value
+    assert any(reason in verify_spec(spec) for reason in ("expected cells of a shelf", "on the ground"))
+
+
+def test_the_geometry_of_a_cell_is_that_of_its_mesh() -> None:
+    """All corners are in one of the walls, and each wall begins and ends at the heights of corners."""
+    for shape in CELLS:
+        cell = {"name": "cell", "shape": shape, "location": [1.0, 2.0], "rotation_deg": 90.0}
+        walls = walls_of(cell)
+        corners = {tuple(round(CELL * part, 6) for part in row) for row in load_mesh(shape).vertices.tolist()}
+        world = {(round(1 - y, 6), round(2 + x, 6), round(z + CELL, 6)) for x, y, z in corners}
+        for wall in walls.values():
+            assert {round(wall.low, 6), round(wall.height, 6)} <= {z for _, _, z in world}
+        for x, y, z in world:
+            near = [one for one in walls.values() if gap((x, y), (x, y), one) <= 0.001]
+            assert any(one.low - 1e-6 <= z <= one.height + 1e-6 for one in near), (x, y, z)
+
+
+def test_an_open_cell_shows_what_a_closed_one_hides() -> None:
+    spec = spec_of("shelf", 0)
+    cells = [item for item in spec["frames"][0]["objects"] if item["shape"] in CELLS]
+    assert sorted(item["shape"] for item in cells) == ["closed_cell", "open_cell", "open_cell", "open_cell"]
+    (hidden,) = (name for name in spec["task"]["asked"] if not Layout.of(spec["frames"][0]).sees(name))
+    for cell in cells:
+        cell["shape"] = "open_cell"
+    assert Layout.of(spec["frames"][0]).sees(hidden)
+    (observer,) = record_of(spec).images[0].annotation.observers
+    assert observer.visible[hidden] >= 0.9
+
+
+def test_a_low_cell_and_a_person_in_front_of_it_hide_nothing() -> None:
+    """Lines of sight pass over the back from high up, and come in at the front."""
+    wall = walls_of({"name": "cell", "shape": "closed_cell", "location": [0, 0], "rotation_deg": 0})["cell, back"]
+    ball = Body((0.0, 0.0), (0.0, 0.0), 0.28, 0.56)
+    assert hides(wall, (1.5, 4.0, 1.3), ball)
+    assert not hides(wall, (1.5, 4.0, 6.0), ball)
+    assert not hides(wall, (0.0, -4.0, 1.3), ball)
+    assert not hides(wall, (0.0, 4.0, 1.3), ball._replace(start=(0.3, 0.0), end=(0.3, 0.0)))
+
+
+def test_what_is_named_is_not_ambiguous() -> None:
+    tasks: tuple[TaskName, ...] = ("director", "shelf")
+    for task in tasks:
+        spec = spec_of(task, 0)
+        (frame,), kind = spec["frames"], spec["task"]["asked"][0].split()[-1]
+        (person,) = frame["observers"]
+        item = next(one for one in frame["objects"] if one["name"] == person["looks_at"])
+        person["looks_at"] = f"{item['color']} {kind}"
+        item |= {"name": person["looks_at"], "shape": kind}
+        assert "may mean another one" in verify_spec(spec)
+
+
 def test_only_one_frame_is_proved() -> None:
     spec = spec_of("level-1", 0)
     assert "frames" in verify_spec({**spec, "frames": spec["frames"] * 2})
@@ -170,7 +229,7 @@ def test_another_color_is_found() -> None:
 
 def test_records_of_changed_scenes_contradict_the_truth() -> None:
     """Without a screen that hides it, the person sees the object; without a person, nothing is proved."""
-    number = next(k for k in range(16) if spec_of("level-1", k)["task"]["answer"] == "no" and hides(k))
+    number = next(k for k in range(16) if spec_of("level-1", k)["task"]["answer"] == "no" and screen_hides(k))
     spec = spec_of("level-1", number)
     spec["frames"][0]["objects"][0] |= {"shape": "cube", "size": 0.05}
     assert "found 'yes'" in verify_record(record_of(spec))
@@ -178,7 +237,7 @@ def test_records_of_changed_scenes_contradict_the_truth() -> None:
     assert "observers per image: [1]; found [0]" in verify_record(record_of(spec))
 
 
-def hides(number: int) -> bool:
+def screen_hides(number: int) -> bool:
     """Return whether the screen of an episode of level-1 hides what is asked about, in front of the person."""
     (observer,), truth = shot("level-1", number).images[0].annotation.observers, spec_of("level-1", number)["task"]
     places = {one.name: one.location for one in shot("level-1", number).images[0].annotation.objects}
@@ -191,7 +250,7 @@ def test_contrasts_move_the_observer_only() -> None:
     with pytest.raises(ContrastError, match="no contrast of its size: contrasts of perspective move the observer only"):
         contrast_scenes(spec, settings_for("draft", 64, 48), ContrastOptions("size"))
     spec = EpisodeSpec.model_validate(spec_of("second-view", 0))
-    with pytest.raises(ContrastError, match="and no second camera"):
+    with pytest.raises(ContrastError, match="not that of a second camera"):
         contrast_scenes(spec, settings_for("draft", 64, 48), ContrastOptions("observer"))
 
 
@@ -234,7 +293,7 @@ def test_questions_name_the_frame_of_reference(task: TaskName) -> None:
     assert ("from" in item.parts[-1].text.lower()) == (task != "facing")
     assert {*item.rules} == {"egocentric"}
     # Of level-1, being right for the camera is the answer "yes".
-    assert ("egocentric" in item.groups) == (task in ("level-2", "second-view"))
+    assert ("egocentric" in item.groups) == (task in ("level-2", "second-view", "shelf"))
 
 
 @pytest.mark.parametrize(("task", "number"), [("level-1", 2), ("level-2", 0)])
