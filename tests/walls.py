@@ -43,7 +43,7 @@ LAZY_IMPORTS = {
     ("render/episode/settle.py", "mujoco"): "an extra that only `render-specs settle` needs",
     ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
     ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
-    ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",
+    ("scene_specs/benchmarks/malevic/export.py", "h5py"): "an extra that only the question tensors of MALeViC need",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")

@@ -1,6 +1,9 @@
-"""Export formats, by name; each file of `formats` is one.
+"""Export formats, by name; each file of `formats` is one, and so is each file `export.py` or `export_<name>.py` of a
+benchmark.
 
-A format is a module with a function `export` (diorama.render.export.protocol.Exporter), and optionally
+A format of a benchmark is a module with FORMAT: an EpisodeFolders or a subclass of ImageLists
+(diorama.scene_specs.exporting). Any other is a module with a function `export`
+(diorama.render.export.protocol.Exporter), and optionally
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
@@ -16,9 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from diorama.render.export._episode_folders import FolderExport
+from diorama.render.export._image_files import ImageExport
+from diorama.scene_specs.exporting.episode_folders import EpisodeFolders
 from diorama.scene_specs.language.registry import plugin
 
 if TYPE_CHECKING:
@@ -47,8 +54,15 @@ def format_of(name: str) -> Format:
     """Import a format. Raises PluginError for an unknown name."""
     registered = plugin("exports", name)
     found = registered.load()
+    match getattr(found, "FORMAT", None):
+        case None:
+            export = getattr(found, "export", found)
+        case EpisodeFolders() as layout:
+            export = partial(FolderExport.export, layout)
+        case lists:
+            export = partial(ImageExport.export, lambda one: lists(one.out))
     return Format(
-        export=getattr(found, "export", found),
+        export=export,
         from_files=getattr(found, "FROM_FILES", False),
         sharded=getattr(found, "SHARDED", bool(registered.attribute)),
         questions=getattr(found, "QUESTIONS", False),

@@ -5,6 +5,8 @@ An entry point of group `diorama.<noun>` has one of two forms:
     velvet = "acme.velvet"          one plug-in: a module, or an object in it (`acme.velvet:Velvet`)
     "*" = "acme.materials"          every public file and folder of a package, each named after its file
 
+A file `export.py` in the folder of a benchmark `toys` is the export format `toys`, `export_cards.py` is `toys-cards`.
+
 Diorama's own plug-ins are registered the same way, in pyproject.toml. Nothing is imported before `load`.
 """
 
@@ -227,6 +229,12 @@ def _listed(noun: str) -> Iterator[Plugin]:
                 yield Plugin(noun, path.stem, point.value, "", *owner, path)
             elif suffix == ".py" and (path.suffix == ".py" or (path / "__init__.py").is_file()):
                 yield Plugin(noun, path.stem.replace("_", "-"), f"{point.value}.{path.stem}", "", *owner)
+    for one in _listed("benchmarks") if noun == "exports" else ():
+        for path in _files(one.module):
+            word, _, more = path.stem.partition("_")
+            if word == "export" and path.suffix == ".py":
+                name = f"{one.name}-{more.replace('_', '-')}" if more else one.name
+                yield Plugin(noun, name, f"{one.module}.{path.stem}", "", one.owner, one.version)
 
 
 def _files(package: str) -> list[Path]:

@@ -17,10 +17,12 @@ where all readers of COCO expect it. COCOA's files have them the other way aroun
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
+from diorama.render.export._image_files import ImageExport
+from diorama.render.export.protocol import Export
+from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
 
@@ -33,10 +35,14 @@ _OTHERS = (
 )  # fmt: skip
 
 
-class _CocoExport(ImageExport):
+class _CocoLists(ImageLists):
     """Numbers images and annotations from 1, in the order of episode ids."""
 
     _images = _annotations = 0
+
+    def __init__(self, export: Export) -> None:
+        super().__init__(export.out)
+        self._store = export.store
 
     @cached_property
     def _categories(self) -> dict[str, int]:
@@ -45,7 +51,7 @@ class _CocoExport(ImageExport):
         Of the store, not of the chosen episodes: other exports have the same numbers.
         """
         shapes: set[str] = set()
-        for row in self.store.scan(["objects"], batch_size=256):
+        for row in self._store.scan(["objects"], batch_size=256):
             shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
         return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
 
@@ -79,7 +85,7 @@ class _CocoExport(ImageExport):
             **({} if item.amodal_rle is None else {"amodal_segm": item.amodal_rle.model_dump(mode="json")}),
         }
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         for stream in self.streams.values():
             for shape, number in self._categories.items():
                 stream.add("categories", {"id": number, "name": shape, "supercategory": "object"})
@@ -99,4 +105,4 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
         }
 
 
-export = _CocoExport.export
+export = partial(ImageExport.export, _CocoLists)

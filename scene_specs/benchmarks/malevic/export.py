@@ -22,10 +22,9 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Iterator
-from typing import IO, Any
+from pathlib import Path
+from typing import IO
 
-from diorama.render.export._image_files import ImageExport, Images, StreamedJson, split_of
-from diorama.render.io.atomic_output import below, compact_json
 from diorama.scene_specs.benchmarks.malevic.published import (
     annotation,
     encoded,
@@ -36,7 +35,9 @@ from diorama.scene_specs.benchmarks.malevic.published import (
 )
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
+from diorama.scene_specs.exporting.image_lists import ImageLists, Images, StreamedJson, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.writing import compact_json
 
 # Scenes in a file of annotations.
 _STEPS = 1000
@@ -51,11 +52,11 @@ class _Entries(StreamedJson):
         yield from (b"{\n", entries, b"\n}\n") if entries.tell() else (b"{}\n",)
 
 
-class _MalevicExport(ImageExport):
+class Lists(ImageLists):
     """Numbers the images of each split from 0. asked: folder and split -> set, numbers of its encoded questions."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, out: Path) -> None:
+        super().__init__(out)
         self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}
         self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
 
@@ -84,22 +85,21 @@ class _MalevicExport(ImageExport):
         entries.add("entries", entry, key=str(index))
         return [(f"{folder}/{split}/{index}.png", image.png)]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         """Write vocabularies and, with h5py, tensors. Raises OSError."""
         for (folder, split), (name, rows) in self.asked.items():
-            self.written.put({f"{folder}/vocab.json": compact_json(self.vocabularies[name]) + "\n"}, shared=True)
+            written.put({f"{folder}/vocab.json": compact_json(self.vocabularies[name]) + "\n"}, shared=True)
             file = f"{folder}/{split}_questions.h5"
             try:
                 import h5py
             except ImportError:
                 # Of an earlier export, which may have had other questions.
-                self.written.check(file)
-                below(self.out, file).unlink(missing_ok=True)
+                written.drop(file)
                 _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama-render[h5]')", split)
                 continue
-            with self.written.replacing(file) as temporary, h5py.File(temporary, "w") as out:
+            with written.replacing(file) as temporary, h5py.File(temporary, "w") as out:
                 for key, numbers in tensors(rows).items():
                     out.create_dataset(key, data=numbers)
 
 
-export = _MalevicExport.export
+FORMAT = Lists

@@ -14,23 +14,24 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from diorama.render.export._image_files import ImageExport, Images, split_of
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
+from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 
 
-class _StimuliExport(ImageExport):
+class Lists(ImageLists):
     """Collects the rows of the tables, by split."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, out: Path) -> None:
+        super().__init__(out)
         self._rows: dict[str, dict[int, tuple[object, ...]]] = defaultdict(dict)
         # Split -> categories and models of its episodes, which the numbers of the table refer to.
         self._lists: dict[str, tuple[object, object]] = {}
@@ -52,15 +53,15 @@ class _StimuliExport(ImageExport):
         self._lists[split] = lists
         return images
 
-    def lists(self) -> list[str]:
+    def names(self) -> list[str]:
         """The tables."""
         return [f"{split}_meta.csv" for split in self._rows]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         for split, rows in self._rows.items():
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *(rows[ref] for ref in sorted(rows))])
-            self.written.put({f"{split}_meta.csv": text.getvalue()})
+            written.put({f"{split}_meta.csv": text.getvalue()})
 
 
 def _row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:
@@ -89,4 +90,4 @@ def _quadrant(png: bytes, place: str) -> bytes:
         return out.getvalue()
 
 
-export = _StimuliExport.export
+FORMAT = Lists

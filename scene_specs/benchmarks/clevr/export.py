@@ -15,14 +15,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, Images, split_of
+from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
 
 
-class _ClevrExport(ImageExport):
+class Lists(ImageLists):
     """Numbers the scenes of each split from 0."""
 
     _created = ""
@@ -42,7 +42,7 @@ class _ClevrExport(ImageExport):
         self._created = max(self._created, record.provenance.created)
         return [(f"images/{split}/{name}", image.png) for name, image in zip(names, record.images, strict=True)]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         # The date of the newest image, so that the same store gives the same bytes.
         for stream in self.streams.values():
             stream.facts["info"]["date"] = self._created[:10]
@@ -91,4 +91,4 @@ def _relationships(truth: FrameAnnotation) -> dict[str, list[list[int]]]:
     }
 
 
-export = _ClevrExport.export
+FORMAT = Lists

@@ -17,15 +17,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import FolderExport
-from diorama.render.io.atomic_output import indented_json
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
+from diorama.scene_specs.exporting.episode_folders import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.writing import indented_json
 
-FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
@@ -164,9 +163,4 @@ def _all_objects(truth: Truth, scenes: list[dict[str, Any]]) -> dict[str, list[s
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
 
 
-class _MewlExport(FolderExport):
-    version, marked = FORMAT_VERSION, "info.json"
-    folder_of, files_of = staticmethod(_folder), staticmethod(files_of)
-
-
-export = _MewlExport.export
+FORMAT = EpisodeFolders(1, "info.json", _folder, files_of)

@@ -38,14 +38,14 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
-from diorama.render.io.atomic_output import put_file
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
+from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.stage import load_stage
 
@@ -113,12 +113,13 @@ class GameLists:
             self.columns[path][name] += values
 
 
-class _KilogramExport(ImageExport):
+class Lists(ImageLists):
     """Collects the lines of all lists, by path. counts: sentences so far, by condition and training tangram."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._new: set[str] = set()
+    shares_images = True
+
+    def __init__(self, out: Path) -> None:
+        super().__init__(out)
         self._lists = GameLists()
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
@@ -148,12 +149,7 @@ class _KilogramExport(ImageExport):
             self._add_images(split, task.name, shown)
         return images
 
-    def put_images(self, images: Images) -> bool:
-        """A game also counts as exported if another game of this export has just written its images."""
-        self._new |= {path for path, png in images if put_file(self.out, path, png, self.options.overwrite)}
-        return any(path in self._new for path, _ in images)
-
-    def lists(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
         """All lists and tables."""
         return chain(self._lists.columns, self._lists.stimuli, self._lists.by_target, self._rows)
 
@@ -179,14 +175,14 @@ class _KilogramExport(ImageExport):
                 row = [text, "#".join([truth.whole, *parts]), text.count("#"), len(parts), tangram, name]
                 self._rows[f"{texts}/augmented/new_{split}_df.csv"].append(row)
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli, **self._lists.by_target}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
             files[path] = text.getvalue()
-        self.written.put(files)
+        written.put(files)
 
 
 def _images(split: str, task: Truth) -> str:
@@ -210,4 +206,4 @@ def games_path(split: str, task: Truth) -> str:
     return f"{texts}/{'validation/' * (split == 'val')}{folder}{size}/{task.name}"
 
 
-export = _KilogramExport.export
+FORMAT = Lists
