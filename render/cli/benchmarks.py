@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
     from diorama.scene_specs.language.benchmark import Benchmark, Command, Result, Series
 
-# Commands of benchmarks that have names of their own: name -> (benchmark, command).
-SHORT_NAMES = {
-    "audit": ("mewl", "audit"),
-    "balance": ("iwisdm", "balance"),
-    "captions": ("mewl", "captions"),
-    "drawings": ("kilogram", "drawings"),
-    "malevic-report": ("malevic", "statistics"),
-    "naming": ("kilogram", "naming"),
-    "tangrams": ("kilogram", "tangrams"),
-}
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
 _METAVARS = {"file": "FILE", "folder": "DIR"}
 _like = click.option(
@@ -54,16 +44,11 @@ _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers"
 _ADDED_NAMES = ("as_json", "out", "like", "balanced_answers")
 
 
-def names() -> list[str]:
-    """Return the names of all commands of benchmarks; imports none."""
-    return [*plugins("benchmarks"), *SHORT_NAMES]
-
-
-def summary(name: str) -> str:
-    """Return the first line of a command's help, read from the source of its benchmark without importing it."""
-    benchmark, command = SHORT_NAMES.get(name, (name, "options"))
-    # If it can't be read, the command itself reports what is wrong with it.
-    return plugins("benchmarks")[benchmark].summary(command)
+def names() -> dict[str, tuple[str, str]]:
+    """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
+    found = plugins("benchmarks")
+    short = {text: (name, below) for name, one in found.items() for text, below in one.keyword("short_name").items()}
+    return short | {name: (name, "options") for name in found}
 
 
 def command(name: str) -> click.Command | None:
@@ -74,14 +59,14 @@ def command(name: str) -> click.Command | None:
     """
     from diorama.scene_specs.language.benchmark import benchmark
 
-    if name in SHORT_NAMES:
-        owner, below = SHORT_NAMES[name]
-        found = benchmark(owner)
-        return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
-    if name not in plugins("benchmarks"):
+    if name in plugins("benchmarks"):
+        found = benchmark(name)
+        return _group(name, found) if found.commands else _command(name, found, found.options)
+    if name not in (short := names()):
         return None
-    found = benchmark(name)
-    return _group(name, found) if found.commands else _command(name, found, found.options)
+    owner, below = short[name]
+    found = benchmark(owner)
+    return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
 
 
 def _group(name: str, benchmark: Benchmark) -> click.Group:

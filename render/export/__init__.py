@@ -1,9 +1,7 @@
-"""Export formats, by name; each file of `formats` is one, and so is each file `export.py` or `export_<name>.py` of a
-benchmark.
+"""Export formats, by name: each file of `formats`, and each file `export.py` or `export_<name>.py` of a benchmark.
 
-A format of a benchmark is a module with FORMAT: an EpisodeFolders or a subclass of ImageLists
-(diorama.scene_specs.exporting). Any other is a module with a function `export`
-(diorama.render.export.protocol.Exporter), and optionally
+A format is a module with FORMAT, an EpisodeFolders or a subclass of ImageLists (diorama.scene_specs.exporting), or with
+a function `export` (diorama.render.export.protocol.Exporter), and optionally
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
@@ -60,7 +58,7 @@ def format_of(name: str) -> Format:
         case EpisodeFolders() as layout:
             export = partial(FolderExport.export, layout)
         case lists:
-            export = partial(ImageExport.export, lambda one: lists(one.out))
+            export = partial(ImageExport.export, lists)
     return Format(
         export=export,
         from_files=getattr(found, "FROM_FILES", False),

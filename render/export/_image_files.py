@@ -17,11 +17,13 @@ class ImageExport(Export):
     """One export of a format with image files and lists. Memory: a chunk of episodes.
 
     Attributes:
+        is_new: whether `out` did not exist.
         lists: of the format.
     """
 
     def __init__(self, lists: Callable[[Export], ImageLists], *given: Any) -> None:
         super().__init__(*given)
+        self.is_new = not self.out.exists()
         self.lists = lists(self)
         self._new: set[str] = set()
 

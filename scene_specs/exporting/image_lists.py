@@ -99,10 +99,17 @@ class Written(Protocol):
         """Delete the file of an earlier export, if there is one."""
 
 
+class Folder(Protocol):
+    """The folder of an export."""
+
+    out: Path
+
+
 class ImageLists:
     """The images of one export, and lists of them. A format is a subclass. Memory: what it keeps between episodes.
 
     Attributes:
+        export: of which these are the lists; formats of diorama.render.export use more of it than its folder.
         shares_images: whether several episodes have the same images, so that each counts as exported.
         streams: the lists so far, by name.
         counts: for formats that number their images, the numbers so far by split.
@@ -111,8 +118,8 @@ class ImageLists:
 
     shares_images = False
 
-    def __init__(self, out: Path) -> None:
-        self._out = out
+    def __init__(self, export: Folder) -> None:
+        self.export = export
         self.streams: dict[str, StreamedJson] = {}
         self.counts: Counter[str] = Counter()
         self.stack = ExitStack()
@@ -131,5 +138,5 @@ class ImageLists:
     def stream(self, name: str, lists: Sequence[str], kind: Callable[..., StreamedJson] = StreamedJson) -> StreamedJson:
         """The JSON file `name` of the export, opened on first use."""
         if name not in self.streams:
-            self.streams[name] = kind(self._out, lists, self.stack)
+            self.streams[name] = kind(self.export.out, lists, self.stack)
         return self.streams[name]

@@ -86,12 +86,22 @@ class Plugin:
         Args:
             of: a class of the module instead, in lower case.
         """
+        tree = self._source()
+        found = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.lower() == of), None)
+        return printable((ast.get_docstring(found or tree) or "").partition("\n")[0]) if found or not of else ""
+
+    def keyword(self, name: str) -> dict[str, str]:
+        """Return the value of a keyword -> class of the module that has it, in lower case; imports as `summary`."""
+        classes = (node for node in self._source().body if isinstance(node, ast.ClassDef))
+        given = ((one.value, node.name.lower()) for node in classes for one in node.keywords if one.arg == name)
+        return {str(value.value): text for value, text in given if isinstance(value, ast.Constant)}
+
+    def _source(self) -> ast.Module:
+        """The parsed module, empty if it can't be read."""
         with suppress(Exception):  # finding a module imports the packages above it
             found = util.find_spec(self.module)
-            tree = ast.parse(Path(found.origin).read_bytes() if found and found.origin else b"")
-            classes = {node.name.lower(): node for node in tree.body if isinstance(node, ast.ClassDef)}
-            return printable((ast.get_docstring(classes[of] if of else tree) or "").partition("\n")[0])
-        return ""
+            return ast.parse(Path(found.origin).read_bytes() if found and found.origin else b"")
+        return ast.parse("")
 
     def load(self) -> Any:
         """Import it and return the module or the object in it; of a stage or shape, the path of its file.

@@ -17,11 +17,10 @@ where all readers of COCO expect it. COCOA's files have them the other way aroun
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from diorama.render.export._image_files import ImageExport
-from diorama.render.export.protocol import Export
 from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
@@ -39,10 +38,7 @@ class _CocoLists(ImageLists):
     """Numbers images and annotations from 1, in the order of episode ids."""
 
     _images = _annotations = 0
-
-    def __init__(self, export: Export) -> None:
-        super().__init__(export.out)
-        self._store = export.store
+    export: ImageExport
 
     @cached_property
     def _categories(self) -> dict[str, int]:
@@ -51,7 +47,7 @@ class _CocoLists(ImageLists):
         Of the store, not of the chosen episodes: other exports have the same numbers.
         """
         shapes: set[str] = set()
-        for row in self._store.scan(["objects"], batch_size=256):
+        for row in self.export.store.scan(["objects"], batch_size=256):
             shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
         return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
 
@@ -105,4 +101,4 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
         }
 
 
-export = partial(ImageExport.export, _CocoLists)
+FORMAT = _CocoLists

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
 from diorama.render.export._image_files import ImageExport
-from diorama.render.export.protocol import Export
 from diorama.render.items.scores import items_maker, no_items
 from diorama.scene_specs.exporting.image_lists import ImageLists, Images, StreamedJson, Written, image_path
 from diorama.scene_specs.language.items import Item, item_id
@@ -58,14 +57,11 @@ class _Lines(StreamedJson):
 
 class _EvalLists(ImageLists):
     _without = 0
-
-    def __init__(self, export: Export) -> None:
-        super().__init__(export.out)
-        self._export, self._is_new = export, not export.out.exists()
+    export: ImageExport
 
     @cached_property
     def _make(self) -> Callable[[EpisodeRecord], Iterator[Item]]:
-        return items_maker(self._export.options)
+        return items_maker(self.export.options)
 
     def write(self, record: EpisodeRecord) -> Images:
         items = list(self._make(record))
@@ -92,10 +88,10 @@ class _EvalLists(ImageLists):
             UsageError: if no episode has items.
             OSError: a file can't be read or written.
         """
-        export, out = self._export, self._export.out
+        export, out = self.export, self.export.out
         export.report.skipped -= self._without
         if self._without and not self.streams:
-            if self._is_new and not any(out.iterdir()):
+            if export.is_new and not any(out.iterdir()):
                 out.rmdir()
             raise export.report.error() or no_items(export.options)
         if self._without:
@@ -115,4 +111,4 @@ def _text(package: str, name: str) -> str:
     return (resources.files(package) / name).read_text("utf-8")
 
 
-export = partial(ImageExport.export, _EvalLists)
+FORMAT = _EvalLists

@@ -18,14 +18,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from diorama.render.export._episode_folders import FolderExport
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, typed_truth
 from diorama.render.export.protocol import IDENTITY_COLUMNS
@@ -35,7 +33,6 @@ from diorama.scene_specs.exporting.image_lists import ID, IMAGE_NAME, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 from diorama.scene_specs.language.writing import indented_json
 
-FORMAT_VERSION = 1
 _EPISODE = "episode.json"
 _TABLE = "metadata-"
 _GROUP = 256
@@ -160,5 +157,4 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     return distribution, record_sets, _head(out)
 
 
-_LAYOUT = EpisodeFolders(FORMAT_VERSION, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_clear)
-export = partial(FolderExport.export, _LAYOUT)
+FORMAT = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_clear)

@@ -14,14 +14,13 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
-from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, split_of
+from diorama.scene_specs.exporting.image_lists import Folder, ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
@@ -30,8 +29,8 @@ _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 class Lists(ImageLists):
     """Collects the rows of the tables, by split."""
 
-    def __init__(self, out: Path) -> None:
-        super().__init__(out)
+    def __init__(self, export: Folder) -> None:
+        super().__init__(export)
         self._rows: dict[str, dict[int, tuple[object, ...]]] = defaultdict(dict)
         # Split -> categories and models of its episodes, which the numbers of the table refer to.
         self._lists: dict[str, tuple[object, object]] = {}

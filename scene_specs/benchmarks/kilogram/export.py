@@ -38,14 +38,13 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
-from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, image_path, split_of
+from diorama.scene_specs.exporting.image_lists import Folder, ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.stage import load_stage
 
@@ -114,12 +113,16 @@ class GameLists:
 
 
 class Lists(ImageLists):
-    """Collects the lines of all lists, by path. counts: sentences so far, by condition and training tangram."""
+    """Collects the lines of all lists, by path.
+
+    Attributes:
+        counts: sentences so far, by condition and training tangram.
+    """
 
     shares_images = True
 
-    def __init__(self, out: Path) -> None:
-        super().__init__(out)
+    def __init__(self, export: Folder) -> None:
+        super().__init__(export)
         self._lists = GameLists()
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
 from diorama.scene_specs.benchmarks.malevic.published import (
@@ -35,7 +34,7 @@ from diorama.scene_specs.benchmarks.malevic.published import (
 )
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
-from diorama.scene_specs.exporting.image_lists import ImageLists, Images, StreamedJson, Written, split_of
+from diorama.scene_specs.exporting.image_lists import Folder, ImageLists, Images, StreamedJson, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import compact_json
 
@@ -55,8 +54,8 @@ class _Entries(StreamedJson):
 class Lists(ImageLists):
     """Numbers the images of each split from 0. asked: folder and split -> set, numbers of its encoded questions."""
 
-    def __init__(self, out: Path) -> None:
-        super().__init__(out)
+    def __init__(self, export: Folder) -> None:
+        super().__init__(export)
         self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}
         self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
 
