@@ -47,8 +47,9 @@ _ADDED_NAMES = ("as_json", "out", "like", "balanced_answers")
 def names() -> dict[str, tuple[str, str]]:
     """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
     found = plugins("benchmarks")
-    short = {text: (name, below) for name, one in found.items() for text, below in one.keyword("short_name").items()}
-    return short | {name: (name, "options") for name in found}
+    # Those of packages first: Diorama's own replace them.
+    short = [(text, (one.name, below)) for one in found.values() for text, below in one.keyword("short_name").items()]
+    return {**dict(reversed(short)), **{name: (name, "options") for name in found}}
 
 
 def command(name: str) -> click.Command | None:

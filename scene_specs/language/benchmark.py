@@ -78,8 +78,8 @@ class Command(BaseModel):
         writes: options that the command line adds, "out" and "json".
         check: see SpecsCommand.
         text: see Report.
-        short_name: `render-specs SHORT_NAME` does the same as `render-specs NAME COMMAND`. It has to be a keyword of the
-            class, because the list of commands is read from the source.
+        short_name: `render-specs SHORT_NAME` does the same as `render-specs NAME COMMAND`. It has to be a text in the
+            head of the class, because the list of commands is read from the source.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
