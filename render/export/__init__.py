@@ -1,7 +1,8 @@
 """Export formats, by name: each file of `formats`, and each file `export.py` or `export_<name>.py` of a benchmark.
 
-A format is a module with FORMAT, an EpisodeFolders or a subclass of ImageLists (diorama.scene_specs.exporting), or with
-a function `export` (diorama.render.export.protocol.Exporter), and optionally
+A format is a module with FOLDERS, an EpisodeFolders; with Lists, a subclass of ImageLists
+(diorama.scene_specs.exporting.layouts); or with a function `export` (diorama.render.export.protocol.Exporter).
+Optionally, it has
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
@@ -19,15 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from diorama.render.export._episode_folders import FolderExport
 from diorama.render.export._image_files import ImageExport
-from diorama.scene_specs.exporting.episode_folders import EpisodeFolders
+from diorama.render.export.protocol import Exporter
 from diorama.scene_specs.language.registry import plugin
-
-if TYPE_CHECKING:
-    from diorama.render.export.protocol import Exporter
 
 
 @dataclass(frozen=True)
@@ -52,13 +50,13 @@ def format_of(name: str) -> Format:
     """Import a format. Raises PluginError for an unknown name."""
     registered = plugin("exports", name)
     found = registered.load()
-    match getattr(found, "FORMAT", None):
-        case None:
-            export = getattr(found, "export", found)
-        case EpisodeFolders() as layout:
-            export = partial(FolderExport.export, layout)
-        case lists:
+    match found:
+        case object(FOLDERS=folders):
+            export = partial(FolderExport.export, folders)
+        case object(Lists=lists):
             export = partial(ImageExport.export, lists)
+        case _:
+            export = getattr(found, "export", found)
     return Format(
         export=export,
         from_files=getattr(found, "FROM_FILES", False),

@@ -12,7 +12,7 @@ from typing import Any
 from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported, write_records
 from diorama.render.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.exporting.episode_folders import EpisodeFolders, Identity
+from diorama.scene_specs.exporting.layouts import EpisodeFolders, Identity
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
 # Episodes that a process writes at once.

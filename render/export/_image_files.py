@@ -9,7 +9,7 @@ from diorama.render.export.protocol import Export, write_records
 from diorama.render.io.atomic_output import put_file
 from diorama.render.model.errors import StoreError
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.exporting.image_lists import ImageLists
+from diorama.scene_specs.exporting.layouts import ImageLists
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
 

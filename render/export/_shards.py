@@ -21,7 +21,7 @@ from diorama.render.io.written_files import WrittenShard
 from diorama.render.items.scores import items_maker
 from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.store.selection import chosen_ids, iter_valid_records
-from diorama.scene_specs.exporting.image_lists import split_of
+from diorama.scene_specs.exporting.layouts import split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import atomic_path
 

@@ -15,7 +15,7 @@ from diorama.render.model.errors import ConflictError, DioramaError, StoreError,
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.selection import Selection, iter_valid_records, listed
-from diorama.scene_specs.exporting.image_lists import ID
+from diorama.scene_specs.exporting.layouts import ID
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
 from diorama.scene_specs.language.rendered import EpisodeRecord
@@ -155,12 +155,7 @@ class Export:
 
 
 def _write_part(
-    remade: Callable[..., Export],
-    out: Path,
-    options: ExportOptions,
-    write: Callable[[Any, _Part], Any],
-    store: Any,
-    part: _Part,
+    remade: Callable[..., Export], out: Path, options: ExportOptions, write: Callable[..., Any], store: Any, part: Any
 ) -> tuple[ExportReport, Any]:
     export = remade(store, out, options, lambda episodes: None)
     result = write(export, part)

@@ -290,11 +290,6 @@ class Benchmark:
         """The function that names the published data that an episode is derived from, if it has one."""
         return getattr(self._with("sources", "importing"), "sources", None)
 
-    @property
-    def claims(self) -> Callable[[Mapping[str, Any]], bool] | None:
-        """The function that tells whether a task that names no benchmark is one of its own, if it has one."""
-        return getattr(self.module, "claims", None)
-
     def _with(self, name: str, file: str) -> Any:
         """The module itself, if it has this function, or else its file; None if there is neither."""
         if callable(getattr(self.module, name, None)):
@@ -341,9 +336,9 @@ def benchmark_of(task: Mapping[str, Any] | None) -> str | None:
     """Return the benchmark of an episode with this `task`; None if there is none or it is unknown."""
     known = plugins("benchmarks")
     if task and "benchmark" not in task:
-        # Only episodes of older versions of Diorama's own benchmarks name none.
-        claims = {name: benchmark(name).claims for name, found in known.items() if found.own}
-        return next((name for name, claim in claims.items() if claim and claim(task)), None)
+        # Only episodes of older versions name none.
+        own = (one for one in known.values() if one.own)
+        return next((one.name for one in own if getattr(one.load(), "claims", lambda task: False)(task)), None)
     name = str((task or {}).get("benchmark"))
     return name if name in known else None
 

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from diorama.render.export._image_files import ImageExport
-from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, image_path, split_of
+from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
 
@@ -34,7 +34,7 @@ _OTHERS = (
 )  # fmt: skip
 
 
-class _CocoLists(ImageLists):
+class Lists(ImageLists):
     """Numbers images and annotations from 1, in the order of episode ids."""
 
     _images = _annotations = 0
@@ -99,6 +99,3 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "utterance": utterance,
             "camera": image.annotation.camera.model_dump(mode="json"),
         }
-
-
-FORMAT = _CocoLists

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from diorama.render.export._image_files import ImageExport
 from diorama.render.items.scores import items_maker, no_items
-from diorama.scene_specs.exporting.image_lists import ImageLists, Images, StreamedJson, Written, image_path
+from diorama.scene_specs.exporting.layouts import ImageLists, Images, StreamedJson, Written, image_path
 from diorama.scene_specs.language.items import Item, item_id
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
@@ -55,7 +55,7 @@ class _Lines(StreamedJson):
         self._lists[name].write((compact_json(item) + "\n").encode())
 
 
-class _EvalLists(ImageLists):
+class Lists(ImageLists):
     _without = 0
     export: ImageExport
 
@@ -109,6 +109,3 @@ class _EvalLists(ImageLists):
 
 def _text(package: str, name: str) -> str:
     return (resources.files(package) / name).read_text("utf-8")
-
-
-FORMAT = _EvalLists

@@ -28,8 +28,7 @@ from diorama.render.export.croissant import Node, field, file_set, objects_field
 from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, typed_truth
 from diorama.render.export.protocol import IDENTITY_COLUMNS
 from diorama.render.io.written_files import WrittenFiles
-from diorama.scene_specs.exporting.episode_folders import EpisodeFolders, Identity
-from diorama.scene_specs.exporting.image_lists import ID, IMAGE_NAME, split_of
+from diorama.scene_specs.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 from diorama.scene_specs.language.writing import indented_json
 
@@ -157,4 +156,4 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     return distribution, record_sets, _head(out)
 
 
-FORMAT = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_clear)
+FOLDERS = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_clear)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from diorama.scene_specs.exporting.image_lists import ImageLists, Images, Written, split_of
+from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
@@ -89,6 +89,3 @@ def _relationships(truth: FrameAnnotation) -> dict[str, list[list[int]]]:
         ]
         for relation in RELATIONS
     }
-
-
-FORMAT = Lists

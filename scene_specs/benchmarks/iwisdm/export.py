@@ -26,7 +26,7 @@ from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Node, Question, Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
-from diorama.scene_specs.exporting.episode_folders import EpisodeFolders
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import indented_json
 
@@ -170,4 +170,4 @@ def _constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
     return {"name": "SNObject", "value": truth.models.index(value), "category": category}
 
 
-FORMAT = EpisodeFolders(2, "annotations.json", _folder, files_of, task_files)
+FOLDERS = EpisodeFolders(2, "annotations.json", _folder, files_of, task_files)

@@ -10,7 +10,6 @@ describe the store; every export without conflicts rewrites them.
 
 from __future__ import annotations
 
-import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping
@@ -20,8 +19,9 @@ from PIL import Image
 
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
-from diorama.scene_specs.exporting.image_lists import Folder, ImageLists, Images, Written, split_of
+from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.tables import csv_table
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 
@@ -58,9 +58,7 @@ class Lists(ImageLists):
 
     def finish(self, written: Written) -> None:
         for split, rows in self._rows.items():
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *(rows[ref] for ref in sorted(rows))])
-            written.put({f"{split}_meta.csv": text.getvalue()})
+            written.put({f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))])})
 
 
 def _row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:
@@ -87,6 +85,3 @@ def _quadrant(png: bytes, place: str) -> bytes:
         out = io.BytesIO()
         image.convert("RGB").crop((left, top, left + width // 2, top + height // 2)).save(out, "PNG")
         return out.getvalue()
-
-
-FORMAT = Lists

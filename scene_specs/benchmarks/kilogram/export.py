@@ -32,8 +32,6 @@ conflicts rewrites them. Images that exist are kept.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -44,9 +42,10 @@ from typing import Any, NamedTuple
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
-from diorama.scene_specs.exporting.image_lists import Folder, ImageLists, Images, Written, image_path, split_of
+from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.tables import csv_table
 
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
 # Published names, by ours: of splits, of folders of images by condition, of files of sentences for training.
@@ -182,9 +181,7 @@ class Lists(ImageLists):
         data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli, **self._lists.by_target}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
-            files[path] = text.getvalue()
+            files[path] = csv_table([_COLUMNS, *rows])
         written.put(files)
 
 
@@ -207,6 +204,3 @@ def games_path(split: str, task: Truth) -> str:
         return f"{texts}/augmented{size}/aug_{split}"
     folder = "random" if task.unconstrained else "controlled"
     return f"{texts}/{'validation/' * (split == 'val')}{folder}{size}/{task.name}"
-
-
-FORMAT = Lists

@@ -24,17 +24,10 @@ from array import array
 from collections.abc import Iterator
 from typing import IO
 
-from diorama.scene_specs.benchmarks.malevic.published import (
-    annotation,
-    encoded,
-    folder_of,
-    question,
-    tensors,
-    vocabulary,
-)
+from diorama.scene_specs.benchmarks.malevic import published
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
-from diorama.scene_specs.exporting.image_lists import Folder, ImageLists, Images, StreamedJson, Written, split_of
+from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, StreamedJson, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import compact_json
 
@@ -57,30 +50,30 @@ class Lists(ImageLists):
     def __init__(self, export: Folder) -> None:
         super().__init__(export)
         self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}
-        self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
+        self.vocabularies = {name: published.vocabulary(which) for name, which in SETS.items()}
 
     def write(self, record: EpisodeRecord) -> Images:
         truth = Truth.of_record(record)
         split = split_of(record.scene.split).replace("-", "_")
-        folder = folder_of(truth)
+        folder = published.folder_of(truth)
         index = self.counts[f"{folder}/{split}"]
         if split == RAW:
-            entry = annotation(truth, index)
+            entry = published.annotation(truth, index)
             file = f"{folder}/annotations_{index // _STEPS * _STEPS}.json"
             self.counts[f"{folder}/{split}"] += 1
             self.stream(file, ["entries"], _Entries).add("entries", entry, key=str(index))
             return [(f"{folder}/{index}.png", record.images[0].png)]
-        entry = annotation(truth)
+        entry = published.annotation(truth)
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
         self.counts[f"{folder}/{split}"] += 1
-        asked = question(truth, index, split)
+        asked = published.question(truth, index, split)
         (image,) = record.images
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
         questions.add("questions", asked)
         _, numbers = self.asked.setdefault((folder, split), (truth.name, array("q")))
-        numbers.extend(encoded(self.vocabularies[truth.name], asked))
+        numbers.extend(published.encoded(self.vocabularies[truth.name], asked))
         entries.add("entries", entry, key=str(index))
         return [(f"{folder}/{split}/{index}.png", image.png)]
 
@@ -97,8 +90,5 @@ class Lists(ImageLists):
                 _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama-render[h5]')", split)
                 continue
             with written.replacing(file) as temporary, h5py.File(temporary, "w") as out:
-                for key, numbers in tensors(rows).items():
+                for key, numbers in published.tensors(rows).items():
                     out.create_dataset(key, data=numbers)
-
-
-FORMAT = Lists

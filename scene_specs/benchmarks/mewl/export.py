@@ -20,7 +20,7 @@ from typing import Any
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
-from diorama.scene_specs.exporting.episode_folders import EpisodeFolders
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import SceneFrame
 from diorama.scene_specs.language.writing import indented_json
@@ -163,4 +163,4 @@ def _all_objects(truth: Truth, scenes: list[dict[str, Any]]) -> dict[str, list[s
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
 
 
-FORMAT = EpisodeFolders(1, "info.json", _folder, files_of)
+FOLDERS = EpisodeFolders(1, "info.json", _folder, files_of)

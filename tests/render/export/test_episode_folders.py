@@ -14,7 +14,7 @@ from diorama.render.export._episode_folders import FolderExport
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.exporting.episode_folders import EpisodeFolders
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from tests.factories import make_record
 from tests.render.export.helpers import contents, unfinished

@@ -1,4 +1,7 @@
-"""Formats with one file per image and JSON lists of all images."""
+"""What an export format of a benchmark is made of; diorama.render.export reads the store and writes the files.
+
+A format has one folder per episode (EpisodeFolders), or one file per image and JSON lists of all images (ImageLists).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -19,12 +24,15 @@ from diorama.scene_specs.language.writing import compact_json
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
-UNSPLIT = "unsplit"
+# Relative path of a file -> content.
+Files = Mapping[str, bytes]
+# format_version, episode_id and hashes of a stored episode.
+Identity = Mapping[str, Any]
 # (path below the folder of the export, PNG) of each image.
 Images = Sequence[tuple[str, bytes]]
 
 
-def split_of(split: str | None, without: str = UNSPLIT) -> str:
+def split_of(split: str | None, without: str = "unsplit") -> str:
     """The name of a split in file names. Raises ValueError if it can't be part of a file name."""
     name = split or without
     if not SPLIT.fullmatch(name):
@@ -39,6 +47,31 @@ def image_path(episode_id: str, image: str) -> str:
     if not IMAGE_NAME.fullmatch(image):
         raise ValueError(f"the image name {image!r} can't be a file name")
     return f"{episode_id}/{image}.png"
+
+
+@dataclass(frozen=True)
+class EpisodeFolders:
+    """What a format writes. Its functions are those of modules, because other processes call them, too.
+
+    Attributes:
+        version: of the format.
+        marked: the JSON file of a folder that holds the identity of the stored episode.
+        folder_of: episode id -> relative path; raises ValueError for an id of another benchmark.
+        files_of: all files of an episode, given its identity; raises SpecError or ValueError for an episode that the
+            format can't hold.
+        files_beside: an episode's files outside its folder, relative to that of the export; written before the folder.
+        identity_in: the identity in the data of the marked file; by default its key `diorama`.
+        clear: for formats in which a folder may hold the folders of other episodes: removes the old files from a
+            folder to which new ones are then moved, the last one of `files_of` last.
+    """
+
+    version: int
+    marked: str
+    folder_of: Callable[[str], Path]
+    files_of: Callable[[EpisodeRecord, Identity], Files]
+    files_beside: Callable[[EpisodeRecord], Files] | None = None
+    identity_in: Callable[[dict[str, Any]], Identity | None] = methodcaller("get", "diorama")
+    clear: Callable[[Path, Files], None] | None = None
 
 
 class StreamedJson:
