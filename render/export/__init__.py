@@ -22,8 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import FolderExport
-from diorama.render.export._image_files import ImageExport
+from diorama.render.export._layouts import FolderExport, ImageExport
 from diorama.render.export.protocol import Exporter
 from diorama.scene_specs.language.registry import plugin
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport
+from diorama.render.export._layouts import ImageExport
 from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation

@@ -20,7 +20,7 @@ from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
-from diorama.render.export._image_files import ImageExport
+from diorama.render.export._layouts import ImageExport
 from diorama.render.items.scores import items_maker, no_items
 from diorama.scene_specs.exporting.layouts import ImageLists, Images, StreamedJson, Written, image_path
 from diorama.scene_specs.language.items import Item, item_id

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from diorama.render.export._episode_folders import FolderExport
+from diorama.render.export._layouts import FolderExport
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.lance_store import LanceStore
