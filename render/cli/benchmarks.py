@@ -92,14 +92,8 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
         own.callback(**values)
 
     commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
-    return DioramaGroup(
-        name,
-        commands,
-        invoke_without_command=True,
-        callback=generate,
-        params=own.params,
-        help=benchmark.options.__doc__,
-    )
+    described = {"params": own.params, "help": benchmark.options.__doc__}
+    return DioramaGroup(name, commands, invoke_without_command=True, callback=generate, **described)
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:

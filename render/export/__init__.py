@@ -49,13 +49,10 @@ def format_of(name: str) -> Format:
     """Import a format. Raises PluginError for an unknown name."""
     registered = plugin("exports", name)
     found = registered.load()
-    match found:
-        case object(FOLDERS=folders):
-            export = partial(FolderExport.export, folders)
-        case object(Lists=lists):
-            export = partial(ImageExport.export, lists)
-        case _:
-            export = getattr(found, "export", found)
+    export = getattr(found, "export", found)
+    for attribute, layout in (("FOLDERS", FolderExport), ("Lists", ImageExport)):
+        if hasattr(found, attribute):
+            export = partial(layout.export, getattr(found, attribute))
     return Format(
         export=export,
         from_files=getattr(found, "FROM_FILES", False),

@@ -35,9 +35,8 @@ class FolderExport(Export):
     def run(self) -> None:
         """Write the folders that are missing."""
         rows = self.store.scan(["episode_id", *IDENTITY_COLUMNS], batch_size=8192)
-        self._identities: dict[str, Identity] = {
-            row["episode_id"]: {"format_version": self.layout.version, **row} for row in rows
-        }
+        version = {"format_version": self.layout.version}
+        self._identities: dict[str, Identity] = {row["episode_id"]: {**version, **row} for row in rows}
         self._owners: dict[Path, str] = {}
         missing = []
         for episode_id in chosen_ids(self.store, self.options):

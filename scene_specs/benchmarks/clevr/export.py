@@ -13,6 +13,7 @@ vocabulary can't describe (a numeric size, another shape, a pointer) is reported
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, split_of
@@ -82,10 +83,8 @@ def _object(item: ObjectAnnotation, image: str) -> dict[str, Any]:
 def _relationships(truth: FrameAnnotation) -> dict[str, list[list[int]]]:
     """Relation -> for each object, the indices of the objects on that side of it, as in CLEVR's files."""
     index = {item.name: number for number, item in enumerate(truth.objects)}
-    return {
-        relation: [
-            sorted(index[name] for name in truth.relations.get(relation, {}).get(item.name, ()))
-            for item in truth.objects
-        ]
-        for relation in RELATIONS
-    }
+
+    def listed(beside: Mapping[str, Sequence[str]]) -> list[list[int]]:
+        return [sorted(index[name] for name in beside.get(item.name, ())) for item in truth.objects]
+
+    return {relation: listed(truth.relations.get(relation, {})) for relation in RELATIONS}

@@ -65,8 +65,7 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
     truth = CompleteTruth.of_record(record)
     files["frames/task_info.json"] = json.dumps(_info_file(record, truth)).encode()
-    annotations = _annotations(record, truth)
-    files["annotations.json"] = indented_json({**annotations, "diorama": dict(identity)})
+    files["annotations.json"] = indented_json({**_annotations(record, truth), "diorama": dict(identity)})
     return files
 
 

@@ -79,10 +79,8 @@ class GameLists:
         """Add a reference game, the target first."""
         answer = task.answer
         if answer not in shown or len(shown) != len(task.options):
-            count, size = len(shown), len(task.options)
-            raise ValueError(
-                f"found {count} images and answer {answer!r}; expected {size} images, one of them the answer"
-            )
+            expected = f"expected {len(task.options)} images, one of them the answer"
+            raise ValueError(f"found {len(shown)} images and answer {answer!r}; {expected}")
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
         # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
         targets = [ordered[0].truth.image] * len(ordered)
@@ -96,9 +94,8 @@ class GameLists:
         if task.name == AUG:
             # As the published gen_eval_sets.py writes it.
             target, *others = ([name, text] for name, text in zip(images, hashed, strict=True))
-            counts = self.by_target[f"{path.rpartition('/')[0]}/file_sep_by_part_counts.json"].setdefault(
-                targets[0], {}
-            )
+            by_target = self.by_target[f"{path.rpartition('/')[0]}/file_sep_by_part_counts.json"]
+            counts = by_target.setdefault(targets[0], {})
             (games,) = counts.setdefault(str(task.shown_parts), [{"target": target, "distractors": []}])
             games["distractors"].append(others)
         elif task.number == 0:

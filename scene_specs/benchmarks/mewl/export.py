@@ -51,10 +51,9 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
     # Raises SpecError.
     view_of_record(record, truth)
     frames = {frame.name: frame for frame in record.scene.frames}
-    scenes = [scene_file(image, frames[image.frame]) for image in record.images]
-    names = [
-        _image_name(truth.name, frames[image.frame], scene) for image, scene in zip(record.images, scenes, strict=True)
-    ]
+    shown = [frames[image.frame] for image in record.images]
+    scenes = [scene_file(image, frame) for image, frame in zip(record.images, shown, strict=True)]
+    names = [_image_name(truth.name, frame, scene) for frame, scene in zip(shown, scenes, strict=True)]
     names[-1] = "question"
     files: dict[str, bytes] = {}
     for name, image, scene in zip(names, record.images, scenes, strict=True):
