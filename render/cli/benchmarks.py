@@ -41,7 +41,6 @@ _balanced = click.option(
     help="Replace episodes until, among questions that read alike, each answer is equally frequent.",
 )
 _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers": _balanced}
-_ADDED_NAMES = ("as_json", "out", "like", "balanced_answers")
 
 
 def names() -> dict[str, tuple[str, str]]:
@@ -92,7 +91,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
         own.callback(**values)
 
     commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
-    described = {"params": own.params, "help": benchmark.options.__doc__}
+    described: dict[str, Any] = {"params": own.params, "help": benchmark.options.__doc__}
     return DioramaGroup(name, commands, invoke_without_command=True, callback=generate, **described)
 
 
@@ -102,7 +101,7 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
-        added = {key: values.pop(key, None) for key in _ADDED_NAMES if key not in model.model_fields}
+        added = {key: values.pop(key, None) for key in ("as_json", *_ADDED) if key not in model.model_fields}
         given = {key: value for key, value in values.items() if opt.is_given(ctx, key)}
         if issubclass(model, StoreCommand):
             given.setdefault("store", opt.default_store())

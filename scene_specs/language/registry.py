@@ -249,14 +249,13 @@ def _listed(noun: str) -> Iterator[Plugin]:
 
 def _files(package: str) -> list[Path]:
     """Return the public files and folders of a package, sorted; its parents are imported, itself is not."""
-    folders: list[Path] = []
     try:
-        if (spec := util.find_spec(package)) is not None:
-            folders = [Path(place) for place in spec.submodule_search_locations or ()]
+        spec = util.find_spec(package)
     except ModuleNotFoundError:
         return []
     except (Exception, SystemExit) as error:  # importing runs other people's code
         raise PluginError(f"plug-ins in {package}: can't be found: {_one_line(error)}") from error
+    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 

@@ -25,7 +25,6 @@ from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, i
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
 
-FORMAT_VERSION = 1
 _LISTS = ("images", "annotations", "categories")
 # Fields of an annotation in addition to COCO's, as in ObjectAnnotation.
 _OTHERS = (
@@ -58,7 +57,7 @@ class Lists(ImageLists):
             raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
         paths = [image_path(record.episode_id, image.name) for image in record.images]
         stream = self.stream(f"annotations/instances_{split}.json", _LISTS)
-        info = {"description": "rendered by Diorama", "version": str(FORMAT_VERSION), "split": split}
+        info = {"description": "rendered by Diorama", "version": "1", "split": split}
         stream.facts.update(info=info, licenses=[])
         for path, facts, image in zip(paths, _image_facts(record), record.images, strict=True):
             self._images += 1
