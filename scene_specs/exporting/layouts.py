@@ -23,7 +23,6 @@ from diorama.scene_specs.language.writing import compact_json
 # As in diorama.scene_specs.language.spec. A store may have another origin, and ids and names become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
-SPLIT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}")
 # Relative path of a file -> content.
 Files = Mapping[str, bytes]
 # format_version, episode_id and hashes of a stored episode.
@@ -35,7 +34,7 @@ Images = Sequence[tuple[str, bytes]]
 def split_of(split: str | None, without: str = "unsplit") -> str:
     """The name of a split in file names. Raises ValueError if it can't be part of a file name."""
     name = split or without
-    if not SPLIT.fullmatch(name):
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,49}", name):
         raise ValueError(f"the split {name!r} can't be part of a file name")
     return name
 

@@ -25,7 +25,6 @@ from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, i
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
 
-_LISTS = ("images", "annotations", "categories")
 # Fields of an annotation in addition to COCO's, as in ObjectAnnotation.
 _OTHERS = (
     "amodal_bbox", "visible_fraction", "truncated", "name", "shape", "color", "material", "size", "location",
@@ -56,7 +55,7 @@ class Lists(ImageLists):
         if not shapes <= self._categories.keys():
             raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
         paths = [image_path(record.episode_id, image.name) for image in record.images]
-        stream = self.stream(f"annotations/instances_{split}.json", _LISTS)
+        stream = self.stream(f"annotations/instances_{split}.json", ["images", "annotations", "categories"])
         info = {"description": "rendered by Diorama", "version": "1", "split": split}
         stream.facts.update(info=info, licenses=[])
         for path, facts, image in zip(paths, _image_facts(record), record.images, strict=True):
