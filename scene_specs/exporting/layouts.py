@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, ClassVar, Protocol
 
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import compact_json
@@ -122,7 +122,7 @@ class Written(Protocol):
     """The lists that a later export of a store replaces; see diorama.render.io.written_files."""
 
     def put(self, files: Mapping[str, str | bytes], shared: bool = False) -> None:
-        """Write files. shared: exports of other stores may replace them. Raises OSError."""
+        """Write files; if they are shared, exports of other stores may replace them. Raises OSError."""
 
     def replacing(self, name: str) -> AbstractContextManager[Path]:
         """Yield a temporary path that becomes the file `name`. Raises OSError."""
@@ -148,7 +148,7 @@ class ImageLists:
         stack: closes the lists.
     """
 
-    shares_images = False
+    shares_images: ClassVar[bool] = False
 
     def __init__(self, export: Folder) -> None:
         self.export = export
@@ -157,7 +157,12 @@ class ImageLists:
         self.stack = ExitStack()
 
     def write(self, record: EpisodeRecord) -> Images:
-        """Add an episode to the lists, and return its images. Raises ValueError and SpecError."""
+        """Add an episode to the lists, and return its images.
+
+        Raises:
+            SpecError: it is an episode of another benchmark, or its truth is wrong.
+            ValueError: the format can't hold it.
+        """
         raise NotImplementedError
 
     def names(self) -> Iterable[str]:

@@ -45,7 +45,12 @@ class _Entries(StreamedJson):
 
 
 class Lists(ImageLists):
-    """Numbers the images of each split from 0. asked: folder and split -> set, numbers of its encoded questions."""
+    """Numbers the images of each split from 0.
+
+    Attributes:
+        asked: folder and split -> set, numbers of its encoded questions.
+        vocabularies: by set.
+    """
 
     def __init__(self, export: Folder) -> None:
         super().__init__(export)

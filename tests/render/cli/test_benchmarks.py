@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,10 +51,10 @@ class Options(Command):
             raise ValueError("give --wrong or --tag, not both")
         return self
 
-class Sizes(Report, run="generate:sizes", text="generate:sizes_text"):
+class Sizes(Report, run="generate:sizes", text="generate:sizes_text", short_name="audit"):
     """Report how many objects images have."""
 
-class Answers(SpecsCommand, run="generate:answers", writes=("out",)):
+class Answers(SpecsCommand, run="generate:answers", writes=("out",), short_name="acme-answers"):
     """Write the answers of episodes."""
     upper: bool = option(False, "In upper case.")
 
@@ -233,6 +234,13 @@ def test_short_names_are_commands_of_their_benchmarks() -> None:
         text = run(short, "--help").output
         assert same in text
         assert text.replace(same, "").split("\n")[2:] == run(name, below, "--help").output.split("\n")[2:]
+
+
+def test_short_names_of_packages_do_not_replace_those_of_diorama(acme: Path) -> None:
+    found = names()
+    assert (found["acme-answers"], found["audit"]) == (("acme", "answers"), ("mewl", "audit"))
+    assert "Write the answers of episodes." in run("acme-answers", "--help").output
+    assert re.search(r"^  acme-answers +Write the answers of episodes", run("--help").output, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["iwisdm", "icca", "malevic", "mewl"])
