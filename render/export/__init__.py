@@ -20,11 +20,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from diorama.render.export._layouts import FolderExport, ImageExport
-from diorama.render.export.protocol import Exporter
 from diorama.scene_specs.language.registry import plugin
+
+if TYPE_CHECKING:
+    from diorama.render.export.protocol import Exporter
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Format:
 
 def format_of(name: str) -> Format:
     """Import a format. Raises PluginError for an unknown name."""
+    from diorama.render.export._layouts import FolderExport, ImageExport
+
     registered = plugin("exports", name)
     found = registered.load()
     export = getattr(found, "export", found)

@@ -157,8 +157,7 @@ def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
 
 @lru_cache(maxsize=64)
 def _sources_of(name: str) -> Callable[[Mapping[str, Any]], Iterable[str]]:
-    found = benchmark(name).sources if name in plugins("benchmarks") else None
-    return found or (lambda task: ())
+    return (benchmark(name).sources if name in plugins("benchmarks") else None) or (lambda task: ())
 
 
 def _license(name: str, digest: str) -> str:

@@ -64,7 +64,7 @@ class Plugin:
         attribute: of an object in the module, or "".
         owner: name of the distribution that provides it, "" if unknown.
         version: of the distribution.
-        path: its file, of a stage or shape in a registered folder.
+        path: its file, of data in a registered folder and of an export format in the folder of a benchmark.
     """
 
     noun: str
@@ -99,8 +99,8 @@ class Plugin:
     def _source(self) -> ast.Module:
         """The parsed module, empty if it can't be read."""
         with suppress(Exception):  # finding a module imports the packages above it
-            found = util.find_spec(self.module)
-            return ast.parse(Path(found.origin).read_bytes() if found and found.origin else b"")
+            origin = self.path or getattr(util.find_spec(self.module), "origin", None)
+            return ast.parse(Path(origin).read_bytes() if origin else b"")
         return ast.parse("")
 
     def load(self) -> Any:
@@ -111,7 +111,7 @@ class Plugin:
         Raises:
             PluginError: it can't be imported.
         """
-        if self.path is not None:
+        if self.noun in _SUFFIXES and self.path:
             return self.path
         try:
             found: Any = import_module(self.module)
@@ -244,7 +244,7 @@ def _listed(noun: str) -> Iterator[Plugin]:
             word, _, more = path.stem.partition("_")
             if word == "export" and path.suffix == ".py":
                 name = f"{one.name}-{more.replace('_', '-')}" if more else one.name
-                yield Plugin(noun, name, f"{one.module}.{path.stem}", "", one.owner, one.version)
+                yield Plugin(noun, name, f"{one.module}.{path.stem}", "", one.owner, one.version, path)
 
 
 def _files(package: str) -> list[Path]:
