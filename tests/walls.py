@@ -27,6 +27,7 @@ LAZY_IMPORTS = {
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
     ("render/geometry/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
     ("render/store/__init__.py", "diorama.render.store.lance"): "nothing heavy is imported before a store is opened",
+    ("render/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
     (
@@ -43,7 +44,7 @@ LAZY_IMPORTS = {
     ("render/episode/settle.py", "mujoco"): "an extra that only `render-specs settle` needs",
     ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
     ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
-    ("render/export/formats/malevic.py", "h5py"): "an extra that only the question tensors of MALeViC need",
+    ("scene_specs/benchmarks/malevic/export.py", "h5py"): "an extra that only the question tensors of MALeViC need",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from diorama.scene_specs.language.benchmark import Benchmark, Command, Result, Series
     from diorama.scene_specs.language.spec_data import EpisodeData
 
-# Commands of benchmarks that have names of their own: name -> (benchmark, command).
-SHORT_NAMES = {
-    "audit": ("mewl", "audit"),
-    "balance": ("iwisdm", "balance"),
-    "captions": ("mewl", "captions"),
-    "drawings": ("kilogram", "drawings"),
-    "malevic-report": ("malevic", "statistics"),
-    "naming": ("kilogram", "naming"),
-    "tangrams": ("kilogram", "tangrams"),
-}
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
 _METAVARS = {"file": "FILE", "folder": "DIR"}
 _like = click.option(
@@ -52,19 +42,14 @@ _balanced = click.option(
     help="Replace episodes until, among questions that read alike, each answer is equally frequent.",
 )
 _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers": _balanced}
-_ADDED_NAMES = ("as_json", "out", "like", "balanced_answers")
 
 
-def names() -> list[str]:
-    """Return the names of all commands of benchmarks; imports none."""
-    return [*plugins("benchmarks"), *SHORT_NAMES]
-
-
-def summary(name: str) -> str:
-    """Return the first line of a command's help, read from the source of its benchmark without importing it."""
-    benchmark, command = SHORT_NAMES.get(name, (name, "options"))
-    # If it can't be read, the command itself reports what is wrong with it.
-    return plugins("benchmarks")[benchmark].summary(command)
+def names() -> dict[str, tuple[str, str]]:
+    """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
+    found = plugins("benchmarks")
+    # Those of packages first: Diorama's own replace them.
+    short = [(text, (one.name, below)) for one in found.values() for text, below in one.keyword("short_name").items()]
+    return {**dict(reversed(short)), **{name: (name, "options") for name in found}}
 
 
 def command(name: str) -> click.Command | None:
@@ -75,14 +60,14 @@ def command(name: str) -> click.Command | None:
     """
     from diorama.scene_specs.language.benchmark import benchmark
 
-    if name in SHORT_NAMES:
-        owner, below = SHORT_NAMES[name]
-        found = benchmark(owner)
-        return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
-    if name not in plugins("benchmarks"):
+    if name in plugins("benchmarks"):
+        found = benchmark(name)
+        return _group(name, found) if found.commands else _command(name, found, found.options)
+    if name not in (short := names()):
         return None
-    found = benchmark(name)
-    return _group(name, found) if found.commands else _command(name, found, found.options)
+    owner, below = short[name]
+    found = benchmark(owner)
+    return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
 
 
 def _group(name: str, benchmark: Benchmark) -> click.Group:
@@ -107,14 +92,8 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
         own.callback(**values)
 
     commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
-    return DioramaGroup(
-        name,
-        commands,
-        invoke_without_command=True,
-        callback=generate,
-        params=own.params,
-        help=benchmark.options.__doc__,
-    )
+    described: dict[str, Any] = {"params": own.params, "help": benchmark.options.__doc__}
+    return DioramaGroup(name, commands, invoke_without_command=True, callback=generate, **described)
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
@@ -123,7 +102,7 @@ def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: s
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
-        added = {key: values.pop(key, None) for key in _ADDED_NAMES if key not in model.model_fields}
+        added = {key: values.pop(key, None) for key in ("as_json", *_ADDED) if key not in model.model_fields}
         given = {key: value for key, value in values.items() if opt.is_given(ctx, key)}
         if issubclass(model, StoreCommand):
             given.setdefault("store", opt.default_store())

@@ -17,6 +17,7 @@ from diorama.render.cli.importing import import_
 from diorama.render.cli.output import print_json, write_text
 from diorama.render.cli.questions import questions
 from diorama.render.model.errors import CompileError, ContrastError, SpecError, UsageError
+from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.writing import atomic_writer
 
@@ -42,12 +43,11 @@ class _SpecsGroup(DioramaGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands; imports no benchmark."""
-        rows = [
-            (name, self.commands[name].get_short_help_str(60) if name in self.commands else benchmarks.summary(name))
-            for name in self.list_commands(ctx)
-        ]
+        # If one can't be read, the command itself reports what is wrong with it.
+        rows = {name: plugins("benchmarks")[of].summary(below) for name, (of, below) in benchmarks.names().items()}
+        rows |= {name: one.get_short_help_str(60) for name, one in self.commands.items()}
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl(sorted(rows.items()))
 
 
 @click.group(cls=_SpecsGroup)

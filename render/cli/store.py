@@ -218,7 +218,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
       render-store get scenes.lance clevr/train/000000 --out images
       render-store get scenes.lance clevr/train/000000 --at 3 --out earlier
     """
-    from diorama.render.export.formats.folder import export
+    from diorama.render.export import format_of
     from diorama.render.export.protocol import ExportOptions
     from diorama.render.store.episode_store import ids_filter, unknown_id
 
@@ -226,7 +226,8 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     for episode in episodes:
         if not store.exists(episode):
             raise StoreError(unknown_id(store, episode))
-    report = export(store, out, ExportOptions(overwrite=overwrite, where=ids_filter(episodes)), lambda done: None)
+    options = ExportOptions(overwrite=overwrite, where=ids_filter(episodes))
+    report = format_of("folder").export(store, out, options, lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")
     if error := report.error():
         raise error

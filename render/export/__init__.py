@@ -1,6 +1,8 @@
-"""Export formats, by name; each file of `formats` is one.
+"""Export formats, by name: each file of `formats`, and each file `export.py` or `export_<name>.py` of a benchmark.
 
-A format is a module with a function `export` (diorama.render.export.protocol.Exporter), and optionally
+A format is a module with FOLDERS, an EpisodeFolders; with Lists, a subclass of ImageLists
+(diorama.scene_specs.exporting.layouts); or with a function `export` (diorama.render.export.protocol.Exporter).
+Optionally, it has
 
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +48,16 @@ class Format:
 
 def format_of(name: str) -> Format:
     """Import a format. Raises PluginError for an unknown name."""
+    from diorama.render.export._layouts import FolderExport, ImageExport
+
     registered = plugin("exports", name)
     found = registered.load()
+    export = getattr(found, "export", found)
+    for attribute, layout in (("FOLDERS", FolderExport), ("Lists", ImageExport)):
+        if hasattr(found, attribute):
+            export = partial(layout.export, getattr(found, attribute))
     return Format(
-        export=getattr(found, "export", found),
+        export=export,
         from_files=getattr(found, "FROM_FILES", False),
         sharded=getattr(found, "SHARDED", bool(registered.attribute)),
         questions=getattr(found, "QUESTIONS", False),

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
@@ -23,9 +23,11 @@ from diorama.render.items.stress import Case, Finding, stress
 from diorama.render.model.errors import AssetError, SpecError, StoreError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.importing.scenes import published_by
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.model_names import PREFIX, is_model
+from diorama.scene_specs.language.registry import plugins
 
 _COLUMNS = (
     "episode_id", "split", "width", "height", "image_names", "objects", "options", "spec", "job", "provenance",
@@ -34,10 +36,6 @@ _COLUMNS = (
 _log = logging.getLogger(__name__)
 OWN = "MIT (comes with Diorama)"
 SHAPENET = "ShapeNet's terms of use, https://shapenet.org/terms: non-commercial research and education only"
-KILOGRAM = (
-    "KiloGram (Ji et al., EMNLP 2022), https://github.com/lil-lab/kilogram: annotations under the MIT license; "
-    "tangrams digitized from J. Slocum, The Tangram Book (2003), available for educational and research use only"
-)
 UNKNOWN = "not stated: add it to [asset_licenses] in about.toml"
 
 
@@ -152,12 +150,14 @@ def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
     if isinstance(spec.get("seed"), int):
         facts.seeds.add(spec["seed"])
     name = str(task.get("benchmark"))
-    # Generated episodes of CLEVR and MEWL are numbered; imported ones of other benchmarks have ids of their own.
-    number = {"clevr": "index", "mewl": "number"}.get(name)
-    if row["episode_id"].startswith(f"{name}/published/") or (number and number not in task):
-        facts.sources.add(f"published scenes of {name}, imported with `render-specs import`")
-    if name == "kilogram" and not str(task.get("target")).startswith("own-"):
-        facts.sources.add(KILOGRAM)
+    if row["episode_id"].startswith(f"{name}/published/"):
+        facts.sources.add(published_by(name))
+    facts.sources.update(_sources_of(name)(task))
+
+
+@lru_cache(maxsize=64)
+def _sources_of(name: str) -> Callable[[Mapping[str, Any]], Iterable[str]]:
+    return (benchmark(name).sources if name in plugins("benchmarks") else None) or (lambda task: ())
 
 
 def _license(name: str, digest: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,12 +15,11 @@ from diorama.render.model.errors import ConflictError, DioramaError, StoreError,
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.selection import Selection, iter_valid_records, listed
+from diorama.scene_specs.exporting.layouts import ID
 from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
-# As in diorama.scene_specs.language.spec. A store may have another origin, and ids become paths.
-ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 # The columns that tell whether an exported episode is the stored one.
 IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 # Below this many episodes, starting other processes takes longer than the export.
@@ -109,6 +107,8 @@ class Export:
     ) -> None:
         self.store, self.out, self.options, self.progress = store, out, options, progress
         self.report = ExportReport()
+        # Makes an export like this in another process.
+        self.remade: Callable[..., Export] = type(self)
 
     @classmethod
     def export(cls, *given: Any) -> ExportReport:
@@ -141,7 +141,7 @@ class Export:
             for part in parts:
                 kept(part, write(self, part))
             return
-        work = partial(_write_part, type(self), self.out, self.options, write)
+        work = partial(_write_part, self.remade, self.out, self.options, write)
         done = map_in_processes(self.store, work, parts, None, False, _DIED)
         for part, size, (report, result) in zip(parts, sizes, done, strict=True):
             self.report.add(report)
@@ -155,9 +155,9 @@ class Export:
 
 
 def _write_part(
-    kind: type[Export], out: Path, options: ExportOptions, write: Callable[[Any, _Part], Any], store: Any, part: _Part
+    remade: Callable[..., Export], out: Path, options: ExportOptions, write: Callable[..., Any], store: Any, part: Any
 ) -> tuple[ExportReport, Any]:
-    export = kind(store, out, options, lambda episodes: None)
+    export = remade(store, out, options, lambda episodes: None)
     result = write(export, part)
     return export.report, result
 

@@ -16,7 +16,7 @@ from diorama.render.export.croissant import croissant, license_url
 from diorama.render.export.dataset_facts import OWN, UNKNOWN, Facts, gather
 from diorama.render.export.hub import cell, head, size_category
 from diorama.render.export.protocol import ExportOptions
-from diorama.render.io.atomic_output import indented_json, output_lock
+from diorama.render.io.atomic_output import output_lock
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.items.scores import GUESSERS, LEAST, guessed
 from diorama.render.items.stress import table as learners_table
@@ -24,6 +24,7 @@ from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.language.tables import counted, markdown_table
+from diorama.scene_specs.language.writing import indented_json
 
 # The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"

@@ -36,7 +36,7 @@ from diorama.render.gallery.gallery_files import (
     stale_folders,
     write_index,
 )
-from diorama.render.io.atomic_output import indented_json, output_lock, put_file, put_folder, remove_folder
+from diorama.render.io.atomic_output import output_lock, put_file, put_folder, remove_folder
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import DioramaError, StoreError
 from diorama.render.store.columns import episode_schema
@@ -48,6 +48,7 @@ from diorama.render.store.selection import first_ids, listed
 from diorama.scene_specs.language.errors import INCOMPLETE
 from diorama.scene_specs.language.pictures import DAMAGED, open_png
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.writing import indented_json
 
 log = logging.getLogger(__name__)
 

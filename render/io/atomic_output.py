@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from diorama.render.model.errors import UsageError
 from diorama.scene_specs.language.foreign import refuse_links
@@ -127,16 +125,6 @@ def remove_folder(out: Path, name: Path, own: str = "") -> bool:
         return True
     finally:
         os.close(handle)
-
-
-def compact_json(value: Any) -> str:
-    """JSON on one line, without spaces and without escaped letters."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def indented_json(value: Any) -> bytes:
-    """JSON for people, with a line break at the end."""
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def remove_leftovers(out: Path) -> None:

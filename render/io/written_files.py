@@ -130,14 +130,17 @@ class WrittenFiles:
                 with self.replacing(name, shared) as path:
                     path.write_bytes(content)
 
-    def remove(self, name: str) -> None:
-        """Remove a file of an earlier export, and report it. Raises ConflictError for a file of somebody else."""
+    def drop(self, name: str) -> None:
+        """Delete the file of an earlier export, if there is one. Raises ConflictError for a file of somebody else."""
         self._check(name)
-        path = below(self.out, name)
-        path.unlink(missing_ok=True)
-        _log.warning("%s removed: it comes from an earlier export with other episodes", path)
+        below(self.out, name).unlink(missing_ok=True)
         if self._lists.pop(name, None):
             self.save()
+
+    def remove(self, name: str) -> None:
+        """Delete a file of an earlier export, and report it; see `drop`."""
+        self.drop(name)
+        _log.warning("%s removed: it comes from an earlier export with other episodes", self.out / name)
 
     def sha256(self, name: str) -> str:
         """The hash of a file that was written."""

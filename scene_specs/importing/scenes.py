@@ -394,6 +394,11 @@ def _reject(word: str) -> Any:
     raise ValueError(word)
 
 
+def published_by(benchmark: str) -> str:
+    """Return what dataset cards say of episodes that come from the published files of a benchmark."""
+    return f"published scenes of {benchmark}, imported with `render-specs import`"
+
+
 def segment(text: str) -> str:
     """Return a text as a segment of an episode id."""
     plain = re.sub(r"[^A-Za-z0-9_.+-]+", "-", text)[:50].lstrip(".+-")

@@ -11,6 +11,8 @@
     contrasts(data, change, rng)
                    yields edits of a spec with the truth recomputed, see diorama.scene_specs.language.contrast; in the
                    module itself or in its file `contrast`; optional
+    sources(task)  yields the published data that episodes with this task are derived from, for dataset cards; in the
+                   module itself or in its file `importing`; optional
     import_published(path, camera, strict)
                    yields published episodes as EpisodeSpec for `render-specs import --from NAME`; in the module itself
                    or in its file `importing`; optional. Parameters `questions` and `images` get these options
@@ -77,6 +79,8 @@ class Command(BaseModel):
         writes: options that the command line adds, "out" and "json".
         check: see SpecsCommand.
         text: see Report.
+        short_name: `render-specs SHORT_NAME` does the same as `render-specs NAME COMMAND`. It has to be a text in the
+            head of the class, because the list of commands is read from the source.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,10 +89,11 @@ class Command(BaseModel):
     writes: ClassVar[tuple[str, ...]] = ("out",)
     check: ClassVar[str] = ""
     text: ClassVar[str] = ""
+    short_name: ClassVar[str] = ""
 
     def __init_subclass__(cls, **named: Any) -> None:
         """Set class variables from keywords: `class Audit(Report, run="audit:audit")`."""
-        for name in ("run", "writes", "check", "text"):
+        for name in ("run", "writes", "check", "text", "short_name"):
             if name in named:
                 setattr(cls, name, named.pop(name))
         super().__init_subclass__(**named)
@@ -281,6 +286,11 @@ class Benchmark:
         """The function that says what a spec, as JSON data, asks, if it has one."""
         return getattr(self._with("asked", "items"), "asked", None)
 
+    @property
+    def sources(self) -> Callable[[Mapping[str, Any]], Iterable[str]] | None:
+        """The function that names the published data that an episode is derived from, if it has one."""
+        return getattr(self._with("sources", "importing"), "sources", None)
+
     def _with(self, name: str, file: str) -> Any:
         """The module itself, if it has this function, or else its file; None if there is neither."""
         if callable(getattr(self.module, name, None)):
@@ -324,15 +334,14 @@ def benchmark(name: str) -> Benchmark:
 
 
 def benchmark_of(task: Mapping[str, Any] | None) -> str | None:
-    """Return the benchmark of an episode with this `task`; None if there is none or it is unknown.
-
-    A task without a `benchmark` that has options and a map of words is one of MEWL.
-    """
-    task = task or {}
-    if "benchmark" not in task and "options" in task and ("words" in task or "lexicon" in task):
-        return "mewl"
-    name = str(task.get("benchmark"))
-    return name if name in plugins("benchmarks") else None
+    """Return the benchmark of an episode with this `task`; None if there is none or it is unknown."""
+    known = plugins("benchmarks")
+    if task and "benchmark" not in task:
+        # Only episodes of older versions name none.
+        own = (one for one in known.values() if one.own)
+        return next((one.name for one in own if getattr(one.load(), "claims", lambda task: False)(task)), None)
+    name = str((task or {}).get("benchmark"))
+    return name if name in known else None
 
 
 def verifier_of(task: Mapping[str, Any] | None) -> Verifier | None:

@@ -5,6 +5,8 @@ An entry point of group `diorama.<noun>` has one of two forms:
     velvet = "acme.velvet"          one plug-in: a module, or an object in it (`acme.velvet:Velvet`)
     "*" = "acme.materials"          every public file and folder of a package, each named after its file
 
+A file `export.py` in the folder of a benchmark `toys` is the export format `toys`, `export_cards.py` is `toys-cards`.
+
 Diorama's own plug-ins are registered the same way, in pyproject.toml. Nothing is imported before `load`.
 """
 
@@ -62,7 +64,7 @@ class Plugin:
         attribute: of an object in the module, or "".
         owner: name of the distribution that provides it, "" if unknown.
         version: of the distribution.
-        path: its file, of a stage or shape in a registered folder.
+        path: its file, of data in a registered folder and of an export format in the folder of a benchmark.
     """
 
     noun: str
@@ -84,12 +86,22 @@ class Plugin:
         Args:
             of: a class of the module instead, in lower case.
         """
+        tree = self._source()
+        found = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.lower() == of), None)
+        return printable((ast.get_docstring(found or tree) or "").partition("\n")[0]) if found or not of else ""
+
+    def keyword(self, name: str) -> dict[str, str]:
+        """Return the value of a keyword -> class of the module that has it, in lower case; imports as `summary`."""
+        classes = (node for node in self._source().body if isinstance(node, ast.ClassDef))
+        given = ((one.value, node.name.lower()) for node in classes for one in node.keywords if one.arg == name)
+        return {str(value.value): text for value, text in given if isinstance(value, ast.Constant)}
+
+    def _source(self) -> ast.Module:
+        """The parsed module, empty if it can't be read."""
         with suppress(Exception):  # finding a module imports the packages above it
-            found = util.find_spec(self.module)
-            tree = ast.parse(Path(found.origin).read_bytes() if found and found.origin else b"")
-            classes = {node.name.lower(): node for node in tree.body if isinstance(node, ast.ClassDef)}
-            return printable((ast.get_docstring(classes[of] if of else tree) or "").partition("\n")[0])
-        return ""
+            origin = self.path or getattr(util.find_spec(self.module), "origin", None)
+            return ast.parse(Path(origin).read_bytes() if origin else b"")
+        return ast.parse("")
 
     def load(self) -> Any:
         """Import it and return the module or the object in it; of a stage or shape, the path of its file.
@@ -99,7 +111,7 @@ class Plugin:
         Raises:
             PluginError: it can't be imported.
         """
-        if self.path is not None:
+        if self.noun in _SUFFIXES and self.path:
             return self.path
         try:
             found: Any = import_module(self.module)
@@ -227,18 +239,23 @@ def _listed(noun: str) -> Iterator[Plugin]:
                 yield Plugin(noun, path.stem, point.value, "", *owner, path)
             elif suffix == ".py" and (path.suffix == ".py" or (path / "__init__.py").is_file()):
                 yield Plugin(noun, path.stem.replace("_", "-"), f"{point.value}.{path.stem}", "", *owner)
+    for one in _listed("benchmarks") if noun == "exports" else ():
+        for path in _files(one.module):
+            word, _, more = path.stem.partition("_")
+            if word == "export" and path.suffix == ".py":
+                name = f"{one.name}-{more.replace('_', '-')}" if more else one.name
+                yield Plugin(noun, name, f"{one.module}.{path.stem}", "", one.owner, one.version, path)
 
 
 def _files(package: str) -> list[Path]:
     """Return the public files and folders of a package, sorted; its parents are imported, itself is not."""
-    folders: list[Path] = []
     try:
-        if (spec := util.find_spec(package)) is not None:
-            folders = [Path(place) for place in spec.submodule_search_locations or ()]
+        spec = util.find_spec(package)
     except ModuleNotFoundError:
         return []
     except (Exception, SystemExit) as error:  # importing runs other people's code
         raise PluginError(f"plug-ins in {package}: can't be found: {_one_line(error)}") from error
+    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 

@@ -12,10 +12,20 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.foreign import MOST_BYTES
+
+
+def compact_json(value: Any) -> str:
+    """JSON on one line, without spaces and without escaped letters."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def indented_json(value: Any) -> bytes:
+    """JSON for people, with a line break at the end."""
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import lance
 import pytest
 from PIL import Image
 
-from diorama.render.export import _episode_folders, format_of, protocol
+from diorama.render.export import _layouts, format_of, protocol
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.store.episode_store import EpisodeReader
@@ -109,7 +109,7 @@ def test_several_processes_write_the_same(
     sharded = ExportOptions(shard_size=2) if name == "webdataset" else ExportOptions()
     one = run(store, name, tmp_path / "one", sharded)
     monkeypatch.setattr(protocol, "MIN_PARALLEL", 1)
-    monkeypatch.setattr(_episode_folders, "_PART", 2)
+    monkeypatch.setattr(_layouts, "_PART", 2)
     assert run(store, name, tmp_path / "two", sharded) == one
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert unfinished(tmp_path / "two") == []

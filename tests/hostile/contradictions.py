@@ -19,14 +19,14 @@ import numpy as np
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.export.formats.iwisdm import task_file
-from diorama.render.export.formats.mewl import files_of
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
+from diorama.scene_specs.benchmarks.iwisdm.export import task_file
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.benchmarks.mewl.export import files_of
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.language.benchmark import benchmark
 from diorama.scene_specs.language.errors import SpecError

@@ -20,13 +20,13 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from diorama.render.export.formats.kilogram import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram import Accuracy, Options
 from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, subsets, whole_example
+from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, games
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text

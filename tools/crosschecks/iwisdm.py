@@ -23,11 +23,11 @@ from PIL import Image
 from scipy.stats import chi2_contingency
 
 from diorama.render.api import compile_spec, render_scene
-from diorama.render.export.formats.iwisdm import task_file
 from diorama.render.geometry.shapenet import choose_library
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark
+from diorama.scene_specs.benchmarks.iwisdm.export import task_file
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models

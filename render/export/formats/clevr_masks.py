@@ -28,7 +28,7 @@ from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
 from diorama.render.geometry.solid import solid
-from diorama.render.io.atomic_output import FileConflictError, below, compact_json, output_lock, put_file
+from diorama.render.io.atomic_output import FileConflictError, below, output_lock, put_file
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
@@ -38,7 +38,7 @@ from diorama.scene_specs.language.scene import SceneCamera
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import SIZES
-from diorama.scene_specs.language.writing import GrowingFile, open_growing
+from diorama.scene_specs.language.writing import GrowingFile, compact_json, open_growing
 
 FROM_FILES = True
 FORMAT_VERSION = 1

@@ -20,12 +20,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
+from diorama.render.export._layouts import ImageExport
+from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
 
-FORMAT_VERSION = 1
-_LISTS = ("images", "annotations", "categories")
 # Fields of an annotation in addition to COCO's, as in ObjectAnnotation.
 _OTHERS = (
     "amodal_bbox", "visible_fraction", "truncated", "name", "shape", "color", "material", "size", "location",
@@ -33,10 +32,11 @@ _OTHERS = (
 )  # fmt: skip
 
 
-class _CocoExport(ImageExport):
+class Lists(ImageLists):
     """Numbers images and annotations from 1, in the order of episode ids."""
 
     _images = _annotations = 0
+    export: ImageExport
 
     @cached_property
     def _categories(self) -> dict[str, int]:
@@ -45,7 +45,7 @@ class _CocoExport(ImageExport):
         Of the store, not of the chosen episodes: other exports have the same numbers.
         """
         shapes: set[str] = set()
-        for row in self.store.scan(["objects"], batch_size=256):
+        for row in self.export.store.scan(["objects"], batch_size=256):
             shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
         return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
 
@@ -55,8 +55,8 @@ class _CocoExport(ImageExport):
         if not shapes <= self._categories.keys():
             raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
         paths = [image_path(record.episode_id, image.name) for image in record.images]
-        stream = self.stream(f"annotations/instances_{split}.json", _LISTS)
-        info = {"description": "rendered by Diorama", "version": str(FORMAT_VERSION), "split": split}
+        stream = self.stream(f"annotations/instances_{split}.json", ["images", "annotations", "categories"])
+        info = {"description": "rendered by Diorama", "version": "1", "split": split}
         stream.facts.update(info=info, licenses=[])
         for path, facts, image in zip(paths, _image_facts(record), record.images, strict=True):
             self._images += 1
@@ -79,7 +79,7 @@ class _CocoExport(ImageExport):
             **({} if item.amodal_rle is None else {"amodal_segm": item.amodal_rle.model_dump(mode="json")}),
         }
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         for stream in self.streams.values():
             for shape, number in self._categories.items():
                 stream.add("categories", {"id": number, "name": shape, "supercategory": "object"})
@@ -97,6 +97,3 @@ def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
             "utterance": utterance,
             "camera": image.annotation.camera.model_dump(mode="json"),
         }
-
-
-export = _CocoExport.export

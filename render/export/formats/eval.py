@@ -20,12 +20,13 @@ from functools import cached_property
 from importlib import resources
 from typing import IO, Any
 
-from diorama.render.export._image_files import ImageExport, Images, StreamedJson, image_path
-from diorama.render.io.atomic_output import compact_json
+from diorama.render.export._layouts import ImageExport
 from diorama.render.items.scores import items_maker, no_items
+from diorama.scene_specs.exporting.layouts import ImageLists, Images, StreamedJson, Written, image_path
 from diorama.scene_specs.language.items import Item, item_id
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.language.writing import compact_json
 
 QUESTIONS = True
 _log = logging.getLogger(__name__)
@@ -54,12 +55,13 @@ class _Lines(StreamedJson):
         self._lists[name].write((compact_json(item) + "\n").encode())
 
 
-class _EvalExport(ImageExport):
+class Lists(ImageLists):
     _without = 0
+    export: ImageExport
 
     @cached_property
     def _make(self) -> Callable[[EpisodeRecord], Iterator[Item]]:
-        return items_maker(self.options)
+        return items_maker(self.export.options)
 
     def write(self, record: EpisodeRecord) -> Images:
         items = list(self._make(record))
@@ -79,33 +81,31 @@ class _EvalExport(ImageExport):
             })  # fmt: skip
         return [(paths[image.name], image.png) for image in record.images]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         """Write the tasks.
 
         Raises:
             UsageError: if no episode has items.
             OSError: a file can't be read or written.
         """
-        self.report.skipped -= self._without
+        export, out = self.export, self.export.out
+        export.report.skipped -= self._without
         if self._without and not self.streams:
-            if self.is_new and not any(self.out.iterdir()):
-                self.out.rmdir()
-            raise self.report.error() or no_items(self.options)
+            if export.is_new and not any(out.iterdir()):
+                out.rmdir()
+            raise export.report.error() or no_items(export.options)
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
         files = {name: _text(*place) for name, place in _FILES.items()}
         # With those of earlier exports into this folder.
-        earlier = {path.parent.name for path in self.out.glob("*/items.jsonl")}
+        earlier = {path.parent.name for path in out.glob("*/items.jsonl")}
         benchmarks = sorted(earlier | {name.partition("/")[0] for name in self.streams})
         tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
         files["diorama_tasks.py"] = _text("diorama.render.export.harness", "diorama_tasks.py") + tasks
         yaml = _text("diorama.render.export.harness", "lmms_task.yaml")
         files |= {f"diorama_{name}.yaml": yaml.replace("NAME", name) for name in benchmarks}
-        self.written.put(files, shared=True)
+        written.put(files, shared=True)
 
 
 def _text(package: str, name: str) -> str:
     return (resources.files(package) / name).read_text("utf-8")
-
-
-export = _EvalExport.export

@@ -24,71 +24,69 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from diorama.render.export._episode_folders import FolderExport, Identity
-from diorama.render.export._image_files import IMAGE_NAME, split_of
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, typed_truth
-from diorama.render.export.protocol import ID, IDENTITY_COLUMNS
-from diorama.render.io.atomic_output import indented_json
+from diorama.render.export.protocol import IDENTITY_COLUMNS
 from diorama.render.io.written_files import WrittenFiles
+from diorama.scene_specs.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.language.writing import indented_json
 
-FORMAT_VERSION = 1
 _EPISODE = "episode.json"
 _TABLE = "metadata-"
 _GROUP = 256
 _ROW = pa.schema([*((name, pa.string()) for name in ("file_name", "episode_id", "task")), *IMAGE_TYPE])
 
 
-class _FolderExport(FolderExport):
-    version, marked = FORMAT_VERSION, _EPISODE
+def _folder_of(episode_id: str) -> Path:
+    if not ID.fullmatch(episode_id):
+        raise ValueError("this id can't be a folder name")
+    return Path(episode_id)
 
-    def folder_of(self, episode_id: str) -> Path:
-        if not ID.fullmatch(episode_id):
-            raise ValueError("this id can't be a folder name")
-        return Path(episode_id)
 
-    def identity_in(self, data: dict[str, Any]) -> Identity:
-        columns = {key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}
-        return {"episode_id": data.get("id"), **columns}
+def _identity_in(data: dict[str, Any]) -> Identity:
+    columns = {key: data.get(key) for key in ("format_version", *IDENTITY_COLUMNS)}
+    return {"episode_id": data.get("id"), **columns}
 
-    def clear(self, folder: Path, files: Mapping[str, bytes]) -> None:
-        """Remove the files of another episode, `episode.json` last; folders of ids below it stay."""
-        old: Any = None
-        with suppress(OSError, ValueError, AttributeError):
-            old = json.loads((folder / _EPISODE).read_bytes()).get("files")
-        for name in old if isinstance(old, list) else ():
-            stem, _, suffix = str(name).rpartition(".")
-            if name not in files and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
-                (folder / str(name)).unlink(missing_ok=True)
-        (folder / _EPISODE).unlink(missing_ok=True)
 
-    def files_of(self, record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
-        """Name -> content. Raises ValueError for image names that can't be file names."""
-        files: dict[str, bytes] = {}
-        for image in record.images:
-            if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
-                raise ValueError(f"the image name {image.name!r} can't be a file name")
-            if f"{image.name}.png" in files:
-                raise ValueError(f"two images have the name {image.name!r}")
-            files[f"{image.name}.png"] = image.png
-            files[f"{image.name}.json"] = indented_json(_truth_of(image))
-            if image.extra is not None:
-                files[f"{image.name}.npz"] = image.extra
-        names = [*files, "episode.json"]
-        files["episode.json"] = indented_json(
-            {
-                **{key: value for key, value in identity.items() if key != "episode_id"},
-                "id": record.episode_id,
-                "files": names,
-                "images": [image.name for image in record.images],
-                "task": record.scene.task,
-                "provenance": record.provenance.model_dump(mode="json"),
-                "job": record.job.model_dump(mode="json"),
-                "scene": record.scene.model_dump(mode="json"),
-            }
-        )
-        return files
+def _clear(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Remove the files of another episode, `episode.json` last; folders of ids below it stay."""
+    old: Any = None
+    with suppress(OSError, ValueError, AttributeError):
+        old = json.loads((folder / _EPISODE).read_bytes()).get("files")
+    for name in old if isinstance(old, list) else ():
+        stem, _, suffix = str(name).rpartition(".")
+        if name not in files and suffix in ("png", "json", "npz") and IMAGE_NAME.fullmatch(stem):
+            (folder / str(name)).unlink(missing_ok=True)
+    (folder / _EPISODE).unlink(missing_ok=True)
+
+
+def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
+    """Name -> content. Raises ValueError for image names that can't be file names."""
+    files: dict[str, bytes] = {}
+    for image in record.images:
+        if not IMAGE_NAME.fullmatch(image.name) or image.name == "episode":
+            raise ValueError(f"the image name {image.name!r} can't be a file name")
+        if f"{image.name}.png" in files:
+            raise ValueError(f"two images have the name {image.name!r}")
+        files[f"{image.name}.png"] = image.png
+        files[f"{image.name}.json"] = indented_json(_truth_of(image))
+        if image.extra is not None:
+            files[f"{image.name}.npz"] = image.extra
+    names = [*files, "episode.json"]
+    files["episode.json"] = indented_json(
+        {
+            **{key: value for key, value in identity.items() if key != "episode_id"},
+            "id": record.episode_id,
+            "files": names,
+            "images": [image.name for image in record.images],
+            "task": record.scene.task,
+            "provenance": record.provenance.model_dump(mode="json"),
+            "job": record.job.model_dump(mode="json"),
+            "scene": record.scene.model_dump(mode="json"),
+        }
+    )
+    return files
 
 
 def _truth_of(image: ImageRecord) -> dict[str, Any]:
@@ -158,4 +156,4 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     return distribution, record_sets, _head(out)
 
 
-export = _FolderExport.export
+FOLDERS = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_clear)

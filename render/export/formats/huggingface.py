@@ -46,7 +46,6 @@ from diorama.scene_specs.language.tables import markdown_table
 
 SHARDED = True
 QUESTIONS = True
-FORMAT_VERSION = 1
 # About 200 MB with seven small images per episode. A reader loads a row group at once.
 _EPISODES = 500
 _GROUP = 50
@@ -159,7 +158,7 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
 
 
 class _HuggingfaceExport(ShardExport):
-    version, episodes, side_names = FORMAT_VERSION, _EPISODES, ("README.md",)
+    version, episodes, side_names = 1, _EPISODES, ("README.md",)
 
     def name_of(self, split: str, number: int, count: int) -> str:
         return f"data/{hub_split(split)}-{number:05d}-of-{count:05d}.parquet"

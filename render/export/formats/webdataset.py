@@ -32,7 +32,6 @@ from diorama.scene_specs.language.rendered import EpisodeRecord
 
 SHARDED = True
 QUESTIONS = True
-FORMAT_VERSION = 2
 _INDEX = "shardindex.json"
 _TRUTH = pa.struct([*((name, pa.string()) for name in ("id", "split", "task")), ("images", pa.list_(IMAGE_TYPE))])
 # About 400 MB with seven small images per episode.
@@ -85,7 +84,7 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
 
 
 class _WebdatasetExport(ShardExport):
-    version, episodes, side_names = FORMAT_VERSION, _EPISODES, (_INDEX, "README.md")
+    version, episodes, side_names = 2, _EPISODES, (_INDEX, "README.md")
 
     def name_of(self, split: str, number: int, _count: int) -> str:
         return f"{split}-{number:06d}.tar"

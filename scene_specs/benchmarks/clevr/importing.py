@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
+from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, published_by, segment
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.language.strict_json import Path as JsonPath
+
+
+def sources(task: Mapping[str, Any]) -> list[str]:
+    """See diorama.scene_specs.language.benchmark; only generated episodes are numbered."""
+    return [] if "index" in task else [published_by("clevr")]
 
 
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:

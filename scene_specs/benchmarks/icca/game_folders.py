@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,6 +23,8 @@ from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_foreign, read_text
+from diorama.scene_specs.language.tables import csv_table
+from diorama.scene_specs.language.writing import indented_json
 
 COLUMNS: tuple[str, ...] = (
     "gameid", "trialNum", "repNum", "targetImg", "context_id", "msg", "uttLength", "iterationName", "time",
@@ -173,17 +174,15 @@ def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
 
 def table_text(game: Game, trials: Sequence[Recorded] = ()) -> str:
     """The CSV table of a game; without trials, their cells are empty."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows: list[tuple[object, ...]] = [COLUMNS]
     for number, target in enumerate(game.target_images):
         trial = trials[number] if trials else Recorded("")
         words, correct = len(trial.message.split()), "" if trial.correct is None else trial.correct
-        writer.writerow((
+        rows.append((
             game.name.partition("_")[2], number, number // PER_REPETITION, target, game.context, trial.message, words,
             game.iteration or "diorama", trial.time, trial.clicked, correct,
         ))  # fmt: skip
-    return stream.getvalue()
+    return csv_table(rows)
 
 
 def transcript_rows(transcript: Transcript) -> list[Recorded]:
@@ -205,14 +204,12 @@ def records_text(game: Game, transcript: Transcript) -> str:
     """The CSV file that the published notebook reads: of each trial, the table's columns, both orders and labels."""
     rows = [*csv.reader(io.StringIO(table_text(game, transcript_rows(transcript))))]
     head = ("spkr_trial_fns", "spkr_msg", "tgt_label_for_spkr", "lsnr_trial_fns", "tgt_label_for_lsnr", "lsnr_pred")
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("", *COLUMNS[1:], *head))
+    table: list[tuple[object, ...]] = [("", *COLUMNS[1:], *head)]
     for number, (row, trial) in enumerate(zip(rows[1:], transcript.trials, strict=True)):
         seen = [[transcript.images[k] for k in order] for order in (game.speaker_order, trial.order)]
         cells = (seen[0], trial.message, trial.speaker_label, seen[1], trial.listener_label, trial.choice or "invalid")
-        writer.writerow((number, *row[1:], *cells))
-    return stream.getvalue()
+        table.append((number, *row[1:], *cells))
+    return csv_table(table)
 
 
 def write_game(
@@ -237,7 +234,7 @@ def write_game(
     texts = {f"trials_for_{game.name}.csv": table, **(more or {})}
     content = {**files, **{name: text.encode() for name, text in texts.items()}}
     if truth is not None:
-        content[TRUTH] = (json.dumps(truth, indent=1, ensure_ascii=False) + "\n").encode()
+        content[TRUTH] = indented_json(truth)
     partial = out / f".{game.name}.partial"
     try:
         partial.mkdir(parents=True, exist_ok=True)

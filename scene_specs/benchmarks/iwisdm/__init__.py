@@ -140,7 +140,7 @@ class Options(Command):
         return self
 
 
-class Balance(Report, run="answer_balance:audit", text="answer_balance:table"):
+class Balance(Report, short_name="balance", run="answer_balance:audit", text="answer_balance:table"):
     """Count the correct answers of iWISDM trials by value.
 
     The command reports how often each value, such as true or false, is a correct answer, and the p-value of a

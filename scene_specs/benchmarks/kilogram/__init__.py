@@ -118,7 +118,7 @@ class Options(Command):
         return self
 
 
-class Tangrams(Command, run="grow:write_tangrams", writes=()):
+class Tangrams(Command, short_name="tangrams", run="grow:write_tangrams", writes=()):
     """Draw random tangrams as SVG files.
 
     The seven pieces of a tangram never overlap, and each piece touches another along an edge or at a corner
@@ -152,7 +152,7 @@ class Tangrams(Command, run="grow:write_tangrams", writes=()):
     out: Path = option(..., "Folder for one SVG file per tangram.", metavar="DIR", group="Output")
 
 
-class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
+class Drawings(Command, short_name="drawings", run="dataset:check_drawings", writes=("json", "out")):
     """Check tangram drawings and their descriptions.
 
     DIR has one file <tangram>.svg per drawing. The command measures the areas and angles of the seven pieces, their
@@ -178,7 +178,7 @@ class Drawings(Command, run="dataset:check_drawings", writes=("json", "out")):
         return self
 
 
-class Naming(Command, run="measures:naming", writes=("json", "out")):
+class Naming(Command, short_name="naming", run="measures:naming", writes=("json", "out")):
     """Measure naming agreement on each tangram.
 
     FILES are JSON files of descriptions, in the format of the published KiloGram data [default: the packaged

@@ -34,6 +34,10 @@ from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import EpisodeSpec
 
 _FILE = re.compile(rf"({'|'.join(map(re.escape, CONDITIONS))}|{AUG})(_dev)?(_caption)?")
+_PUBLISHED = (
+    "KiloGram (Ji et al., EMNLP 2022), https://github.com/lil-lab/kilogram: annotations under the MIT license; "
+    "tangrams digitized from J. Slocum, The Tangram Book (2003), available for educational and research use only"
+)
 _LISTS = ("targets", "images", "texts")
 # Our splits, by the published folders.
 _SPLITS: Mapping[str, str] = MappingProxyType(
@@ -41,6 +45,11 @@ _SPLITS: Mapping[str, str] = MappingProxyType(
 )
 _FOLDER = re.compile(r"(controlled|random|augmented)(?:-([0-9]+))?")
 log = logging.getLogger(__name__)
+
+
+def sources(task: Mapping[str, Any]) -> list[str]:
+    """See diorama.scene_specs.language.benchmark; tangrams that Diorama makes itself are called own-..."""
+    return [] if str(task.get("target")).startswith("own-") else [_PUBLISHED]
 
 
 def import_published(

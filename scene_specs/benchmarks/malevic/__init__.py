@@ -99,7 +99,7 @@ class Options(Command):
         return self
 
 
-class Statistics(Report, run="report:statistics", text="report:table"):
+class Statistics(Report, short_name="malevic-report", run="report:statistics", text="report:table"):
     """Report the statistics of MALeViC items.
 
     For each set, the command reports how often each class (shape, color, adjective, truth) and each number of objects

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from diorama.scene_specs.language.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
@@ -44,7 +45,7 @@ class Options(Command):
     )
 
 
-class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_view"):
+class Audit(Report, short_name="audit", run="audit:audit", text="audit:tables", check="view:learner_view"):
     """Check whether MEWL answers can be guessed without images.
 
     The command compares guessers that see the utterances of the context images and the answer options, but no image.
@@ -62,7 +63,9 @@ class Audit(Report, run="audit:audit", text="audit:tables", check="view:learner_
     """
 
 
-class Captions(SpecsCommand, run="captions:generate", check="view:learner_view", writes=("out",)):
+class Captions(
+    SpecsCommand, short_name="captions", run="captions:generate", check="view:learner_view", writes=("out",)
+):
     """Write MEWL episodes as text, one per line.
 
     Each line is a JSON object for models that read only text. The object has a caption for each image, the utterances
@@ -75,3 +78,8 @@ class Captions(SpecsCommand, run="captions:generate", check="view:learner_view",
 
 
 COMMANDS = (Audit, Captions)
+
+
+def claims(task: Mapping[str, Any]) -> bool:
+    """Whether a task that names no benchmark is one of MEWL: it has options and a map of words."""
+    return "options" in task and ("words" in task or "lexicon" in task)

@@ -7,7 +7,7 @@ A folder gives an episode of seven frames, with the benchmark's truth, for each 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_scene, utterance_of
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
-from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, segment
+from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, published_by, segment
 from diorama.scene_specs.language.diagnostics import form_diagnostics
 from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.language.foreign import read_text
@@ -23,6 +23,11 @@ from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
 from diorama.scene_specs.language.vocabulary import SIZES
 
 INFO = "info.json"
+
+
+def sources(task: Mapping[str, Any]) -> list[str]:
+    """See diorama.scene_specs.language.benchmark; only generated episodes are numbered."""
+    return [] if "number" in task else [published_by("mewl")]
 
 
 def import_published(path: Path, camera: CameraMode = "recover", strict: bool = False) -> Iterator[EpisodeSpec]:

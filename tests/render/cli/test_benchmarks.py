@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from diorama.render.cli.benchmarks import SHORT_NAMES
+from diorama.render.cli.benchmarks import names
 from diorama.render.cli.specs import main
 from diorama.render.episode.make_record import make_record
 from diorama.render.model.profiles import settings_for
@@ -50,10 +51,10 @@ class Options(Command):
             raise ValueError("give --wrong or --tag, not both")
         return self
 
-class Sizes(Report, run="generate:sizes", text="generate:sizes_text"):
+class Sizes(Report, run="generate:sizes", text="generate:sizes_text", short_name="audit"):
     """Report how many objects images have."""
 
-class Answers(SpecsCommand, run="generate:answers", writes=("out",)):
+class Answers(SpecsCommand, run="generate:answers", writes=("out",), short_name="acme-answers"):
     """Write the answers of episodes."""
     upper: bool = option(False, "In upper case.")
 
@@ -226,11 +227,20 @@ def test_reports_that_do_not_exist(name: str, problem: str, tmp_path: Path) -> N
 
 
 def test_short_names_are_commands_of_their_benchmarks() -> None:
-    for short, (name, below) in SHORT_NAMES.items():
+    short_names = {short: owner for short, owner in names().items() if owner[1] != "options"}
+    assert len(short_names) == 7
+    for short, (name, below) in short_names.items():
         same = f"  Same as `render-specs {name} {below}`; use either.\n\n"
         text = run(short, "--help").output
         assert same in text
         assert text.replace(same, "").split("\n")[2:] == run(name, below, "--help").output.split("\n")[2:]
+
+
+def test_short_names_of_packages_do_not_replace_those_of_diorama(acme: Path) -> None:
+    found = names()
+    assert (found["acme-answers"], found["audit"]) == (("acme", "answers"), ("mewl", "audit"))
+    assert "Write the answers of episodes." in run("acme-answers", "--help").output
+    assert re.search(r"^  acme-answers +Write the answers of episodes", run("--help").output, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", ["iwisdm", "icca", "malevic", "mewl"])

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from diorama.render.export._episode_folders import FolderExport
+from diorama.render.export._layouts import FolderExport
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from tests.factories import make_record
 from tests.render.export.helpers import contents, unfinished
@@ -36,14 +37,12 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
     return {**pictures, "info.json": json.dumps({"diorama": dict(identity)}).encode()}
 
 
-class _Export(FolderExport):
-    version, marked = 1, "info.json"
-    folder_of, files_of = staticmethod(folder_of), staticmethod(files_of)
+LAYOUT = EpisodeFolders(1, "info.json", folder_of, files_of)
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
     done: list[int] = []
-    report = _Export.export(store, out, ExportOptions(**options), done.append)
+    report = FolderExport.export(LAYOUT, store, out, ExportOptions(**options), done.append)
     assert sum(done) == store.count()
     return report
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.export.formats.folder import export, write_tables
+from diorama.render.export import format_of
+from diorama.render.export.formats.folder import write_tables
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.atomic_output import output_lock
 from diorama.render.io.written_files import WrittenFiles
@@ -25,7 +26,7 @@ def store(tmp_path: Path) -> LanceStore:
 
 def run(store: EpisodeStore, out: Path, overwrite: bool = False, limit: int | None = None) -> ExportReport:
     done: list[int] = []
-    report = export(store, out, ExportOptions(overwrite=overwrite, limit=limit), done.append)
+    report = format_of("folder").export(store, out, ExportOptions(overwrite=overwrite, limit=limit), done.append)
     chosen = store.count() if limit is None else min(limit, store.count())
     said = report.exported + report.skipped + len(report.damaged + report.differing + report.failed)
     assert said == chosen

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from diorama.render.export.protocol import ExportReport
 from diorama.render.model.errors import StoreError
 from diorama.scene_specs.language.registry import PluginError, plugins
 from tests.distributions import installed, write_distribution
+from tests.render.export.helpers import SPLITS, exported, make_store, run
 
 
 def test_every_format_can_be_loaded() -> None:
@@ -32,6 +35,43 @@ def test_packages_add_formats(tmp_path: Path) -> None:
         assert format_of("alone").export is format_of("files").export
         assert (format_of("alone").from_files, format_of("files").from_files) == (False, True)
         assert (format_of("alone").sharded, format_of("files").sharded) == (True, False)
+
+
+_CARDS = """
+import json
+from pathlib import Path
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
+
+def folder_of(episode_id):
+    return Path(episode_id)
+
+def files_of(record, identity):
+    return {"truth.json": json.dumps({"diorama": dict(identity)}).encode()}
+
+FOLDERS = EpisodeFolders(1, "truth.json", folder_of, files_of)
+"""
+_PICTURES = """
+from diorama.scene_specs.exporting.layouts import ImageLists
+
+class Lists(ImageLists):
+    def write(self, record):
+        self.stream("all.json", ["ids"]).add("ids", record.episode_id)
+        return [(f"{record.episode_id}.png", record.images[0].png)]
+"""
+
+
+def test_a_benchmark_in_a_folder_brings_its_formats(tmp_path: Path) -> None:
+    files = {"acme/__init__.py": "", "acme/toys/__init__.py": "", "acme/toys/_export.py": ""}
+    files |= {"acme/toys/export.py": _PICTURES, "acme/toys/export_flash_cards.py": _CARDS}
+    write_distribution(tmp_path / "site", "acme", {"benchmarks": "* = acme"}, files)
+    store = make_store(tmp_path)
+    with installed(tmp_path / "site"):
+        assert [name for name in plugins("exports") if "toys" in name] == ["toys", "toys-flash-cards"]
+        assert "acme.toys" not in sys.modules
+        assert run(store, "toys", tmp_path / "pictures").exported == len(SPLITS)
+        assert run(store, "toys-flash-cards", tmp_path / "cards").exported == len(SPLITS)
+    assert json.loads((tmp_path / "pictures/all.json").read_text()) == {"ids": [*SPLITS]}
+    assert exported(tmp_path / "cards").keys() == {f"{name}/truth.json" for name in SPLITS}
 
 
 def test_a_long_report_stays_readable() -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 from pycocotools import mask as coco
 
 from diorama.render.episode.make_record import make_record
-from diorama.render.export.formats.iwisdm import export
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.errors import SpecError
 from diorama.render.model.profiles import settings_for
@@ -65,7 +65,7 @@ def folder(records: list[EpisodeRecord], tmp_path_factory: pytest.TempPathFactor
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
-    return export(store, out, ExportOptions(**options), lambda _: None)
+    return format_of("iwisdm").export(store, out, ExportOptions(**options), lambda _: None)
 
 
 def trial(folder: Path, spec: Any) -> Path:

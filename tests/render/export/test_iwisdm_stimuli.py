@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from diorama.render.export.formats.iwisdm_stimuli import export
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.iwisdm import Options, Stimuli
@@ -47,7 +47,7 @@ def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
     records = [made(spec) for spec in trial_specs(options)]
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put(records)
-    report = export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    report = format_of("iwisdm-stimuli").export(store, tmp_path / "out", ExportOptions(), lambda _: None)
     assert (report.exported, report.failed) == (2, [])
     with (tmp_path / "out/train_meta.csv").open() as file:
         rows = {int(row["ref"]): row for row in csv.DictReader(file)}
@@ -64,7 +64,7 @@ def test_a_stimulus_set_of_trials(tmp_path: Path) -> None:
             ]
             expected = (one["category"], one["object"], DEFAULT.categories[one["category"]])
             assert expected in [(int(rows[k]["ctg_mod"]), int(rows[k]["obj_mod"]), rows[k]["ctg"]) for k in same]
-    assert export(store, tmp_path / "out", ExportOptions(), lambda _: None).skipped == 2
+    assert format_of("iwisdm-stimuli").export(store, tmp_path / "out", ExportOptions(), lambda _: None).skipped == 2
 
 
 def test_episodes_of_other_models_are_named_and_not_lost(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_episodes_of_other_models_are_named_and_not_lost(tmp_path: Path) -> None
     for name, stimuli in zip("ab", sets, strict=True):
         options = Options(benchmark="low", count=1, fixation="none", name=name)
         store.put([made(spec) for spec in trial_specs(options, stimuli)])
-    report = export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    report = format_of("iwisdm-stimuli").export(store, tmp_path / "out", ExportOptions(), lambda _: None)
     assert report.exported == 1 and len(report.failed) == 1
     assert "iwisdm/train/b/000000" in str(report.failed) and "numbers its models otherwise" in str(report.failed)
 
@@ -83,5 +83,5 @@ def test_frames_with_a_cross_are_left_out(tmp_path: Path) -> None:
     (spec,) = trial_specs(Options(benchmark="low", count=1))
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put([made(spec)])
-    export(store, tmp_path / "out", ExportOptions(), lambda _: None)
+    format_of("iwisdm-stimuli").export(store, tmp_path / "out", ExportOptions(), lambda _: None)
     assert len([*(tmp_path / "out/train").iterdir()]) == 1

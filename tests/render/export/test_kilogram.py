@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from diorama.render.episode.make_record import make_record
-from diorama.render.export.formats.kilogram import export, games_path
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
@@ -21,6 +21,7 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.export import games_path
 from diorama.scene_specs.benchmarks.kilogram.games import games
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
@@ -46,7 +47,7 @@ def records() -> tuple[EpisodeRecord, ...]:
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
-    return export(store, out, ExportOptions(**options), lambda _: None)
+    return format_of("kilogram").export(store, out, ExportOptions(**options), lambda _: None)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.make_record import make_record
-from diorama.render.export.formats.malevic import export
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.atomic_output import put_file
 from diorama.render.model.errors import UsageError
@@ -57,7 +57,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
-    return export(store, out, ExportOptions(**options), lambda _: None)
+    return format_of("malevic").export(store, out, ExportOptions(**options), lambda _: None)
 
 
 @pytest.mark.parametrize(("name", "split"), SETS)

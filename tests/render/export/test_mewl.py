@@ -17,7 +17,7 @@ from pycocotools import mask as coco
 from diorama.render.cli.specs import main as render_specs
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.make_record import make_record
-from diorama.render.export.formats.mewl import export
+from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
@@ -56,7 +56,7 @@ def folder(records: dict[str, EpisodeRecord], tmp_path_factory: pytest.TempPathF
 
 
 def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
-    return export(store, out, ExportOptions(**options), lambda _: None)
+    return format_of("mewl").export(store, out, ExportOptions(**options), lambda _: None)
 
 
 def read(folder: Path) -> Any:

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from PIL import Image
 
 from diorama.render.cli.specs import main
-from diorama.render.export.formats.kilogram import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_drawings
 from diorama.scene_specs.benchmarks.kilogram.emit import objects_of
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, RGB, Example
+from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec

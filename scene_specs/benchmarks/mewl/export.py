@@ -17,15 +17,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import FolderExport
-from diorama.render.io.atomic_output import indented_json
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.language.writing import indented_json
 
-FORMAT_VERSION = 1
 HAND = ["arrow", "yellow", "rubber", "small"]
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
@@ -52,10 +51,9 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
     # Raises SpecError.
     view_of_record(record, truth)
     frames = {frame.name: frame for frame in record.scene.frames}
-    scenes = [scene_file(image, frames[image.frame]) for image in record.images]
-    names = [
-        _image_name(truth.name, frames[image.frame], scene) for image, scene in zip(record.images, scenes, strict=True)
-    ]
+    shown = [frames[image.frame] for image in record.images]
+    scenes = [scene_file(image, frame) for image, frame in zip(record.images, shown, strict=True)]
+    names = [_image_name(truth.name, frame, scene) for frame, scene in zip(shown, scenes, strict=True)]
     names[-1] = "question"
     files: dict[str, bytes] = {}
     for name, image, scene in zip(names, record.images, scenes, strict=True):
@@ -164,9 +162,4 @@ def _all_objects(truth: Truth, scenes: list[dict[str, Any]]) -> dict[str, list[s
     return {item["name"]: _look(item) for item in listed if item["name"] is not None}
 
 
-class _MewlExport(FolderExport):
-    version, marked = FORMAT_VERSION, "info.json"
-    folder_of, files_of = staticmethod(_folder), staticmethod(files_of)
-
-
-export = _MewlExport.export
+FOLDERS = EpisodeFolders(1, "info.json", _folder, files_of)

@@ -32,8 +32,6 @@ conflicts rewrites them. Images that exist are kept.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -41,13 +39,13 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from diorama.render.export._image_files import ImageExport, Images, image_path, split_of
-from diorama.render.io.atomic_output import put_file
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
+from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.language.tables import csv_table
 
 _COLUMNS = ("annotation", "full_annotation", "ann_num_parts", "full_ann_num_parts", "tangram", "image")
 # Published names, by ours: of splits, of folders of images by condition, of files of sentences for training.
@@ -81,10 +79,8 @@ class GameLists:
         """Add a reference game, the target first."""
         answer = task.answer
         if answer not in shown or len(shown) != len(task.options):
-            count, size = len(shown), len(task.options)
-            raise ValueError(
-                f"found {count} images and answer {answer!r}; expected {size} images, one of them the answer"
-            )
+            expected = f"expected {len(task.options)} images, one of them the answer"
+            raise ValueError(f"found {len(shown)} images and answer {answer!r}; {expected}")
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
         # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
         targets = [ordered[0].truth.image] * len(ordered)
@@ -98,9 +94,8 @@ class GameLists:
         if task.name == AUG:
             # As the published gen_eval_sets.py writes it.
             target, *others = ([name, text] for name, text in zip(images, hashed, strict=True))
-            counts = self.by_target[f"{path.rpartition('/')[0]}/file_sep_by_part_counts.json"].setdefault(
-                targets[0], {}
-            )
+            by_target = self.by_target[f"{path.rpartition('/')[0]}/file_sep_by_part_counts.json"]
+            counts = by_target.setdefault(targets[0], {})
             (games,) = counts.setdefault(str(task.shown_parts), [{"target": target, "distractors": []}])
             games["distractors"].append(others)
         elif task.number == 0:
@@ -113,12 +108,17 @@ class GameLists:
             self.columns[path][name] += values
 
 
-class _KilogramExport(ImageExport):
-    """Collects the lines of all lists, by path. counts: sentences so far, by condition and training tangram."""
+class Lists(ImageLists):
+    """Collects the lines of all lists, by path.
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
-        self._new: set[str] = set()
+    Attributes:
+        counts: sentences so far, by condition and training tangram.
+    """
+
+    shares_images = True
+
+    def __init__(self, export: Folder) -> None:
+        super().__init__(export)
         self._lists = GameLists()
         self._rows: dict[str, list[list[object]]] = defaultdict(list)
 
@@ -148,12 +148,7 @@ class _KilogramExport(ImageExport):
             self._add_images(split, task.name, shown)
         return images
 
-    def put_images(self, images: Images) -> bool:
-        """A game also counts as exported if another game of this export has just written its images."""
-        self._new |= {path for path, png in images if put_file(self.out, path, png, self.options.overwrite)}
-        return any(path in self._new for path, _ in images)
-
-    def lists(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
         """All lists and tables."""
         return chain(self._lists.columns, self._lists.stimuli, self._lists.by_target, self._rows)
 
@@ -179,14 +174,12 @@ class _KilogramExport(ImageExport):
                 row = [text, "#".join([truth.whole, *parts]), text.count("#"), len(parts), tangram, name]
                 self._rows[f"{texts}/augmented/new_{split}_df.csv"].append(row)
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         data: dict[str, Any] = {**self._lists.columns, **self._lists.stimuli, **self._lists.by_target}
         files = {path: json.dumps(value, ensure_ascii=False) + "\n" for path, value in data.items()}
         for path, rows in self._rows.items():
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *rows])
-            files[path] = text.getvalue()
-        self.written.put(files)
+            files[path] = csv_table([_COLUMNS, *rows])
+        written.put(files)
 
 
 def _images(split: str, task: Truth) -> str:
@@ -208,6 +201,3 @@ def games_path(split: str, task: Truth) -> str:
         return f"{texts}/augmented{size}/aug_{split}"
     folder = "random" if task.unconstrained else "controlled"
     return f"{texts}/{'validation/' * (split == 'val')}{folder}{size}/{task.name}"
-
-
-export = _KilogramExport.export

@@ -22,21 +22,14 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
-from diorama.render.export._image_files import ImageExport, Images, StreamedJson, split_of
-from diorama.render.io.atomic_output import below, compact_json
-from diorama.scene_specs.benchmarks.malevic.published import (
-    annotation,
-    encoded,
-    folder_of,
-    question,
-    tensors,
-    vocabulary,
-)
+from diorama.scene_specs.benchmarks.malevic import published
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
+from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, StreamedJson, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.writing import compact_json
 
 # Scenes in a file of annotations.
 _STEPS = 1000
@@ -51,55 +44,56 @@ class _Entries(StreamedJson):
         yield from (b"{\n", entries, b"\n}\n") if entries.tell() else (b"{}\n",)
 
 
-class _MalevicExport(ImageExport):
-    """Numbers the images of each split from 0. asked: folder and split -> set, numbers of its encoded questions."""
+class Lists(ImageLists):
+    """Numbers the images of each split from 0.
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    Attributes:
+        asked: folder and split -> set, numbers of its encoded questions.
+        vocabularies: by set.
+    """
+
+    def __init__(self, export: Folder) -> None:
+        super().__init__(export)
         self.asked: dict[tuple[str, str], tuple[str, array[int]]] = {}
-        self.vocabularies = {name: vocabulary(which) for name, which in SETS.items()}
+        self.vocabularies = {name: published.vocabulary(which) for name, which in SETS.items()}
 
     def write(self, record: EpisodeRecord) -> Images:
         truth = Truth.of_record(record)
         split = split_of(record.scene.split).replace("-", "_")
-        folder = folder_of(truth)
+        folder = published.folder_of(truth)
         index = self.counts[f"{folder}/{split}"]
         if split == RAW:
-            entry = annotation(truth, index)
+            entry = published.annotation(truth, index)
             file = f"{folder}/annotations_{index // _STEPS * _STEPS}.json"
             self.counts[f"{folder}/{split}"] += 1
             self.stream(file, ["entries"], _Entries).add("entries", entry, key=str(index))
             return [(f"{folder}/{index}.png", record.images[0].png)]
-        entry = annotation(truth)
+        entry = published.annotation(truth)
         # Counted even if the image can't be written: the numbers of later images must not depend on that.
         self.counts[f"{folder}/{split}"] += 1
-        asked = question(truth, index, split)
+        asked = published.question(truth, index, split)
         (image,) = record.images
         questions = self.stream(f"{folder}/{split}.json", ["questions"])
         questions.facts["info"] = {}
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
         questions.add("questions", asked)
         _, numbers = self.asked.setdefault((folder, split), (truth.name, array("q")))
-        numbers.extend(encoded(self.vocabularies[truth.name], asked))
+        numbers.extend(published.encoded(self.vocabularies[truth.name], asked))
         entries.add("entries", entry, key=str(index))
         return [(f"{folder}/{split}/{index}.png", image.png)]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         """Write vocabularies and, with h5py, tensors. Raises OSError."""
         for (folder, split), (name, rows) in self.asked.items():
-            self.written.put({f"{folder}/vocab.json": compact_json(self.vocabularies[name]) + "\n"}, shared=True)
+            written.put({f"{folder}/vocab.json": compact_json(self.vocabularies[name]) + "\n"}, shared=True)
             file = f"{folder}/{split}_questions.h5"
             try:
                 import h5py
             except ImportError:
                 # Of an earlier export, which may have had other questions.
-                self.written.check(file)
-                below(self.out, file).unlink(missing_ok=True)
+                written.drop(file)
                 _log.warning("no %s_questions.h5: that needs h5py (pip install 'diorama-render[h5]')", split)
                 continue
-            with self.written.replacing(file) as temporary, h5py.File(temporary, "w") as out:
-                for key, numbers in tensors(rows).items():
+            with written.replacing(file) as temporary, h5py.File(temporary, "w") as out:
+                for key, numbers in published.tensors(rows).items():
                     out.create_dataset(key, data=numbers)
-
-
-export = _MalevicExport.export

@@ -22,15 +22,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from diorama.render.export._episode_folders import FolderExport
-from diorama.render.io.atomic_output import indented_json
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Node, Question, Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
+from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.writing import indented_json
 
-FORMAT_VERSION = 2
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")
 # Diorama's names -> the published names.
 _KEYS = {"location": "location", "category": "category", "identity": "object", "view_angle": "view_angle"}
@@ -66,8 +65,7 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
     truth = CompleteTruth.of_record(record)
     files["frames/task_info.json"] = json.dumps(_info_file(record, truth)).encode()
-    annotations = _annotations(record, truth)
-    files["annotations.json"] = indented_json({**annotations, "diorama": dict(identity)})
+    files["annotations.json"] = indented_json({**_annotations(record, truth), "diorama": dict(identity)})
     return files
 
 
@@ -171,9 +169,4 @@ def _constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
     return {"name": "SNObject", "value": truth.models.index(value), "category": category}
 
 
-class _IwisdmExport(FolderExport):
-    version, marked = FORMAT_VERSION, "annotations.json"
-    folder_of, files_of, files_beside = staticmethod(_folder), staticmethod(files_of), staticmethod(task_files)
-
-
-export = _IwisdmExport.export
+FOLDERS = EpisodeFolders(2, "annotations.json", _folder, files_of, task_files)

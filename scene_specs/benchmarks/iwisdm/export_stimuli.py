@@ -10,7 +10,6 @@ describe the store; every export without conflicts rewrites them.
 
 from __future__ import annotations
 
-import csv
 import io
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,19 +17,20 @@ from typing import Any
 
 from PIL import Image
 
-from diorama.render.export._image_files import ImageExport, Images, split_of
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
+from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.tables import csv_table
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 
 
-class _StimuliExport(ImageExport):
+class Lists(ImageLists):
     """Collects the rows of the tables, by split."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, export: Folder) -> None:
+        super().__init__(export)
         self._rows: dict[str, dict[int, tuple[object, ...]]] = defaultdict(dict)
         # Split -> categories and models of its episodes, which the numbers of the table refer to.
         self._lists: dict[str, tuple[object, object]] = {}
@@ -52,15 +52,13 @@ class _StimuliExport(ImageExport):
         self._lists[split] = lists
         return images
 
-    def lists(self) -> list[str]:
+    def names(self) -> list[str]:
         """The tables."""
         return [f"{split}_meta.csv" for split in self._rows]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         for split, rows in self._rows.items():
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([_COLUMNS, *(rows[ref] for ref in sorted(rows))])
-            self.written.put({f"{split}_meta.csv": text.getvalue()})
+            written.put({f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))])})
 
 
 def _row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:
@@ -87,6 +85,3 @@ def _quadrant(png: bytes, place: str) -> bytes:
         out = io.BytesIO()
         image.convert("RGB").crop((left, top, left + width // 2, top + height // 2)).save(out, "PNG")
         return out.getvalue()
-
-
-export = _StimuliExport.export

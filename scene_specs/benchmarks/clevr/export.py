@@ -13,16 +13,17 @@ vocabulary can't describe (a numeric size, another shape, a pointer) is reported
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diorama.render.export._image_files import ImageExport, Images, split_of
+from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
 
 
-class _ClevrExport(ImageExport):
+class Lists(ImageLists):
     """Numbers the scenes of each split from 0."""
 
     _created = ""
@@ -42,7 +43,7 @@ class _ClevrExport(ImageExport):
         self._created = max(self._created, record.provenance.created)
         return [(f"images/{split}/{name}", image.png) for name, image in zip(names, record.images, strict=True)]
 
-    def finish(self) -> None:
+    def finish(self, written: Written) -> None:
         # The date of the newest image, so that the same store gives the same bytes.
         for stream in self.streams.values():
             stream.facts["info"]["date"] = self._created[:10]
@@ -82,13 +83,8 @@ def _object(item: ObjectAnnotation, image: str) -> dict[str, Any]:
 def _relationships(truth: FrameAnnotation) -> dict[str, list[list[int]]]:
     """Relation -> for each object, the indices of the objects on that side of it, as in CLEVR's files."""
     index = {item.name: number for number, item in enumerate(truth.objects)}
-    return {
-        relation: [
-            sorted(index[name] for name in truth.relations.get(relation, {}).get(item.name, ()))
-            for item in truth.objects
-        ]
-        for relation in RELATIONS
-    }
 
+    def listed(beside: Mapping[str, Sequence[str]]) -> list[list[int]]:
+        return [sorted(index[name] for name in beside.get(item.name, ())) for item in truth.objects]
 
-export = _ClevrExport.export
+    return {relation: listed(truth.relations.get(relation, {})) for relation in RELATIONS}
