@@ -39,4 +39,6 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     radius = radius * (1 + ribs * ((1 - share) * low + share * high)) / (1 + 0.15 * ribs)
     bend = mix(0.16, 0.28, u[8]) * (bump((z - mix(0.35, 0.55, u[16])) / 0.5) - 0.7 * z * z)
     radius = radius * close * mix(0.6, 1.04, axes["girth"])
-    return upright(radius, z, 2.8, u[9], bend, 0.25 if u[10] < 0.5 else -0.25), closed_grid(ROWS, COLUMNS)
+    # Wide parts grow less, so that the widest shape of a seed, which decides its scale, is no giant.
+    radius = radius / (1 + 0.4 * radius)
+    return upright(radius, z, 2.2, u[9], bend, 0.25 if u[10] < 0.5 else -0.25), closed_grid(ROWS, COLUMNS)
