@@ -14,7 +14,7 @@ AXES = {
     "squeeze": "how flat it is from one side",
 }
 LARGEST = {"roundness": 0.0, "height": 1.0, "squeeze": 0.0}
-ROWS, COLUMNS, _LOBES = 71, 80, 7
+ROWS, COLUMNS, _LOBES, _GOUGES = 71, 80, 7, 7
 
 
 def _direction(azimuth: float, slope: float) -> tuple[float, float, float]:
@@ -27,8 +27,9 @@ def _direction(azimuth: float, slope: float) -> tuple[float, float, float]:
 
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
     """Return vertices and triangles."""
-    # Lobes of all sizes and at all heights: like ones make hearts and stars. Two furrows, so that it is no rock.
-    count = _LOBES + 2
+    # Lobes of all sizes and at all heights: like ones make hearts and stars. Oblique gouges that each go halfway around:
+    # without them it is a rock, and with furrows all around a bud, a shell or a hat.
+    count = _LOBES + _GOUGES
     u = ((np.argsort(rng.random((count, 4)), axis=0) + rng.random((count, 4))) / count).tolist()
     rise, around = turn(2 * (ROWS + 1)), turn(COLUMNS)
     out, up = rise[1][1 : ROWS + 1, None], -rise[0][1 : ROWS + 1, None]
@@ -37,15 +38,16 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     strength = mix(1.0, 0.66, axes["roundness"])
     radius = np.full(len(x), 0.55)
     for k, (a, b, c, d) in enumerate(u):
-        px, py, pz = _direction(2.4 * k / count + 0.3 * a, mix(-0.5, 1.6, b))
+        lobe = k < _LOBES
+        px, py, pz = _direction((0.2 if lobe else 0.618) * k + 0.3 * a, mix(-0.5 if lobe else 0.3, 1.6, b))
         along = x * px + y * py + z * pz
-        if k < _LOBES:
-            near = 1 / (1 + mix(5, 14, c) * (1 - along))
+        if lobe:
+            near = 1 / (1 + mix(5, 11, c) * (1 - along))
             radius = radius + strength * mix(0.25, 0.9, d) * near * near
         else:
-            # Furrows end at the lower pole, which would else be above the ground that the rest is cut at.
-            furrow = mix(0.4, 0.52, c) * np.minimum(1, 1 + z) * bump((along - mix(-0.3, 0.3, d)) / 0.3)
-            radius = radius * (1 - strength * furrow)
+            # Gouges end at the lower pole, which would else be above the ground that the rest is cut at.
+            half = bump(np.minimum(1, 1 - 1.3 * (y * px - x * py))) * np.minimum(1, 1 + z)
+            radius = radius * (1 - strength * mix(0.5, 0.7, c) * half * bump((along - mix(-0.3, 0.3, d)) / 0.3))
     # Cut along the rays from the center, so that no part overlaps another.
     floor = mix(0.3, 0.4, u[0][3])
     radius = np.where(z < 0, np.minimum(radius, -floor / np.minimum(z, -1e-3)), radius)

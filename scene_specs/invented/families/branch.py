@@ -76,7 +76,7 @@ def _trunk(girth: float, u: list[float]) -> Floats:
     radius = mix(0.3, 0.52, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
     radius = radius * (1 + mix(0.44, 0.56, u[4]) * ripple(ROWS, COLUMNS, 2, u[5], mix(-1.5, 1.5, u[6])))
     bend = mix(0.35, 0.5, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
-    return upright(radius * close, z, HEIGHT, u[2], bend, 0.6 if u[7] < 0.5 else -0.6)
+    return upright(radius * close, z, HEIGHT, u[2], bend, 0.4 if u[7] < 0.5 else -0.4)
 
 
 def _unit(v: Floats) -> Floats:
@@ -106,24 +106,23 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
     thin, thick, wide = mix(0.15, 0.36, u[4]), mix(0.24, 0.56, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
-    cosine, sine = turn(4 * _HOLE)
-    tube = _RINGS // 2
-    lobes = 1 + 0.4 * cosine[(3 * np.arange(len(cosine)) + int(len(cosine) * u[2])) % len(cosine)]
-    # Rings of a ball, without those where the arm goes in.
-    ball = turn(2 * (_RINGS - tube + 4))
+    count = 4 * _HOLE
+    cosine, sine = turn(count)
+    # Ridges wind about an arm all along, and it is flat in the direction in which it began: round limbs with a ball or
+    # a plate at their end make people, animals and airplanes.
+    winding = count * (0.5 if u[2] < 0.5 else -0.5)
     rings = []
     for k in range(_RINGS):
-        s, radius, flat = min((k + 1) / tube, 1.0), np.full(len(cosine), thin), 0.0
+        s = (k + 1) / _RINGS
         middle = start * (1 - s) ** 2 + elbow * (2 * s * (1 - s)) + end * (s * s)
         along = _unit((elbow - start) * (1 - s) + (end - elbow) * s)
-        if k >= tube:
-            middle = end + along * (thick * (0.75 - float(ball[0][k - tube + 4])))
-            radius = np.maximum(thick * ball[1][k - tube + 4] * lobes, 0.02)
-            flat = wide
+        swell = float(bump(np.array((s - 0.7) / 0.5)))
+        radius = (thin * (1 - 0.5 * s) + thick * swell) * max(1 - max(s - 0.7, 0) ** 2 / 0.1, 0.02)
+        lobes = 1 + 0.45 * cosine[(3 * np.arange(count) + int(winding * s * 2)) % count]
         across = _unit(_cross(_cross(along, side), along))
-        x, y = (radius * cosine * (1 + flat))[:, None], (radius * sine * (1 - flat))[:, None]
+        x, y = (radius * lobes * cosine * (1 + wide * s))[:, None], (radius * lobes * sine * (1 - wide * s))[:, None]
         rings.append(middle + x * across + y * _cross(along, across))
-    points = np.concatenate([*rings, (end + turned * (thick * 1.75))[None]])
+    points = np.concatenate([*rings, (end + turned * 0.03)[None]])
     floored: Floats = np.maximum(points, [-np.inf, -np.inf, 0.05])
     return floored
 
