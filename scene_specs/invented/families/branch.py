@@ -31,7 +31,7 @@ LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
 ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 3, 6, 24
 # Columns between two arms.
 _APART = 7
-HEIGHT = 1.6
+HEIGHT = 1.9
 
 
 def _border(row: int, column: int) -> list[int]:
@@ -76,7 +76,8 @@ def _trunk(girth: float, u: list[float]) -> Floats:
     radius = mix(0.3, 0.52, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
     radius = radius * (1 + mix(0.44, 0.56, u[4]) * ripple(ROWS, COLUMNS, 2, u[5], mix(-1.5, 1.5, u[6])))
     bend = mix(0.35, 0.5, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
-    return upright(radius * close, z, HEIGHT, u[2], bend, 0.4 if u[7] < 0.5 else -0.4)
+    away = 0.5 * int(2 * u[0]) + mix(0.3, 0.7, u[2])
+    return upright(radius * close, z, HEIGHT, away % 1, bend, 0.4 if u[7] < 0.5 else -0.4)
 
 
 def _unit(v: Floats) -> Floats:
@@ -102,7 +103,7 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
     turned = _unit(out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.4, -0.1, u[5]))
-    length = mix(0.6, 1.15, reach) * mix(0.8, 1.2, u[3])
+    length = mix(0.7, 1.25, reach) * mix(0.8, 1.2, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
     thin, thick, wide = mix(0.15, 0.36, u[4]), mix(0.24, 0.56, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
