@@ -33,7 +33,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
         flat, side = x * cosine + y * sine, y * cosine - x * sine
         along, over = level * (flat + slope * z), level * (z - slope * flat)
         # The square of the complex number `side + i over`, turned by an angle that grows along the line.
-        wind = 2.6 * (along - mix(-0.5, 0.5, d))
+        wind = 3.2 * (along - mix(-0.5, 0.5, d))
         p, q = side * side - over * over, 2 * side * over
         p, q = p + q * wind, q - p * wind
         folds += mix(0.25, 0.5, c) * (p * p - q * q) / (1 + wind * wind) * (1 if k % 2 else -1)

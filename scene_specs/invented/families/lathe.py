@@ -33,8 +33,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     way = 1 if u[14] < 0.5 else -1
     folds = 0.6 * ripple(ROWS, COLUMNS, 3 + int(u[0] * 2), u[13], way * mix(0.8, 1.6, u[15]))
     folds = folds + 0.4 * ripple(ROWS, COLUMNS, 2, u[7], -way * mix(0.5, 1.2, u[19]))
-    ribs = mix(0.5, 1.3, axes["ribs"])
-    radius = radius * (1 + ribs * folds)
+    radius = radius * np.maximum(1 + mix(0.65, 1.7, axes["ribs"]) * folds, 0.06)
     bend = mix(0.16, 0.28, u[8]) * (bump((z - mix(0.35, 0.55, u[16])) / 0.5) - 0.7 * z * z)
     radius = radius * close * mix(0.6, 1.04, axes["girth"])
     # Wide parts grow less, so that the widest shape of a seed, which decides its scale, is no giant.
