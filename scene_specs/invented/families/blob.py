@@ -33,20 +33,20 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
         flat, side = x * cosine + y * sine, y * cosine - x * sine
         along, over = level * (flat + slope * z), level * (z - slope * flat)
         # The square of the complex number `side + i over`, turned by an angle that grows along the line.
-        wind = 3.2 * (along - mix(-0.5, 0.5, d))
+        wind = 2.6 * (along - mix(-0.5, 0.5, d))
         p, q = side * side - over * over, 2 * side * over
         p, q = p + q * wind, q - p * wind
-        folds += mix(0.25, 0.5, c) * (p * p - q * q) / (1 + wind * wind) * (1 if k % 2 else -1)
+        folds += mix(0.35, 0.5, c) * (p * p - q * q) / (1 + wind * wind) * (1 if k % 2 else -1)
     # Folds end at the lower pole, which would else be above the ground that the rest is cut at.
-    folds *= mix(1.8, 1.0, axes["roundness"]) * np.minimum(1, 1 + z)
-    radius = np.maximum(1 + folds, 0.15)
+    folds *= mix(2.2, 1.15, axes["roundness"]) * np.minimum(1, 1 + z)
+    radius = (1 + np.maximum(folds, 0)) / (1 - np.minimum(folds, 0))
     radius = 1.5 * radius / (1 + 0.5 * radius)
     # Cut along the rays from the center, so that no part overlaps another.
     floor = mix(0.3, 0.4, u[0][3])
     radius = np.where(z < 0, np.minimum(radius, -floor / np.minimum(z, -1e-3)), radius)
     height = np.where(radius * z < 1e-9 - floor, -floor, radius * z)
     # Squeezed along a direction that no axis of the image follows.
-    squeeze, deep = mix(0.12, 0.5, axes["squeeze"]), mix(0.75, 1.35, axes["height"])
+    squeeze, deep = mix(0.18, 0.55, axes["squeeze"]), mix(0.75, 1.35, axes["height"])
     along = squeeze * (0.8 * x + 0.6 * y)
     parts = [radius * (x - 0.8 * along), radius * (y - 0.6 * along), deep * height]
     return np.stack(parts, axis=1), closed_grid(ROWS, COLUMNS)

@@ -86,7 +86,7 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
     turned = _unit((out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.4, -0.1, u[5]))[None])[0]
-    length = mix(0.7, 1.25, reach) * mix(0.8, 1.2, u[3])
+    length = mix(0.65, 1.05, reach) * mix(0.8, 1.2, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
     thin, thick, wide = mix(0.15, 0.36, u[4]), mix(0.24, 0.56, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
