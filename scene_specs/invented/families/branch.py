@@ -1,4 +1,4 @@
-"""`branch`: a crooked trunk with three bent arms that end in bulbs, all of one surface."""
+"""`branch`: a bowed trunk with four bent, ridged arms that get thicker, all of one surface."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
     """Return vertices and triangles."""
     u = rng.random(8).tolist()
-    # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. All are on one
-    # side of a low trunk: a pair across from each other and a head above them make people, animals and trees.
+    # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. The trunk bows
+    # away from them, so that no arm is a head above a pair of others: these make people, animals and trees.
     v = ((np.argsort(rng.random((ARMS, 8)), axis=0) + rng.random((ARMS, 8))) / ARMS).tolist()
     trunk = _trunk(axes["trunk"], u)
     places, parts = [], [trunk]

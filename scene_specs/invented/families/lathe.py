@@ -1,4 +1,4 @@
-"""`lathe`: two bellies around a waist and a collar, with ribs that wind about a crooked axis."""
+"""`lathe`: two bellies around a waist and a collar, with ribs that wind both ways about a crooked axis."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     radius = 0.44 + mix(0.2, 0.4, u[6]) * lower + mix(0.03, 0.65, axes["crown"]) * upper
     radius = radius + mix(0.16, 0.3, u[12]) * bump((z - collar) / 0.14)
     radius = radius * (1 - mix(-0.2, 0.5, axes["waist"]) * bump((z - middle) / 0.46))
+    # Two systems of ribs that wind against each other: one alone makes necks, beaks and shoes.
     way = 1 if u[14] < 0.5 else -1
-    folds = 0.6 * ripple(ROWS, COLUMNS, 3 + int(u[0] * 2), u[13], way * mix(0.8, 1.6, u[15]))
-    folds = folds + 0.4 * ripple(ROWS, COLUMNS, 2, u[7], -way * mix(0.5, 1.2, u[19]))
+    folds = 0.6 * ripple(ROWS, COLUMNS, 4 + int(u[0] * 2), u[13], way * mix(0.8, 1.6, u[15]))
+    folds = folds + 0.4 * ripple(ROWS, COLUMNS, 3, u[7], -way * mix(0.5, 1.2, u[19]))
     radius = radius * np.maximum(1 + mix(0.65, 1.7, axes["ribs"]) * folds, 0.06)
     bend = mix(0.1, 0.2, u[8]) * (bump((z - mix(0.35, 0.55, u[16])) / 0.5) - 0.7 * z * z)
     radius = radius * close * mix(0.6, 1.04, axes["girth"])
