@@ -98,7 +98,7 @@ def make_spec(episode_id: str = "demo/0001", frames: int = 2, color: str = "red"
     return {"version": 1, "id": episode_id, "seed": 7, "frames": [one for _ in range(frames)]}
 
 
-def make_job(spec: dict[str, Any] | None = None, **changes: Any) -> RenderKey:
+def make_job(spec: Any = None, **changes: Any) -> RenderKey:
     """What decides whether an episode is there; settings are SETTINGS."""
     facts: dict[str, Any] = {
         "spec": make_spec() if spec is None else spec,

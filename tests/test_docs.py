@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 import re
 import tomllib
@@ -19,13 +18,9 @@ from diorama.render import __version__
 from diorama.render.compiler import compile_episode
 from diorama.render.model.errors import CompileError
 from diorama.render.model.profiles import settings_for
-from diorama.render.passes import row_of
-from diorama.scene_specs.language import spec as language
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import SpecModel
-from diorama.scene_specs.language.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.reading.source import parse_episode
 from tests.mesh_files import glb, write_files
@@ -116,23 +111,9 @@ def test_pages_have_python_that_parses() -> None:
         compile(block.text, f"{block.page}:{block.line}", "exec")
 
 
-def test_every_field_and_word_of_the_language_is_in_a_table() -> None:
-    rows = "\n".join(line for line in LANGUAGE.splitlines() if line.startswith("|"))
-    told = set(re.findall(r"`([^`]+)`", rows))
-    models = [m for m in vars(language).values() if inspect.isclass(m) and issubclass(m, SpecModel)]
-    fields = {name for model in models for name in model.model_fields}
-    assert not fields - told
+def test_every_word_of_the_language_is_on_its_pages() -> None:
     words = (*COLORS, *plugins("materials"), *RELATIONS, *SHAPES, *SIZES)
     assert not [word for word in words if f"`{word}`" not in LANGUAGE]
-
-
-def test_the_table_of_passes_has_their_rows() -> None:
-    rows = [
-        (f"`{name}`", " x ".join(map(str, row.shape)), row.dtype, row.unit, row.meaning)
-        for name, row in ((name, row_of(name)) for name in plugins("passes"))
-    ]
-    table = markdown_table(("pass", "shape", "type", "unit", "meaning"), rows)
-    assert table in (ROOT / "docs/fields.md").read_text(), f"put this table into docs/fields.md:\n{table}"
 
 
 def test_the_palette_is_as_the_page_says() -> None:
@@ -202,6 +183,15 @@ def _has(known: str, option: str) -> bool:
 def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
     assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_every_example_is_on_its_page_with_a_picture_if_it_has_one() -> None:
+    page = (ROOT / "docs/examples.md").read_text()
+    names = {example.stem for example in (ROOT / "scene_specs/examples").glob("*.json")}
+    assert not [name for name in names if f"(../scene_specs/examples/{name}.json)" not in page]
+    assert {picture.stem for picture in (ROOT / "docs/images/examples").iterdir()} == set(
+        re.findall(r"\(images/examples/(.+)\.jpg\)\]", page)
+    )
 
 
 def test_the_readme_is_short() -> None:

@@ -1,10 +1,14 @@
-"""The benchmark of docs/tutorials/benchmark.md, from its page: short, proved, and wrong answers are noticed."""
+"""The tutorials: their commands run in order, and the benchmark is short, proved, and notices wrong answers."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,18 +53,30 @@ def test_the_benchmark_is_short_and_its_verifier_finds_a_wrong_answer(packages: 
     assert "odd-color/test/000007" in run("check", "--prove", str(file), code=2)
 
 
+def run_process(line: list[str], folder: Path, code: int = 0, packages: Path = ROOT) -> None:
+    environment = {**os.environ, "PYTHONPATH": f"{packages}:{ROOT}"}
+    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == code, f"{line}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["first_dataset", "evaluate_model", "publish_dataset"])
+def test_the_commands_of_a_page_run_in_order(tmp_path: Path, page: str) -> None:
+    file = ROOT / f"docs/tutorials/{page}.md"
+    for block in blocks_of(file):
+        if block.words == ("python",):
+            (tmp_path / "constant.py").write_text(block.text)
+            run_process([sys.executable, "constant.py"], tmp_path)
+    for line in re.findall(r"^    (render-.+)$", file.read_text(), re.MULTILINE):
+        if "openai:" not in line:
+            run_process(command(*shlex.split(line)), tmp_path, int("--compare" in line))
+        if "--init-about" in line:
+            shutil.copy(ROOT / "tools/samples.toml", tmp_path / "about.toml")
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_page_render_and_prove_twenty_episodes(packages: Path, tmp_path: Path) -> None:
     for line in BLOCKS["console"].splitlines():
-        done = subprocess.run(
-            command(*line.split()),  # the PATH need not have the environment's programs
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": f"{packages}:{ROOT}"},
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        run_process(command(*line.split()), tmp_path, packages=packages)
     questions = next((tmp_path / "questions").rglob("*.jsonl")).read_text()
     assert len(questions.splitlines()) == 20

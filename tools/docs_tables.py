@@ -1,47 +1,137 @@
-"""Check the tables of materials, grounds and patterns in the docs.
+"""Check the tables in the docs that models or plug-ins define.
 
-    python -m tools docs-tables              # prints what is out of date
+    python -m tools docs-tables              # prints the rows that are out of date
     python -m tools docs-tables --write      # updates the pages
 
-docs/images/materials.json is the spec of the picture below the table of materials. Exit codes: 0 up to date, 1 out of
-date.
+A model gives the types, limits and defaults of its table of fields. Which fields share a row, the meaning, and the
+words for a default that the model leaves open are those of the page. docs/images/materials.json is the spec of the
+picture below the table of materials. Exit codes: 0 up to date, 1 out of date, 2 a field has no row.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
+from difflib import unified_diff
 from pathlib import Path
+from typing import Any
 
+from diorama.render.model.errors import UsageError
+from diorama.render.passes import row_of
+from diorama.scene_specs.language import spec
 from diorama.scene_specs.language.materials import load_material
 from diorama.scene_specs.language.registry import plugins, singular
+from diorama.scene_specs.language.tables import markdown_table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = {"materials": DOCS / "fields.md", "grounds": DOCS / "looks.md", "patterns": DOCS / "looks.md"}
-BEGIN, END = "<!-- {}: python -m tools docs-tables --write -->\n", "<!-- end of {} -->\n"
+TABLE = re.compile(r"(<!-- (\w+): python -m tools docs-tables --write -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
+# Models without a table: their fields are listed where they occur.
+LISTED = ("LookSpec", "ObjectViewSpec")
+_SEGMENT = "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
+# A pattern that is not here is shown as it is.
+PATTERNS = {
+    "": "text",
+    "^[^?]*$": "text without `?`",
+    "^[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}$": "name",
+    "^[A-Za-z0-9_.+-]{1,50}$": "1 to 50 letters, digits and `_ . + -`",
+    f"^{_SEGMENT}(/{_SEGMENT}){{0,7}}$": "1 to 8 segments joined by `/`",
+}
+LIMITS = (
+    ("at least", ("minimum", "minItems", "minLength")),
+    ("above", ("exclusiveMinimum",)),
+    ("up to", ("maximum", "maxItems", "maxLength", "maxProperties")),
+    ("below", ("exclusiveMaximum",)),
+)
 
 
-def table_of(noun: str) -> str:
-    """Return the Markdown table of Diorama's plug-ins of a noun and their parameters."""
-    rows = [f"| {singular(noun)} | parameter | range | default | meaning |", "|---|---|---|---|---|"]
-    for name, registered in plugins(noun).items():
+def table_of(name: str, old: str) -> str:
+    """Return the Markdown table of a model's fields, or of Diorama's plug-ins of a noun.
+
+    Args:
+        old: the table on the page.
+
+    Raises:
+        UsageError: a field of the model has no row in the old table.
+    """
+    if name.endswith("Spec"):
+        return _fields(name, old)
+    if name == "passes":
+        passes = ((key, row_of(key)) for key in plugins(name))
+        rows = [(f"`{key}`", " x ".join(map(str, row.shape)), row.dtype, row.unit, row.meaning) for key, row in passes]
+        return markdown_table(("pass", "shape", "type", "unit", "meaning"), rows)
+    rows = []
+    for plugin, registered in plugins(name).items():
         if registered.own:
-            rows.append(f"| `{name}` | | | | {registered.summary().removeprefix(f'`{name}`: ')} |")
-            for key, field in load_material(name, noun).Parameters.model_json_schema()["properties"].items():
-                default = field["default"]
-                shown = f"{default:.4g}" if isinstance(default, float) else str(default).lower()
-                rows.append(f"| | `{key}` | {_limits(field)} | {shown} | {field['description']} |")
-    return "\n".join(rows) + "\n"
+            rows.append((f"`{plugin}`", "", "", "", registered.summary().removeprefix(f"`{plugin}`: ")))
+            for key, field in load_material(plugin, name).Parameters.model_json_schema()["properties"].items():
+                rows.append(("", f"`{key}`", _kind(field, {}), _default(field), field["description"]))
+    return markdown_table((singular(name), "parameter", "type", "default", "meaning"), rows)
 
 
-def _limits(field: dict[str, object]) -> str:
-    low = field.get("minimum", field.get("exclusiveMinimum"))
-    if low is None:
-        return "true or false" if field["type"] == "boolean" else "3 numbers, at least 0"
-    high = field.get("maximum")
-    if high is None:
-        return f"above {low:g}" if "exclusiveMinimum" in field else f"at least {low:g}"
-    return f"{low} to {high:g}" if "minimum" in field else f"above {low:g}, up to {high:g}"
+def _fields(name: str, old: str) -> str:
+    schema = getattr(spec, name).model_json_schema()
+    left, rows = dict(schema["properties"]), []
+    for line in old.splitlines()[2:]:
+        named, _, words, meaning = (cell.strip() for cell in line.strip("|").split("|", 3))
+        fields = [left.pop(key) for key in re.findall(r"`(\w+)`", named) if key in left]
+        if fields:
+            kinds = dict.fromkeys(_kind(field, schema.get("$defs", {})) for field in fields)
+            defaults = dict.fromkeys(_default(field, words) for field in fields)
+            rows.append((named, "; ".join(kinds), "; ".join(defaults), meaning))
+    if left:
+        raise UsageError(f"the table of {name} has no row for {', '.join(left)}; add it, with its meaning")
+    return markdown_table(("field", "type", "default", "meaning"), rows)
+
+
+def _default(field: dict[str, Any], words: str = "-") -> str:
+    value = field.get("default", ...)
+    if value is ...:
+        return "**required**"
+    if value is None:
+        return words.replace("**required**", "-")
+    if value in ([], {}):
+        return "empty"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"`{value}`" if isinstance(value, str) else f"{value}".lower()
+
+
+def _kind(field: dict[str, Any], models: dict[str, Any]) -> str:
+    """Return the type and the limits of a value with this JSON Schema.
+
+    Args:
+        models: name -> JSON Schema.
+    """
+    if "anyOf" in field:
+        kinds = dict.fromkeys(_kind(part, models) for part in field["anyOf"] if part.get("type") != "null")
+        return ", or ".join(kinds)
+    if "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        inner = (f"`{key}`: {_kind(one, models)}" for key, one in models[name]["properties"].items())
+        return f"object of {', '.join(inner)}" if name in LISTED else "object"
+    if words := field.get("enum", [field["const"]] if "const" in field else ()):
+        return ", ".join(f"`{word}`" for word in words)
+    limits = _limits(field)
+    if items := field.get("prefixItems"):
+        (kind,) = {_kind(item, models) for item in items}
+        vector = kind == "number (-10,000 to 10,000)"
+        return f"`[{', '.join('xyz'[: len(items)])}]`" if vector else re.sub(r"^\w+", rf"{len(items)} \g<0>s", kind)
+    if inside := field.get("items", field.get("additionalProperties")):
+        each = "" if inside is True else f": {_kind(inside, models)}"
+        return f"{'list' if 'items' in field else 'object'}{limits}{each}"
+    if field["type"] == "string":
+        pattern = field.get("pattern", "")
+        return PATTERNS.get(pattern, f"text of the form `{pattern}`") + limits.replace(")", " characters)")
+    return "true or false" if field["type"] == "boolean" else f"{field['type']}{limits}"
+
+
+def _limits(field: dict[str, Any]) -> str:
+    found = {words: field[key] for words, keys in LIMITS for key in keys if key in field}
+    shown = {words: "2^63" if value == 2**63 else f"{value:,.10g}" for words, value in found.items()}
+    if shown.keys() == {"at least", "up to"}:
+        return f" ({shown['at least']} to {shown['up to']})"
+    return f" ({', '.join(f'{words} {value}' for words, value in shown.items())})" if shown else ""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -51,13 +141,14 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> int:
     """Compare or write the pages."""
     late = 0
-    for noun, page in PAGES.items():
-        begin, end, text, table = BEGIN.format(noun), END.format(noun), page.read_text("utf-8"), table_of(noun)
-        before, _, rest = text.partition(begin)
-        old, _, after = rest.partition(end)
+    for page in sorted(DOCS.rglob("*.md")):
+        old = page.read_text("utf-8")
+        new = TABLE.sub(lambda found: f"{found[1]}{table_of(found[2], found[3])}{found[4]}", old)
         if options.write:
-            page.write_text(before + begin + table + end + after, "utf-8")
-        elif old != table:
-            sys.stdout.write(f"{page}: expected this table; write it: python -m tools docs-tables --write\n\n{table}")
+            page.write_text(new, "utf-8")
+        elif old != new:
             late = 1
+            sys.stdout.writelines(
+                unified_diff(old.splitlines(True), new.splitlines(True), str(page), "up to date", n=0)
+            )
     return late

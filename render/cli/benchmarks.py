@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from diorama.scene_specs.language.benchmark import Benchmark, Command, Result, Series
+    from diorama.scene_specs.language.spec_data import EpisodeData
 
 # Commands of benchmarks that have names of their own: name -> (benchmark, command).
 SHORT_NAMES = {
@@ -294,11 +295,11 @@ def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
     return Series(balanced(benchmark.asked, *_maker(benchmark, options)))
 
 
-def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iterable[dict[str, Any]]], int]:
+def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iterable[EpisodeData]], int]:
     """A function that generates specs from a seed, and the seed of the options."""
     from diorama.scene_specs.language.benchmark import Series
 
-    def make(seed: int) -> Iterable[dict[str, Any]]:
+    def make(seed: int) -> Iterable[EpisodeData]:
         found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
         # Of these specs some are kept, so a report on all of them would be wrong.
         logging.disable(logging.WARNING)

@@ -130,14 +130,15 @@ def _is_about_path(error: OSError) -> bool:
 
 def _reported(error: BaseException) -> DioramaError | None:
     """Return the error to report in one line; None for the end of a command, and for a bug."""
-    if isinstance(error, DioramaError):
-        return error
-    if isinstance(error, OSError) and error.errno in NO_SPACE:
-        _discard_output()
-        return unwritable(error.filename or "output", error)
-    if isinstance(error, OSError) and _is_about_path(error):
-        # Of a file that nothing else expected to be so, such as a folder that this user may not list.
-        return UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}")
+    match error:
+        case DioramaError():
+            return error
+        case OSError() if error.errno in NO_SPACE:
+            _discard_output()
+            return unwritable(error.filename or "output", error)
+        case OSError() if _is_about_path(error):
+            # Of a file that nothing else expected to be so, such as a folder that this user may not list.
+            return UsageError(f"{os.fsdecode(error.filename)}: {error.strerror or error}")
     return plugin_error(error)
 
 

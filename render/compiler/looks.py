@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from diorama.render.geometry.rotation import rounded, rounded3
 from diorama.scene_specs.language.look import PLAIN, Look, LookError, Recipe, SceneLook, load_look, look_digest
 from diorama.scene_specs.language.materials import scatters
@@ -83,5 +81,4 @@ def _frame(frame: SceneFrame, look: Look, keys: Keys) -> SceneFrame:
 def _patterned(item: SceneObject, pattern: Recipe) -> SceneObject:
     if is_model(item.shape) or item.material.blend is not None or not scatters(item.material.name):
         return item
-    changed: dict[str, Any] = {"pattern": pattern}
-    return item.model_copy(update={"material": item.material.model_copy(update=changed)})
+    return item.model_copy(update={"material": item.material.model_copy(update={"pattern": pattern})})

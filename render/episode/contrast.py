@@ -28,6 +28,7 @@ from diorama.scene_specs.language.contrast import Edit, edits
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
 from diorama.scene_specs.language.spec import EpisodeId, EpisodeSpec
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.questions.view import CONTACT, vertical
 from diorama.scene_specs.reading.source import parse_episode
@@ -61,7 +62,7 @@ class _Chain:
     """distinct: indices of the frames in which no two objects may look alike."""
 
     scenes: list[Scene]
-    data: dict[str, Any]
+    data: EpisodeData
     distinct: set[int]
     steps: list[Edit] = field(default_factory=list)
     problems: Counter[str] = field(default_factory=Counter)
@@ -84,7 +85,7 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     # Rectangles depend on the layout, and noise on them.
     settings = settings.without_rectangles()
     source = compile_episode(spec, settings, options.asset_roots)
-    pinned = pin_layout(spec, source, options.asset_roots).model_dump(mode="json", exclude_none=True)
+    pinned: Any = pin_layout(spec, source, options.asset_roots).model_dump(mode="json", exclude_none=True)
     if load_stage(spec.stage).ground is not None:
         _keep_on_ground(pinned, source)
     distinct = {
@@ -99,7 +100,7 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     return _finished(chain, options)
 
 
-def _true_edits(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+def _true_edits(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Edits that leave the stored truth as it is. Refused: those that a benchmark's truth contradicts."""
     verifier = verifier_of(data.get("task"))
     for edit in edits(data, change, rng):
@@ -110,7 +111,7 @@ def _true_edits(data: dict[str, Any], change: Change, rng: np.random.Generator) 
         yield replace(edit, problem="the stored truth would be wrong" if wrong else "")
 
 
-def _keep_on_ground(data: dict[str, Any], source: Scene) -> None:
+def _keep_on_ground(data: EpisodeData, source: Scene) -> None:
     """Give the objects that stand on the ground two coordinates, with which they stay there when their size changes."""
     for frame, compiled in zip(data["frames"], source.frames, strict=True):
         scales = {item.name: item.scale for item in compiled.objects}
@@ -119,7 +120,7 @@ def _keep_on_ground(data: dict[str, Any], source: Scene) -> None:
                 del item["location"][2]
 
 
-def _with_stage_rules(data: dict[str, Any], settings: Settings, options: ContrastOptions) -> dict[str, Any]:
+def _with_stage_rules(data: EpisodeData, settings: Settings, options: ContrastOptions) -> EpisodeData:
     """The pinned spec with the rules of its stage as constraints, where it fulfills them.
 
     The compiler applies the rules of a stage to the locations that it samples, but not to specified ones.
@@ -128,7 +129,8 @@ def _with_stage_rules(data: dict[str, Any], settings: Settings, options: Contras
     for rule in ("min_distance", "min_visible_pixels", "in_frame"):
         if not (value := getattr(placement, rule)):
             continue
-        frames = [{**frame, "constraints": [*frame.get("constraints", ()), {rule: value}]} for frame in data["frames"]]
+        added = {rule: value}
+        frames: list[FrameData] = [{**f, "constraints": [*f.get("constraints", ()), added]} for f in data["frames"]]
         try:
             compile_episode(parse_episode(json.dumps({**data, "frames": frames})), settings, options.asset_roots)
         except (CompileError, SpecError):
@@ -167,7 +169,7 @@ def _unfit(chain: _Chain, edit: Edit, options: ContrastOptions) -> str:
     return "the answer stays" if options.answers == "flip" else "the answer flips"
 
 
-def _answers(data: dict[str, Any]) -> Any:
+def _answers(data: EpisodeData) -> Any:
     task = data.get("task") or {}
     return task.get("answer", task.get("answers"))
 

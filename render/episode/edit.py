@@ -132,7 +132,7 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
             before = document["frames"][path[1]]["objects"][path[3]]
             item = edited["frames"][path[1]]["objects"][path[3]]
             # An earlier change may have left another type there; parsing reports it below.
-            if isinstance(before, dict) and isinstance(item, dict):
+            if _dicts([before]) and _dicts([item]):
                 _update_dependents(item, before, str(path[4]), load_stage(scene.stage), option)
         if value is REMOVED and len(path) == 4 and (path[0], path[2]) == ("frames", "objects"):
             _remove_observer(edited["frames"][path[1]], path[3])
@@ -156,7 +156,7 @@ def _parse_edited(document: Any, option: str) -> Any:
 def _remove_observer(frame: dict[str, Any], position: Step) -> None:
     """Remove the observer whose object was removed from a position, before the others are renumbered."""
     for one in _dicts(frame.get("observers")):
-        if isinstance(position, int) and one.get("index") == position + 1:
+        if one.get("index") == int(position) + 1:
             frame["observers"].remove(one)
 
 
@@ -324,16 +324,19 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
 def _resolve(node: Any, step: Step, where: tuple[Step, ...], option: str, make: bool) -> Any:
     """The key or position of a step in a node. make: accept a key that does not exist yet."""
     parent = path_text(where) or "the episode"
-    if isinstance(node, dict):
-        if str(step) in node or make:
+    match node:
+        case dict() if str(step) in node or make:
             return str(step)
-        problem = f"{option}: {parent} has no {str(step)!r}; there are: {', '.join(node) or 'none'}"
-        raise UsageError(hinted(problem, str(step), node))
-    if not isinstance(node, list):
-        raise UsageError(f"{option}: {parent} is {preview_json(node)}; nothing is inside it, so {step!r} has no target")
-    if step == _APPEND and make:
-        return len(node)
-    names = item_names(node, str(where[-1]) if where else "")
+        case dict():
+            problem = f"{option}: {parent} has no {str(step)!r}; there are: {', '.join(node) or 'none'}"
+            raise UsageError(hinted(problem, str(step), node))
+        case list() if step == _APPEND and make:
+            return len(node)
+        case list():
+            names = item_names(node, str(where[-1]) if where else "")
+        case _:
+            problem = f"{option}: {parent} is {preview_json(node)}; nothing is inside it, so {step!r} has no target"
+            raise UsageError(problem)
     if step in names:
         return names.index(str(step))
     if str(step).isdecimal() and int(step) < len(node):

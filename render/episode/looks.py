@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
@@ -33,7 +32,5 @@ def look_scenes(
 
 def _named(scene: Scene, suffix: str) -> Scene:
     """Return a Scene with other ids, also of the contrast that it belongs to."""
-    changes: dict[str, Any] = {"id": scene.id + suffix}
-    if scene.contrast is not None:
-        changes["contrast"] = scene.contrast.model_copy(update={"pair": scene.contrast.pair + suffix})
-    return scene.model_copy(update=changes)
+    contrast = scene.contrast and scene.contrast.model_copy(update={"pair": scene.contrast.pair + suffix})
+    return scene.model_copy(update={"id": scene.id + suffix, "contrast": contrast})

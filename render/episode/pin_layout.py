@@ -86,11 +86,9 @@ def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) 
         "area": frame.area if around == area else around,
     }
     if frame.views:
-        pairs = zip(frame.views, decided.views, strict=True)
-        update["views"] = tuple(view.model_copy(update=_camera(view, seen)) for view, seen in pairs)
+        update["views"] = tuple(map(_camera, frame.views, decided.views))
     else:
-        camera = frame.camera or CameraSpec()
-        update["camera"] = camera.model_copy(update=_camera(camera, decided.views[0]))
+        update["camera"] = _camera(frame.camera or CameraSpec(), decided.views[0])
     if frame.pointer is not None and pointer is not None:
         update["pointer"] = frame.pointer.model_copy(update={"location": pointer.location})
     update["observers"] = tuple(
@@ -127,21 +125,20 @@ def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
     return spec.model_copy(update={name: value for name, value in decided.items() if getattr(spec, name) is None})
 
 
-def _camera(spec: CameraSpec, view: SceneView) -> dict[str, Any]:
+def _camera(spec: CameraSpec, view: SceneView) -> CameraSpec:
     # A camera that orbits its objects keeps doing so.
     if any(value is not None for value in (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)):
-        return {}
+        return spec
     camera = view.camera
     decided = {"location": camera.location, "look_at": camera.look_at, "lens": camera.lens, "jitter": 0.0}
-    return {**decided, "sensor_width": camera.sensor_width}
+    return spec.model_copy(update={**decided, "sensor_width": camera.sensor_width})
 
 
 def _lights(frame: FrameSpec, decided: SceneFrame) -> tuple[LightSpec, ...]:
     specified = {light.name: light for light in frame.lights}
     lights = []
     for light in decided.lights:
-        update: dict[str, Any] = {"energy": light.energy, "color": light.color}
-        if light.kind == "area":
-            update |= {"location": light.location, "jitter": 0.0}
+        placed = {"location": light.location, "jitter": 0.0} if light.kind == "area" else {}
+        update = {"energy": light.energy, "color": light.color, **placed}
         lights.append(specified.get(light.name, LightSpec(name=light.name)).model_copy(update=update))
     return tuple(lights)

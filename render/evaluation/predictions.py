@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import pyarrow as pa
 
@@ -91,14 +91,16 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
         except (ValueError, RecursionError) as error:
             # The last line of a run that was killed is incomplete, too.
             raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
-        reply: Any = None
-        if isinstance(data, dict):
-            reply = data.get("reply", data.get("filtered_resps"))
-            reply = reply[0] if isinstance(reply, list) and len(reply) == 1 else reply
-        if not isinstance(reply, str) or not isinstance(data.get("id"), str):
-            expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
-            raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
-        yield Prediction(data["id"], reply, str(path), number)
+        match data:
+            # The harness lmms-eval writes filtered_resps.
+            case {"id": str(item), "reply": str(reply) | [str(reply)]}:
+                pass
+            case {"id": str(item), "filtered_resps": str(reply) | [str(reply)]}:
+                pass
+            case _:
+                expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
+                raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
+        yield Prediction(item, reply, str(path), number)
 
 
 def _inspect_log(path: Path, file: IO[bytes]) -> Iterator[Prediction]:

@@ -161,9 +161,11 @@ def objects_of(annotation: FrameAnnotation) -> list[ObjectAnnotation]:
 
 def _searchable_text(record: EpisodeRecord, task: Mapping[str, Any]) -> str:
     texts = [frame.utterance for frame in record.scene.frames if frame.utterance]
-    texts += [task[name] for name in ("instruction", "question", "caption") if isinstance(task.get(name), str)]
-    options = task.get("options")
-    texts += [text for text in options if isinstance(text, str)] if isinstance(options, list | tuple) else []
+    said = [task.get(name) for name in ("instruction", "question", "caption")]
+    match task.get("options"):
+        case [*options]:
+            said += options
+    texts += [text for text in said if isinstance(text, str)]
     return " · ".join(dict.fromkeys(texts))[:_MAX_TEXT]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, Final
 
 from diorama.scene_specs.language import diagnostics
@@ -17,17 +18,16 @@ def differences(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, 
 
     Values are compared as JSON text: 1, 1.0 and true differ, although they are equal in Python.
     """
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            inner = f"{path}.{key}" if path else str(key)
-            yield from differences(old.get(key, MISSING), new.get(key, MISSING), inner)
-    elif isinstance(old, list) and isinstance(new, list):
-        for index in range(max(len(old), len(new))):
-            before = old[index] if index < len(old) else MISSING
-            after = new[index] if index < len(new) else MISSING
-            yield from differences(before, after, f"{path}[{index}]")
-    elif _text(old) != _text(new):
-        yield path, old, new
+    match old, new:
+        case dict(), dict():
+            for key in sorted(old.keys() | new.keys()):
+                inner = f"{path}.{key}" if path else str(key)
+                yield from differences(old.get(key, MISSING), new.get(key, MISSING), inner)
+        case list(), list():
+            for index, (before, after) in enumerate(zip_longest(old, new, fillvalue=MISSING)):
+                yield from differences(before, after, f"{path}[{index}]")
+        case _ if _text(old) != _text(new):
+            yield path, old, new
 
 
 def _text(value: Any) -> str:

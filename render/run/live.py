@@ -18,7 +18,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,7 @@ from diorama.render.store.rows import decode, record_of
 from diorama.render.store.selection import Selection
 from diorama.scene_specs.language.items import Item, item_id
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source
 from diorama.scene_specs.reading.source import parse_episode, spec_json
@@ -114,14 +115,14 @@ class LiveItem(Item):
         return [images[part.image].color() for part in self.parts if part.image]
 
     @property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> EpisodeData:
         """The spec of the episode, which renders to the same images again."""
-        return self.record.job.spec
+        return cast(EpisodeData, self.record.job.spec)
 
 
-def _generated(blocks: Blocks, number: int) -> Future[list[dict[str, Any]]]:
+def _generated(blocks: Blocks, number: int) -> Future[list[EpisodeData]]:
     """Generate a block in a thread that does not keep Python from ending; some benchmarks need half a minute."""
-    found = Future[list[dict[str, Any]]]()
+    found = Future[list[EpisodeData]]()
 
     def generate() -> None:
         try:

@@ -318,8 +318,9 @@ def stderr_tail(output_file: str) -> str:
 
 def how_lost(error: RayError) -> tuple[str, str]:
     """Return why a worker was lost: the key in Summary.replaced_why, and the reason as text."""
-    if isinstance(error, OutOfMemoryError):
-        return "died", "its worker was killed because the machine ran out of memory"
-    if isinstance(error, ActorUnavailableError | GetTimeoutError):
-        return "unreachable", f"its worker could not be reached: {first_line(error)}"
+    match error:
+        case OutOfMemoryError():
+            return "died", "its worker was killed because the machine ran out of memory"
+        case ActorUnavailableError() | GetTimeoutError():
+            return "unreachable", f"its worker could not be reached: {first_line(error)}"
     return "died", f"its worker died: {first_line(error)}"

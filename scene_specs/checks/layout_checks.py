@@ -101,11 +101,12 @@ def _least_scale(item: ObjectSpec, stage: Stage) -> float:
         return 0.0
     if item.shape is not None and item.shape not in SHAPES and (is_model(item.shape) or item.shape in shapes()):
         return 0.0
-    if isinstance(item.size, float):
-        return item.size
     sizes = stage.size_names()
-    if isinstance(item.size, str):
-        return sizes.get(item.size, _UNKNOWN)
+    match item.size:
+        case float() as scale:
+            return scale
+        case str() as word:
+            return sizes.get(word, _UNKNOWN)
     return min((sizes[name] for name in stage.defaults.sizes if name in sizes), default=0.0)
 
 

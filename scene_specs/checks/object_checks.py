@@ -106,12 +106,14 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
 
 
 def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[PathDiagnostic]:
-    if isinstance(item.shape, OutlineSpec):
-        yield from outline_diagnostics(item.shape, path)
-    else:
-        yield from shape_word(item.shape, path)
-    flat = isinstance(item.shape, OutlineSpec) and not item.shape.height
-    if stage is not None and stage.ground is not None and (flat or item.shape in FLAT_SHAPES):
+    match item.shape:
+        case OutlineSpec() as outline:
+            flat = not outline.height
+            yield from outline_diagnostics(outline, path)
+        case word:
+            flat = word in FLAT_SHAPES
+            yield from shape_word(word, path)
+    if stage is not None and stage.ground is not None and flat:
         yield _flat_on_ground(stage, path)
 
 

@@ -140,11 +140,11 @@ def _spec_diagnostics(spec: EpisodeSpec) -> Iterator[PathDiagnostic]:
 
 def task_diagnostics(task: Mapping[str, Any] | None) -> Iterator[PathDiagnostic]:
     """Report an answer that is not among the options of a task."""
-    options, answer = (task or {}).get("options"), (task or {}).get("answer")
-    if isinstance(options, list) and options and answer is not None and answer not in options:
-        among = f"one of the {len(options)} options, {', '.join(preview_json(option) for option in options[:8])}"
-        words = [option for option in options if isinstance(option, str)]
-        yield unexpected(("task", "answer"), answer, among, did_you_mean(answer, words))
+    match task:
+        case {"options": [_, *_] as options, "answer": answer} if answer is not None and answer not in options:
+            among = f"one of the {len(options)} options, {', '.join(preview_json(option) for option in options[:8])}"
+            words = [option for option in options if isinstance(option, str)]
+            yield unexpected(("task", "answer"), answer, among, did_you_mean(answer, words))
 
 
 def _frame_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:

@@ -37,6 +37,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from diorama.scene_specs.language.errors import Diagnostic
 from diorama.scene_specs.language.registry import PluginError, plugin, plugins
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 if TYPE_CHECKING:
     from diorama.scene_specs.language.rendered import EpisodeRecord
@@ -228,7 +229,7 @@ class Asked(NamedTuple):
 class Verifier(Protocol):
     """Verification of a benchmark. Both functions raise SpecError for an episode that they can't read."""
 
-    def verify_spec(self, data: dict[str, Any]) -> str:
+    def verify_spec(self, data: EpisodeData) -> str:
         """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
 
     def verify_record(self, episode: EpisodeRecord) -> str:
@@ -276,7 +277,7 @@ class Benchmark:
         return getattr(self._with("contrasts", "contrast"), "contrasts", None)
 
     @property
-    def asked(self) -> Callable[[Mapping[str, Any]], Asked] | None:
+    def asked(self) -> Callable[[EpisodeData], Asked] | None:
         """The function that says what a spec, as JSON data, asks, if it has one."""
         return getattr(self._with("asked", "items"), "asked", None)
 

@@ -18,16 +18,16 @@ import numpy as np
 
 from diorama.scene_specs.language.rng import pick, shuffled
 from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.language.stage import Stage, load_stage
 from diorama.scene_specs.language.vocabulary import CONTAINERS
 
 # Random locations to try per frame.
 _DRAWS = 40
 
-Json = dict[str, Any]
 # Names of the objects that an edit of a frame changes, and the value before and after.
 _Change = tuple[tuple[str, ...], Any, Any]
-_FrameEdit = Callable[[Json], _Change]
+_FrameEdit = Callable[[FrameData], _Change]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Edit:
         problem: why a benchmark refuses the edit; "" if the truth in `data` is right.
     """
 
-    data: Json
+    data: EpisodeData
     frame: int
     objects: tuple[str, ...]
     before: Any
@@ -52,7 +52,7 @@ class Edit:
 
 
 def edits(
-    data: Json,
+    data: EpisodeData,
     change: Change,
     rng: np.random.Generator,
     frames: Sequence[int] | None = None,
@@ -77,9 +77,10 @@ def edits(
 
 
 def _edits(
-    frame: Json, change: Change, stage: Stage, values: Mapping[str, Sequence[Any]] | None, rng: np.random.Generator
+    frame: FrameData, change: Change, stage: Stage, values: Mapping[str, Sequence[Any]] | None, rng: np.random.Generator
 ) -> list[_FrameEdit]:
-    items, pointer, drawn = frame["objects"], frame.get("pointer") or {}, stage.defaults
+    items: list[Any] = frame["objects"]
+    pointer, drawn = frame.get("pointer") or {}, stage.defaults
     people = frame.get("observers", ())
     own = {"color": drawn.colors, "material": drawn.materials, "shape": drawn.shapes, "size": drawn.sizes}
     if change in own:
@@ -101,7 +102,8 @@ def _edits(
     if change in ("position", "observer"):
         kind, movable = ("objects", placed) if change == "position" else ("observers", range(len(people)))
         picked = [(pick(rng, movable), spot) for spot in spots if movable]
-        return [partial(_set, k, "location", [*spot, *frame[kind][k]["location"][2:]], kind=kind) for k, spot in picked]
+        now = items if kind == "objects" else people
+        return [partial(_set, k, "location", [*spot, *now[k]["location"][2:]], kind=kind) for k, spot in picked]
     watched = [pointer.get("target"), *(person["looks_at"] for person in people)]
     found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] not in watched]
     names = {item["name"] for item in (*items, *people)}
@@ -113,25 +115,25 @@ def _edits(
     return found
 
 
-def _names_any(constraint: Json, names: Sequence[str]) -> bool:
+def _names_any(constraint: Any, names: Sequence[str]) -> bool:
     ends = {constraint.get(key) for key in ("subject", "of", "other")}
     return bool({*names} & {*ends, *(constraint.get("objects") or ())})
 
 
-def _last_claims(frame: Json) -> list[Json]:
+def _last_claims(frame: FrameData) -> list[Any]:
     """What puts an object that carries no other on or into another one."""
     claims = [one for one in frame.get("constraints") or () if one.get("relation") in ("on", "in", "leaning")]
     carriers = {one["of"] for one in claims}
     return [one for one in claims if one["subject"] not in carriers and one["relation"] != "leaning"]
 
 
-def _set(k: int, key: str, value: Any, frame: Json, kind: str = "objects") -> _Change:
+def _set(k: int, key: str, value: Any, frame: Any, kind: str = "objects") -> _Change:
     item = frame[kind][k]
     before, item[key] = item[key], value
     return (item["name"],), before, value
 
 
-def _point(target: str, frame: Json) -> _Change:
+def _point(target: str, frame: FrameData) -> _Change:
     """Point at another object; the compiler finds a new location for the pointer."""
     pointer = frame["pointer"]
     before, pointer["target"] = pointer["target"], target
@@ -139,7 +141,7 @@ def _point(target: str, frame: Json) -> _Change:
     return ("pointer",), before, target
 
 
-def _carry(claim: Json, support: Json, frame: Json) -> _Change:
+def _carry(claim: Any, support: ObjectData, frame: FrameData) -> _Change:
     """Put an object on or into another one; the compiler finds its place there."""
     subject = claim["subject"]
     relation = "in" if support["shape"] in CONTAINERS else "on"
@@ -149,18 +151,18 @@ def _carry(claim: Json, support: Json, frame: Json) -> _Change:
     return (subject,), f"{claim['relation']} {claim['of']}", f"{relation} {support['name']}"
 
 
-def _swap(pair: tuple[int, int], frame: Json) -> _Change:
+def _swap(pair: tuple[int, int], frame: FrameData) -> _Change:
     first, second = (frame["objects"][k] for k in pair)
     before = [first["location"], second["location"]]
     first["location"], second["location"] = ([*b[:2], *a[2:]] for a, b in (before, before[::-1]))
     return (first["name"], second["name"]), before, [first["location"], second["location"]]
 
 
-def _remove(k: int, frame: Json) -> _Change:
+def _remove(k: int, frame: FrameData) -> _Change:
     count = len(frame["objects"])
     return (frame["objects"].pop(k)["name"],), count, count - 1
 
 
-def _add(item: Json, frame: Json) -> _Change:
+def _add(item: Any, frame: FrameData) -> _Change:
     frame["objects"].append(item)
     return (item["name"],), len(frame["objects"]) - 1, len(frame["objects"])

@@ -11,7 +11,7 @@ from itertools import islice
 from types import NoneType
 from typing import Any, NamedTuple, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from diorama.scene_specs.language.errors import Diagnostic, spec_error
@@ -20,6 +20,7 @@ from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_Form = TypeVar("_Form")
 # Comparing a word with 100,000 others takes 17 s.
 _MAX_KNOWN = 5000
 # Comparing takes 500 MiB for a word of 30 MB, such as the line of a wrong file.
@@ -84,6 +85,14 @@ def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
         return model.model_validate(data)
     except ValidationError as error:
         raise spec_error("; ".join(option_problems(error)), file=file) from None
+
+
+def of_form(form: type[_Form], data: Any, problem: str, file: str) -> _Form:
+    """Return JSON data of a file that has a form, such as `dict[str, list[str]]`. Raises SpecError with `problem`."""
+    try:
+        return TypeAdapter(form).validate_python(data, strict=True)
+    except ValidationError:
+        raise spec_error(problem, file=file) from None
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
@@ -254,14 +263,15 @@ def _resolve(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Pa
     value = data
     for position, step in enumerate(loc):
         last = position == len(loc) - 1
-        if isinstance(step, int) and isinstance(value, list):
-            path.append(step)
-            value = value[step] if step < len(value) else None
-        elif isinstance(value, dict) and isinstance(step, str) and (step in value or (last and kind == "missing")):
-            path.append(step)
-            value = value.get(step)
-        elif isinstance(step, str) and not branch:
-            union, branch = tuple(path), step
+        match value, step:
+            case list(), int():
+                path.append(step)
+                value = value[step] if step < len(value) else None
+            case dict(), str() if step in value or (last and kind == "missing"):
+                path.append(step)
+                value = value.get(step)
+            case _, str() if not branch:
+                union, branch = tuple(path), step
     return tuple(path), union, branch
 
 
@@ -300,17 +310,26 @@ def value_at(value: Any, path: Path) -> Any:
     return value
 
 
+def keys_of(path: Path) -> list[str]:
+    """Return the keys of a path, without the positions in lists."""
+    return [step for step in path if isinstance(step, str)]
+
+
 def _field(path: Path) -> str:
     """Return the last key of a path: the field that a list item belongs to."""
-    return next((step for step in reversed(path) if isinstance(step, str)), "")
+    return "".join(keys_of(path)[-1:])
+
+
+def _in_list(path: Path) -> bool:
+    """Return whether a path ends at an item of a list."""
+    return len(keys_of(path[-1:])) < len(path[-1:])
 
 
 def _by_field(model: type[BaseModel], path: Path, otherwise: str) -> str:
     """Return what a field allows, by its name and the one above it, or by its name alone."""
     if getattr(model, "own_words", False):
         return otherwise
-    keys = [step for step in path if isinstance(step, str)][-2:]
-    return _ALLOWED.get(".".join(keys)) or _ALLOWED.get(_field(path), otherwise)
+    return _ALLOWED.get(".".join(keys_of(path)[-2:])) or _ALLOWED.get(_field(path), otherwise)
 
 
 def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> PathDiagnostic:
@@ -322,7 +341,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         meant = key_meant(key, known)
         return PathDiagnostic(path, problem, f"did you mean {meant!r}?" if meant else _owner(model, path))
     if kind == "missing":
-        if isinstance(key, int):
+        if _in_list(path):
             return unexpected(path[:-1], found, _by_field(model, path, "a longer list"))
         hints = {"version": 'write "version": 1', "id": _ID, "frames": "a list of frames, at least one"}
         return PathDiagnostic(path, f"required key {preview_json(key)} is missing", hints.get(_field(path), ""))
@@ -331,7 +350,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         return PathDiagnostic(path, str(context["error"]))
     if kind == "literal_error":
         words = _words(context.get("expected", ""))
-        hint = did_you_mean(found, [word for word in words if isinstance(word, str)])
+        hint = did_you_mean(found, map(str, words))
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
     hint = value_hint(path, kind, found, keys_at(model, path, str(detail["loc"])))
     return unexpected(path, found, _allowed(model, path, kind, context), hint)
@@ -345,8 +364,7 @@ def _words(expected: str) -> list[str | int]:
 
 def _allowed(model: type[BaseModel], path: Path, kind: str, context: dict[str, Any]) -> str:
     """Return what a location allows, in words."""
-    inside = bool(path) and isinstance(path[-1], int)
-    field = _field(path)
+    field, inside = _field(path), _in_list(path)
     if kind.startswith("model") and field in _EXAMPLES:
         return f"an object, such as {preview_json(_EXAMPLES[field])}"
     if kind in _KINDS and inside:
@@ -374,7 +392,7 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
             return "an id is not a path: no '..', no leading '/', no backslash"
         near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
         return f"such as {near[:80]}" if near else ""
-    field, inside = _field(path), bool(path) and isinstance(path[-1], int)
+    field, inside = _field(path), _in_list(path)
     key, example = next(iter(_EXAMPLES.get(field, {"": None}).items()))
     fits = type(found) is type(example) or (key == "count" and type(found) is int)
     if kind.startswith("model") and fits and key not in ("relation", "x"):
@@ -382,15 +400,16 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
     if kind in ("tuple_type", "list_type") and not inside and field not in _VECTORS:
         one = isinstance(found, str) or (isinstance(found, dict) and not found.keys().isdisjoint(keys))
         return f"write {preview_json([found])}" if one else ""
-    if isinstance(found, dict) and list(found) in (["x", "y"], ["x", "y", "z"], ["r", "g", "b"]):
-        return f"write {preview_json(list(found.values()))}"
-    if field in ("color", "background") and isinstance(found, float) and 0 <= found <= 1:
-        return f"8-bit colors: write {round(found * 255)}"
-    if field == "color" and isinstance(found, str) and re.fullmatch("#[0-9a-fA-F]{6}", found):
-        return f"write {list(bytes.fromhex(found[1:]))}"
-    if kind in ("float_type", "int_type") and isinstance(found, str):
-        with suppress(ValueError):
-            return f"write {float(found):g} without quotes"
+    match found:
+        case dict() if list(found) in (["x", "y"], ["x", "y", "z"], ["r", "g", "b"]):
+            return f"write {preview_json(list(found.values()))}"
+        case float() if field in ("color", "background") and 0 <= found <= 1:
+            return f"8-bit colors: write {round(found * 255)}"
+        case str() if field == "color" and re.fullmatch("#[0-9a-fA-F]{6}", found):
+            return f"write {list(bytes.fromhex(found[1:]))}"
+        case str() if kind in ("float_type", "int_type"):
+            with suppress(ValueError):
+                return f"write {float(found):g} without quotes"
     return ""
 
 
@@ -401,8 +420,8 @@ def keys_at(model: type[BaseModel], path: Path, loc: str = "") -> list[str]:
         loc: pydantic's location, which names the branches of unions.
     """
     found: type[BaseModel] = model
-    for step in path:
-        if isinstance(step, str) and step in found.model_fields:
+    for step in keys_of(path):
+        if step in found.model_fields:
             inner = models_in(found.model_fields[step].annotation)
             found = next((one for one in inner if one.__name__ in loc), inner[0] if inner else found)
     return list(found.model_fields)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 from pathlib import Path
 
-from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.diagnostics import of_form, preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text
 
@@ -22,9 +22,8 @@ class Predictions:
 
     def __init__(self, path: Path) -> None:
         self._file, self._scored = str(path), set[str]()
-        self._given = parse_json(read_text(path), self._file)
-        if not isinstance(self._given, dict):
-            raise spec_error('expected an object {"<episode id>": "<answer>"}', file=self._file)
+        expected = 'expected an object {"<episode id>": "<answer>"}'
+        self._given = of_form(dict[str, object], parse_json(read_text(path), self._file), expected, self._file)
 
     def of(self, episode: str, allowed: Collection[str]) -> str:
         """Return the prediction for an episode.

@@ -11,6 +11,7 @@ from diorama.scene_specs.language.diagnostics import form_diagnostics
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.strict_json import Path
 
 
@@ -25,7 +26,7 @@ class TaskTruth(SpecModel):
     own_words: ClassVar[bool] = True
 
     @classmethod
-    def of_spec(cls, data: Mapping[str, Any]) -> Self:
+    def of_spec(cls, data: EpisodeData) -> Self:
         """Return the truth of a spec, as JSON data."""
         return cls.of_task(data.get("task"), str(data.get("id", "")))
 

@@ -129,10 +129,9 @@ def report_write_errors(where: str) -> Iterator[None]:
 def unwritable(where: str, error: OSError | RuntimeError) -> UsageError:
     """The error of a command that can't write to a file or folder."""
     # pathlib raises a RuntimeError for a link to itself.
-    reason = error.strerror if isinstance(error, OSError) else None
-    full = isinstance(error, OSError) and error.errno in NO_SPACE
+    full = getattr(error, "errno", None) in NO_SPACE
     advice = "; free some space or choose another location, then run the command again" if full else ""
-    return UsageError(f"{where}: can't be written: {reason or error}{advice}")
+    return UsageError(f"{where}: can't be written: {getattr(error, 'strerror', None) or error}{advice}")
 
 
 class GrowingFile:

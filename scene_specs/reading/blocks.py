@@ -14,6 +14,7 @@ from diorama.scene_specs.language.benchmark import benchmark as find_benchmark
 from diorama.scene_specs.language.diagnostics import option_problems
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 # Episodes of a block.
 BLOCK = 256
@@ -21,7 +22,7 @@ BLOCK = 256
 _MOST_READ = 4 * BLOCK
 
 
-def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[dict[str, Any]]:
+def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **options: Any) -> Iterator[EpisodeData]:
     """Generate the specs of a benchmark, one at a time.
 
     Args:
@@ -67,7 +68,7 @@ class Source:
     weight: float = 1.0
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def generate(self, count: int, seed: int) -> Iterator[dict[str, Any]]:
+    def generate(self, count: int, seed: int) -> Iterator[EpisodeData]:
         """Generate specs: of a benchmark that takes a number, by this number, which may stand for several episodes."""
         taken = find_benchmark(self.benchmark).options.model_fields.get("count")
         if taken is None:
@@ -127,20 +128,20 @@ class Blocks:
         # How many episodes a benchmark generates for a count of 1.
         self._multiples: dict[int, int] = {}
 
-    def block(self, number: int) -> list[dict[str, Any]]:
+    def block(self, number: int) -> list[EpisodeData]:
         """Return the specs of a block, in random order.
 
         Raises:
             DioramaError: what `generate` raises; UsageError if it yields nothing.
         """
-        total, done, specs = sum(source.weight for source in self._sources), 0.0, list[dict[str, Any]]()
+        total, done, specs = sum(source.weight for source in self._sources), 0.0, list[EpisodeData]()
         for index, source in enumerate(self._sources):
             done += source.weight
             specs += self._part(index, f"{self._name}.{number}.{index}", int(BLOCK * done / total + 0.5) - len(specs))
         return shuffled(generator(self._seed, f"{self._name}.{number}", "order"), specs)
 
-    def _part(self, index: int, name: str, wanted: int) -> list[dict[str, Any]]:
-        source, found = self._sources[index], list[dict[str, Any]]()
+    def _part(self, index: int, name: str, wanted: int) -> list[EpisodeData]:
+        source, found = self._sources[index], list[EpisodeData]()
         if index not in self._multiples:
             self._multiples[index] = max(1, len(list(islice(source.generate(1, self._seed), BLOCK))))
         for more in range(wanted):

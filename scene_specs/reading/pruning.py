@@ -63,20 +63,19 @@ def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
         at += 1
     holder, key, known = value_at(rest, path[:at]), path[at], keys_at(EpisodeSpec, path[:at])
     broken.append(path[: at + 1])
-    if isinstance(holder, list) and isinstance(key, int) and key < len(holder):
-        holder[key] = {"name": f"x{key}"} if path[at - 1] in _NAMED else {}
-    elif not isinstance(holder, dict):
-        # It stood in something invalid, which is replaced already.
-        return
-    elif key in _STAND_INS and key in known:
-        holder[key] = deepcopy(_STAND_INS[key])
-    elif key == "name" and path[at - 2 : at - 1] and path[at - 2] in _NAMED:
-        holder[key] = f"x{path[at - 1]}"
-    else:
-        found = holder.pop(key, None)
-        meant = key_meant(key, known) if key not in known else ""
-        if meant and found is not None and holder.setdefault(meant, found) is found:
-            broken.append((*path[:at], meant))
+    match holder, key:
+        case list(), int() if key < len(holder):
+            holder[key] = {"name": f"x{key}"} if path[at - 1] in _NAMED else {}
+        case dict(), _ if key in _STAND_INS and key in known:
+            holder[key] = deepcopy(_STAND_INS[key])
+        case dict(), _ if key == "name" and path[at - 2 : at - 1] and path[at - 2] in _NAMED:
+            holder[key] = f"x{path[at - 1]}"
+        # Others stood in something invalid, which is replaced already.
+        case dict(), _:
+            found = holder.pop(key, None)
+            meant = key_meant(key, known) if key not in known else ""
+            if meant and found is not None and holder.setdefault(meant, found) is found:
+                broken.append((*path[:at], meant))
 
 
 def _follows(found: PathDiagnostic, broken: Path, value: dict[str, Any]) -> bool:

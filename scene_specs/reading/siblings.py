@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import FrameSpec
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import counted
 
 # Rounds of generation that add nothing before the search ends.
@@ -37,7 +38,7 @@ class Cell(NamedTuple):
         return f"{said or 'episodes'} with {counted(self.frames, 'frame')} of up to {counted(self.objects, 'object')}"
 
 
-def cell_of(spec: Mapping[str, Any]) -> Cell:
+def cell_of(spec: EpisodeData) -> Cell:
     """Return the cell of a spec, as JSON data."""
     task = spec.get("task") or {}
     answer = task.get("answer", (task.get("answers") or [None])[-1])
@@ -47,8 +48,8 @@ def cell_of(spec: Mapping[str, Any]) -> Cell:
 
 
 def siblings(
-    given: Iterable[Mapping[str, Any]], make: Callable[[int], Iterable[dict[str, Any]]], seed: int
-) -> Iterator[dict[str, Any]]:
+    given: Iterable[EpisodeData], make: Callable[[int], Iterable[EpisodeData]], seed: int
+) -> Iterator[EpisodeData]:
     """Yield as many new specs of each cell as the given ones have; none shows what a given one, or another, shows.
 
     Args:
@@ -64,7 +65,7 @@ def siblings(
         wanted[cell_of(spec)] += 1
         seen.add(_shown(spec))
 
-    def rounds(number: int) -> Iterator[dict[str, Any]]:
+    def rounds(number: int) -> Iterator[EpisodeData]:
         for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
             yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
 
@@ -73,8 +74,8 @@ def siblings(
 
 
 def balanced(
-    asked_of: Callable[[Mapping[str, Any]], Asked], make: Callable[[int], Iterable[dict[str, Any]]], seed: int
-) -> Iterator[dict[str, Any]]:
+    asked_of: Callable[[EpisodeData], Asked], make: Callable[[int], Iterable[EpisodeData]], seed: int
+) -> Iterator[EpisodeData]:
     """Yield as many specs of each group of questions as a seed gives, with each answer of a group equally often.
 
     What is left over of a group goes to each answer in turn, from group to group. Specs of the seed come first; those
@@ -92,7 +93,7 @@ def balanced(
     drawn = [*make(seed)]
     wanted = _even(map(asked_of, drawn))
 
-    def rounds(number: int) -> Iterator[dict[str, Any]]:
+    def rounds(number: int) -> Iterator[EpisodeData]:
         if not number:
             yield from drawn
             return
@@ -124,11 +125,11 @@ def _even(asked: Iterable[Asked]) -> Counter[str]:
 
 def _filled(
     wanted: Counter[Any],
-    cell_of: Callable[[Mapping[str, Any]], Any],
-    rounds: Callable[[int], Iterable[dict[str, Any]]],
+    cell_of: Callable[[EpisodeData], Any],
+    rounds: Callable[[int], Iterable[EpisodeData]],
     seen: set[str],
     problem: str,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[EpisodeData]:
     """Yield specs of rounds that were not seen, until each cell has as many as are wanted."""
     total, number, idle = wanted.copy(), 0, 0
     while left := wanted.total():
@@ -146,7 +147,7 @@ def _filled(
             raise UsageError(problem.format(f"in {number} rounds, found {'; '.join(lacking[:5])}{more}"))
 
 
-def _shown(spec: Mapping[str, Any]) -> str:
+def _shown(spec: EpisodeData) -> str:
     """What is in the images and asked about them, without ids and seeds; equal however its values are written."""
     frames = (FrameSpec.model_validate(frame) for frame in spec["frames"])
     data = [frame.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for frame in frames]

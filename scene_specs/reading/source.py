@@ -21,6 +21,7 @@ from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagno
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, spec_error
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
 from diorama.scene_specs.reading.located_json import scan
 from diorama.scene_specs.reading.pruning import diagnostics_of_rest
@@ -43,9 +44,9 @@ class Item(NamedTuple):
     line: int
     episode: Any
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> EpisodeData:
         """Return the episode as JSON data."""
-        data: dict[str, Any] = self.episode.model_dump(mode="json", exclude_none=True)
+        data: EpisodeData = self.episode.model_dump(mode="json", exclude_none=True)
         return data
 
 
@@ -108,7 +109,7 @@ class SpecSource:
                 if count >= _MAX_DIAGNOSTICS:
                     yield replace(found[-1], path="", problem=f"after {count:,} errors, the rest was not read", hint="")
                     return
-                if isinstance(document, Document) and not found:
+                if not found:
                     yield Item(document.file, document.line, self._looking(episode))
             if state is not None:
                 self._states[file.name] = state
@@ -139,7 +140,7 @@ class SpecSource:
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file, wanted):
                 episode, found = _read(document, (lambda _: ()) if self._checked else self._all)
-                if found or not isinstance(document, Document):
+                if found:
                     raise SpecError(found)
                 yield Item(document.file, document.line, self._looking(episode))
 
@@ -186,7 +187,7 @@ def read_checked(names: Sequence[str]) -> Iterator[Item]:
 
 def read_benchmark(
     names: Sequence[str], benchmark: str, check: Callable[[Any], object] | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[EpisodeData]:
     """Yield each episode of checked files as JSON data.
 
     Args:
@@ -236,11 +237,12 @@ def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", lin
         SpecError: the spec is not JSON data, such as one with numbers of numpy.
     """
     try:
-        if isinstance(spec, EpisodeSpec):
-            return spec.model_dump_json(exclude_none=True, exclude_defaults=True)
-        if isinstance(spec, Scene):
-            return spec.to_json()
-        return json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
+        match spec:
+            case EpisodeSpec() | Scene():
+                return spec.to_json()
+            case Mapping():
+                return json.dumps(dict(spec))
+        return json.dumps(spec)
     except (TypeError, ValueError, RecursionError) as error:
         hint = "a spec is a dict of JSON data; write int(x), float(x) or x.tolist() for those of numpy"
         raise spec_error(f"not a spec: {error}", hint, file=file, line=line) from None
@@ -321,14 +323,19 @@ def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagno
 
 
 def _no_episode(value: Any) -> PathDiagnostic:
-    if isinstance(value, dict):
-        problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
-        return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
-    hint = "a list of episodes goes into a .json file of its own" if isinstance(value, list) else ""
+    hint = ""
+    match value:
+        case dict():
+            problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
+            return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
+        case list():
+            hint = "a list of episodes goes into a .json file of its own"
     return unexpected((), value, "an object, one episode", hint)
 
 
 def _id_of(value: Any) -> str:
     """Return the id of an episode, which may be invalid, if it is printable, else ""."""
-    name = value.get("id") if isinstance(value, dict) else None
-    return name if isinstance(name, str) and _READABLE_ID.fullmatch(name) else ""
+    match value:
+        case {"id": str(name)} if _READABLE_ID.fullmatch(name):
+            return name
+    return ""

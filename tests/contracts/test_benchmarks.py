@@ -44,7 +44,7 @@ ALL = pytest.mark.parametrize("name", members("benchmarks"))
 VERIFIED = pytest.mark.parametrize("name", [name for name in members("benchmarks") if name in WRONG])
 
 
-def made(found: Benchmark, given: dict[str, Any]) -> list[dict[str, Any]]:
+def made(found: Benchmark, given: dict[str, Any]) -> list[Any]:
     """The first episodes of some options."""
     specs = found.function(found.options.run)(found.options(**given))
     return list(islice(specs.items if isinstance(specs, Series) else specs, 3))

@@ -168,13 +168,13 @@ def change(kind: Kind, item: Path, known: Mapping[str, list[Any]], rng: np.rando
     return f"{name} {old!r} to {new!r}"
 
 
-def imported(name: str, path: Path, **options: Any) -> list[dict[str, Any]]:
+def imported(name: str, path: Path, **options: Any) -> list[Any]:
     """Return the specs of an import with --strict. Raises SpecError."""
     episodes = benchmark(name).function("importing:import_published")(path, "recover", True, **options)
     return [one.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for one in episodes]
 
 
-def proved(name: str, specs: list[dict[str, Any]]) -> str:
+def proved(name: str, specs: list[Any]) -> str:
     """Return why an episode does not prove, with its id, "" if all do."""
     verify = benchmark(name).function("verify:verify_spec")
     return next((f"{one['id']}: {said}" for one in specs if (said := verify(one))), "")
@@ -235,12 +235,12 @@ def write_iwisdm(item: Path, number: int) -> None:
     objects = []
     for one in task["objects"]:
         space = [int("right" in one["location"]), int("bottom" in one["location"])]
-        shown: dict[str, Any] = {"location": str((0.25 + 0.5 * space[0], 0.25 + 0.5 * space[1])), "space": space}
+        shown: Any = {"location": str((0.25 + 0.5 * space[0], 0.25 + 0.5 * space[1])), "space": space}
         shown |= {key: one[key] for key in ("category", "object", "is_distractor")}
         shown |= {"view angle": VIEW_ANGLES.index(one["view_angle"]), "epochs": one["frame"]}
         asked = {key: [names[name] for name in listed] for key, listed in one["asked"].items()}
         objects.append({"count": one["number"], "obj": shown, "tasks": [*map(int, asked)], "attended_attr": asked})
-    info: dict[str, Any] = {"epochs": len(spec["frames"]), "objects": objects}
+    info: Any = {"epochs": len(spec["frames"]), "objects": objects}
     info |= {key: task[key] for key in ("instruction", "answers")}
     trial = item / "low/trials/trial0"
     (trial / "frames").mkdir(parents=True)

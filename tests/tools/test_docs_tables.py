@@ -2,31 +2,88 @@
 
 from __future__ import annotations
 
+import shutil
 from argparse import Namespace
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
+from pydantic import Field
 
+from diorama.render.model.errors import UsageError
+from diorama.scene_specs.language import spec
 from tools import docs_tables
+
+
+class ChangedPointer(spec.PointerSpec):
+    kind: Literal["hand", "hand-left", "arrow"] = "arrow"
+    size: Annotated[float, Field(gt=0, le=12)] | None = None
+
+
+class LargerMesh(spec.MeshSpec):
+    scale: float = 1.0
 
 
 def run(write: bool = False) -> int:
     return docs_tables.main(Namespace(write=write))
 
 
-def test_the_page_is_up_to_date() -> None:
+@pytest.fixture
+def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for page in docs_tables.DOCS.glob("*.md"):
+        if docs_tables.TABLE.search(page.read_text("utf-8")):
+            shutil.copy(page, tmp_path)
+    monkeypatch.setattr(docs_tables, "DOCS", tmp_path)
+    return tmp_path
+
+
+def test_the_pages_are_up_to_date() -> None:
     assert run() == 0, "run `python -m tools docs-tables --write`"
     assert (docs_tables.DOCS / "images/materials.png").is_file()
 
 
+def test_every_model_of_the_spec_has_a_table_or_is_listed(pages: Path) -> None:
+    tables = {found[1] for page in pages.iterdir() for found in docs_tables.TABLE.findall(page.read_text("utf-8"))}
+    classes = [each for each in vars(spec).values() if isinstance(each, type)]
+    models = {each.__name__ for each in classes if issubclass(each, spec.SpecModel)}
+    # A view is a camera with a name; an invented shape is an InventedSpec; an area is explained where it occurs.
+    without = {"SpecModel", "CameraSpec", "InventedShape", "AreaSpec", *docs_tables.LISTED}
+    assert tables == models - without | {"materials", "grounds", "patterns", "passes"}
+
+
+@pytest.mark.parametrize(
+    ("now", "old"),
+    [
+        ("| `ior` | number (1 to 4) | 1.1 |", "| `ior` | number (1 to 4) | 1.5 |"),
+        ("| `up` | `y`, `z` | `y` |", "| `up` | `y`, `z` | - |"),
+        ("| `mesh` | text without `?` (1 to 400 characters) | **required** |", "| `mesh` | text | - |"),
+        ("| `constraints` | list (up to 1,000): object |", "| `constraints` | list |"),
+        ("| `depth` | H x W | float32 |", "| `depth` | H x W | float16 |"),
+    ],
+)
 def test_an_old_page_is_noticed_and_updated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    pages: Path, capsys: pytest.CaptureFixture[str], now: str, old: str
 ) -> None:
-    page = docs_tables.PAGES["materials"].read_text("utf-8")
-    old = tmp_path / "fields.md"
-    old.write_text(page.replace("| | `ior` | 1 to 4 | 1.1 |", "| | `ior` | 1 to 4 | 1.5 |"), "utf-8")
-    monkeypatch.setitem(docs_tables.PAGES, "materials", old)
+    (page,) = (page for page in pages.iterdir() if now in page.read_text("utf-8"))
+    text = page.read_text("utf-8")
+    page.write_text(text.replace(now, old), "utf-8")
     assert run() == 1
-    assert "| | `ior` | 1 to 4 | 1.1 |" in capsys.readouterr().out
+    assert now in capsys.readouterr().out
     assert run(write=True) == 0
-    assert old.read_text("utf-8") == page
+    assert page.read_text("utf-8") == text
+
+
+def test_a_changed_model_changes_its_table_and_keeps_the_words(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec, "PointerSpec", ChangedPointer)
+    assert run() == 1
+    assert run(write=True) == 0
+    text = (pages / "fields.md").read_text("utf-8")
+    assert "| `kind` | `hand`, `hand-left`, `arrow` | `arrow` | shape of the pointer |" in text
+    assert "| `size` | number (above 0, up to 12) | 0.6 | scale of the pointer's mesh |" in text
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_a_field_without_a_row_is_named(pages: Path, monkeypatch: pytest.MonkeyPatch, write: bool) -> None:
+    monkeypatch.setattr(spec, "MeshSpec", LargerMesh)
+    with pytest.raises(UsageError, match="the table of MeshSpec has no row for scale; add it, with its meaning"):
+        run(write)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 from functools import cache
 from itertools import product
+from typing import Any
 
 import pytest
 from pycocotools import mask
@@ -25,7 +26,7 @@ FAMILIES = (*default_grammar().forms, *default_grammar().families)
 @cache
 def records() -> list[EpisodeRecord]:
     made = []
-    specs = [*diorama.generate("clevr", count=3, seed=8, objects=(6, 9))]
+    specs: list[Any] = [*diorama.generate("clevr", count=3, seed=8, objects=(6, 9))]
     specs.append({"version": 1, "id": "stacked", "frames": [{"objects": STACKED}]})
     specs += [{"version": 1, "id": f"oriented/{seed}", "seed": seed, "frames": [ORIENTED]} for seed in range(3)]
     for spec in specs:

@@ -68,7 +68,7 @@ def read_back(episodes: Iterable[EpisodeSpec]) -> tuple[GameLists, list[str], li
     lists, problems = GameLists(), list[str]()
     try:
         for episode in episodes:
-            data = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+            data: Any = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
             problems += [reason for reason in [verify_spec(data)] if reason]
             add_game(lists, data)
     except SpecError as error:
@@ -76,7 +76,7 @@ def read_back(episodes: Iterable[EpisodeSpec]) -> tuple[GameLists, list[str], li
     return lists, problems, []
 
 
-def add_game(lists: GameLists, spec: Mapping[str, Any]) -> None:
+def add_game(lists: GameLists, spec: Any) -> None:
     """Add a game to the lists of an export, as if it were rendered."""
     figures = Figure.of_frames(frame["truth"] for frame in spec["frames"])
     named = zip(spec["frames"], figures, strict=True)
@@ -150,7 +150,7 @@ def _analyzed(checkout: Path, folder: Path) -> Row:
     dataset, options = own_dataset(), Options(condition="aug", targets="subsets", published_border=True)
     chosen = {name: [one for one in items if one.parts in (3, 4)] for name, items in dataset.of_split("dev").items()}
     annotations = {name: tuple(items) for name, items in chosen.items() if items}
-    lists, rng, specs, answers = GameLists(), random.Random(1), list[dict[str, Any]](), dict[str, str]()
+    lists, rng, specs, answers = GameLists(), random.Random(1), list[Any](), dict[str, str]()
     scores: dict[str, list[Any]] = defaultdict(list)
     for game in games(annotations, options, {}, augmented=True):
         spec = game_spec(dataset, game, AUG, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from statistics import median
@@ -87,7 +87,7 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     scenes = {*found}
     note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])
     yield Row(f"{name}: objects", sum(len(truth.objects) for truth in truths), len(scenes), len(scenes & {known}), note)
-    forms = (item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items)
+    forms: list[Any] = [item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items]
     reasons = [reason for form in forms if (reason := verify_spec(form))]
     yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
     if not (asked := _questions_of(path)).exists():
@@ -132,7 +132,7 @@ def _questions(checkout: Path, folder: Path) -> Row:
     return Row(f"{folder.relative_to(checkout)}: questions, tensors, words, classes", entries, differ, note=note)
 
 
-def _class_of(entry: Mapping[str, Any]) -> tuple[str, str, str, bool]:
+def _class_of(entry: Any) -> tuple[str, str, str, bool]:
     words = entry["question"].split(" ")
     return words[2], words[1], words[5], entry["answer"] == "yes"
 
@@ -187,7 +187,7 @@ def _distributions(checkout: Path, items: int) -> Iterator[Row]:
             yield Row(what, items, len(unlike), known, f"total variation of {note}")
 
 
-def _features(task: Mapping[str, Any]) -> dict[str, int]:
+def _features(task: Any) -> dict[str, int]:
     """Return what a scene is compared by."""
     shown = task["objects"]
     target = shown[task["asked"]]

@@ -15,6 +15,7 @@ from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, count_differe
 from diorama.scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.language.rng import pick, sample, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 
 SIZE = 4
@@ -191,7 +192,7 @@ def builders_for(source: Source, level: Level) -> list[_Builder]:
     return [builder for builder in level.builders if builder is not decoys or source.object_count[1] > SIZE]
 
 
-def summary(contexts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def summary(contexts: Iterable[EpisodeData]) -> list[dict[str, Any]]:
     """A row per source and level, as JSON data: number of contexts, differences of pairs, lengths of descriptions, and
     how many images a single value identifies. Raises SpecError for a context without its measured truth.
     """

@@ -28,6 +28,7 @@ from diorama.scene_specs.benchmarks.icca.difficulty import (
 from diorama.scene_specs.benchmarks.icca.image_sources import SOURCES, draw_layout, frame_spec
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, others_of, relations_at
 from diorama.scene_specs.benchmarks.icca.referring_expressions import full_brevity, incremental, text_of
+from diorama.scene_specs.benchmarks.icca.truth import Part
 from diorama.scene_specs.benchmarks.kilogram import Options as KilogramOptions
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
@@ -36,6 +37,7 @@ from diorama.scene_specs.benchmarks.kilogram.examples import Example
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
 MAX_CONTEXTS = 10**6
@@ -68,7 +70,7 @@ def _vary(source: str) -> tuple[str, ...]:
     return ("parts",) if source == TANGRAM else SOURCES[source].vary
 
 
-def context_spec(number: int, options: Options) -> dict[str, Any]:
+def context_spec(number: int, options: Options) -> EpisodeData:
     """Context `number` as JSON data of a spec: four frames, their truth, their descriptions.
 
     Id: `icca/<source>/<difficulty>/<6 digits>`; of relations `icca/<source>-relations/...`.
@@ -78,7 +80,7 @@ def context_spec(number: int, options: Options) -> dict[str, Any]:
     vary = options.vary or usual
     identity = f"icca/{source if vary == usual else f'{source}-{vary}'}/{difficulty}/{number:06d}"
     if source == TANGRAM:
-        stage: dict[str, Any] = {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}
+        stage: EpisodeData = {"stage": "tangram", "canvas": [_LOOK.size, _LOOK.size]}
         graphs, frames = tangram_context(difficulty, identity, seed)
     else:
         stage = {"stage": SOURCES[source].stage}
@@ -106,7 +108,7 @@ def context_spec(number: int, options: Options) -> dict[str, Any]:
 
 def draw_images(
     source: str, difficulty: str, vary: str, identity: str, seed: int
-) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
+) -> tuple[list[SceneGraph], list[FrameData]]:
     """Scene graphs and frames of four images of a level, in a drawn order."""
     own, level = SOURCES[source], LEVELS[vary][difficulty]
     build = pick(generator(seed, identity, "structure"), builders_for(own, level))
@@ -177,7 +179,7 @@ def _annotations(min_parts: int) -> tuple[Annotation, ...]:
     return tuple(item for name in sorted(rows) for item in rows[name] if item.parts >= min_parts)
 
 
-def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[dict[str, Any]]]:
+def tangram_context(difficulty: str, identity: str, seed: int) -> tuple[list[SceneGraph], list[FrameData]]:
     """Scene graphs and frames of a tangram context."""
     rng = generator(seed, identity, "tangrams")
     shown = shuffled(rng, _four_tangrams(rng, identity) if difficulty == "easy" else _one_tangram(difficulty, rng))
@@ -221,7 +223,7 @@ def _four_tangrams(rng: np.random.Generator, identity: str) -> _Tangrams:
     raise _not_found(identity, _TANGRAM_ATTEMPTS)
 
 
-def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> dict[str, Any]:
+def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> FrameData:
     """Part j of the annotation has color j in all images; parts that are not in `names` are black."""
     parts = tuple(item.groups().items())
     example = Example(item, parts, tuple(range(len(parts))))
@@ -233,22 +235,21 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> d
     return {"name": frame_name, "antialias": True, "objects": objects, "truth": truth}
 
 
-def graph_of_pieces(truth: Mapping[str, Any], objects: Sequence[Mapping[str, Any]]) -> SceneGraph:
+def graph_of_pieces(parts: Sequence[Part], color: Mapping[str, object]) -> SceneGraph:
     """The graph of a tangram from its pieces: the parts whose pieces are all colored.
 
     Args:
-        truth: of the frame, with `parts`.
-        objects: each with name and color.
+        parts: of the tangram.
+        color: name of a piece -> its color.
 
     Raises:
         ValueError: for parts of which only some pieces are black.
     """
-    color = {item["name"]: item["color"] for item in objects}
     names = []
-    for part in truth["parts"]:
-        black = {color.get(f"piece-{piece}") == _HIDDEN for piece in part["pieces"]}
+    for part in parts:
+        black = {color.get(f"piece-{piece}") == _HIDDEN for piece in part.pieces}
         if len(black) != 1:
-            raise ValueError(f"part {part['name']!r}: some of its pieces are black, and some are not")
+            raise ValueError(f"part {part.name!r}: some of its pieces are black, and some are not")
         if black == {False}:
-            names.append(str(part["name"]))
+            names.append(part.name)
     return _graph_of_parts(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter
@@ -13,6 +13,7 @@ from pydantic import ConfigDict, TypeAdapter
 from diorama.scene_specs.benchmarks.icca.layout import Ground, Point, SceneGraph, draw_places, graph_of
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
 from diorama.scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.language.spec_data import FrameData, ObjectData
 
 _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")
@@ -69,14 +70,14 @@ SOURCES: Mapping[str, Source] = TypeAdapter(dict[str, Source]).validate_json(
 
 def frame_spec(
     source: str, graph: SceneGraph, places: Sequence[Place], camera: Point, context: str, seed: int, name: str
-) -> dict[str, Any]:
+) -> FrameData:
     """An image as a frame of a spec. Objects are named thing-0, thing-1, ... in the graph's order.
 
     Args:
         places: of the objects; see `draw_layout`.
         camera: its location, of a source with one.
     """
-    frame: dict[str, Any] = {"name": name, **SOURCES[source].frame}
+    frame = cast(FrameData, {"name": name, **SOURCES[source].frame})
     if source == "shapenet":
         return {**frame, "objects": _models(graph, places, context, seed)}
     spec_values = SOURCES[source].spec_values
@@ -85,7 +86,7 @@ def frame_spec(
     frame["objects"] = [
         {
             "name": f"thing-{k}",
-            **{key: spec_values.get(word, word) for key, word in item},
+            **cast(ObjectData, {key: spec_values.get(word, word) for key, word in item}),
             "location": [*place[:2]],
             "rotation_deg": place[2],
         }
@@ -141,9 +142,9 @@ def _shuffled_among_equals(kinds: Sequence[tuple[str, str]], rng: np.random.Gene
     return found
 
 
-def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[dict[str, Any]]:
+def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[ObjectData]:
     """Each object in its own place; equal objects look the same in all images of the context."""
-    objects, folders = [], SOURCES["shapenet"].folders
+    objects, folders = list[ObjectData](), SOURCES["shapenet"].folders
     for k, (attributes, place) in enumerate(zip(graph.objects, places, strict=True)):
         values = dict(attributes)
         model = int(generator(seed, context, f"model {values['category']}").integers(_MODELS)) + 1
@@ -153,7 +154,7 @@ def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int)
                 "name": f"thing-{k}",
                 "shape": f"shapenet:{folders[values['category']]}/#{model}",
                 "color": values["color"],
-                "place": place,
+                "place": str(place),
                 "view": {"yaw_deg": round(20 + 40 * yaw, 1), "elevation_deg": round(18 + 16 * elevation, 1)},
             }
         )

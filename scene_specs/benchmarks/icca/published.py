@@ -151,13 +151,13 @@ def _request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
 
 def _part(content: Any, role: Role, number: int) -> Part:
     """A part of the published content: a text, an image, or an object with either."""
-    if isinstance(content, dict):
-        found = content["text"] if "text" in content else content.get("image_url") or content["source"]
-        if isinstance(found, str):
+    match content:
+        case {"text": str(found)} | {"image_url": str(found)} | {"source": str(found)}:
             return _part(found, role, number)
-        return replace(_part(found.get("url") or found["data"], role, number), detail=found.get("detail", ""))
-    if isinstance(content, Part):
-        return replace(content, role=role, message=number)
+        case {"image_url": found} | {"source": found}:
+            return replace(_part(found.get("url") or found["data"], role, number), detail=found.get("detail", ""))
+        case Part():
+            return replace(content, role=role, message=number)
     return Part("text", content, role=role, message=number)
 
 

@@ -11,6 +11,28 @@ from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.truth import TaskTruth
 
 
+class Part(SpecModel):
+    """A part of a tangram and its pieces, numbers from 1 to 7."""
+
+    name: str
+    pieces: tuple[StrictInt, ...]
+
+
+class Shown(TaskTruth):
+    """The `truth` of a frame: what the image shows; of a tangram also its name and annotation.
+
+    Attributes:
+        whole: name of the whole tangram.
+        parts: all parts of the tangram, also those whose pieces are black.
+    """
+
+    picture: GraphData
+    tangram: str | None = None
+    annotation: StrictInt | None = None
+    whole: str | None = None
+    parts: tuple[Part, ...] = ()
+
+
 class Expression(SpecModel):
     """A referring expression for an image.
 

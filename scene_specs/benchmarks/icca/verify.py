@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from diorama.scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
 from diorama.scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
 from diorama.scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
-from diorama.scene_specs.benchmarks.icca.layout import (
-    SceneGraph,
-    graph_from_json,
-    graph_of,
-    is_true_of,
-    others_of,
-    telling_layouts,
-)
+from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, is_true_of, others_of, telling_layouts
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
-from diorama.scene_specs.benchmarks.icca.truth import Expression, Truth
+from diorama.scene_specs.benchmarks.icca.truth import Expression, Shown, Truth
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.
 _MAX_ATOMS = 41
 
 
-def verify_spec(data: dict[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
     places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
     truth = Truth.of_spec(data)
@@ -42,31 +36,30 @@ def verify_record(episode: EpisodeRecord) -> str:
     return find_contradiction(truth, pictures_of_record(episode, truth), places)
 
 
-def _place(item: Mapping[str, Any]) -> Any:
+def _place(item: ObjectData) -> Any:
     """The coordinates of an object of a spec; None if it has none."""
     name = str(item.get("place"))
     return ("right" in name, "top" in name) if "place" in item else item.get("location")
 
 
-def pictures_of_spec(spec: Mapping[str, Any], truth: Truth) -> list[SceneGraph]:
+def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
     """The scene graphs of a spec's frames.
 
     Raises SpecError where the objects of a frame are not those of its `truth`.
     """
-    found = []
-    for index, frame in enumerate(spec["frames"]):
+    told = Shown.of_frames((frame.get("truth") for frame in spec["frames"]), str(spec.get("id", "")))
+    found = [one.picture.graph() for one in told]
+    for index, (frame, graph) in enumerate(zip(spec["frames"], found, strict=True)):
+        objects: Any = frame.get("objects") or ()
         try:
-            graph = graph_from_json((frame.get("truth") or {}).get("picture") or {})
-            objects = frame.get("objects") or ()
             if truth.source == TANGRAM:
-                shown = graph_of_pieces(frame["truth"], objects)
+                shown = graph_of_pieces(told[index].parts, {item["name"]: item["color"] for item in objects})
             else:
                 shown = graph_of([attributes_of(truth.source, item) for item in objects], graph.relations)
             if shown != graph:
                 raise ValueError("the objects are not those of truth.picture")
         except (ValueError, KeyError, TypeError) as error:
             raise spec_error(f"its truth can't be read: {error}", path=f"frames[{index}]") from None
-        found.append(graph)
     return found
 
 
@@ -79,19 +72,20 @@ def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]
     if len(episode.images) != SIZE:
         raise spec_error(f"found {len(episode.images)} images; expected {SIZE}", episode=episode.episode_id)
     found = []
-    for image, frame in zip(episode.images, episode.scene.frames, strict=False):
+    told = Shown.of_frames((frame.truth for frame in episode.scene.frames), episode.episode_id)
+    for image, frame in zip(episode.images, told, strict=False):
+        items = image.annotation.objects
         try:
-            if hidden := [item.name for item in image.annotation.objects if not item.visible_pixels]:
+            if hidden := [item.name for item in items if not item.visible_pixels]:
                 raise ValueError(f"nothing is visible of {hidden}")
-            objects = [item.model_dump(mode="json") for item in image.annotation.objects]
             if truth.source == TANGRAM:
-                found.append(graph_of_pieces(frame.truth or {}, objects))
+                found.append(graph_of_pieces(frame.parts, {item.name: item.color for item in items}))
             else:
                 relations = image.annotation.relations if truth.vary == "relations" else None
+                objects = [item.model_dump(mode="json") for item in items]
                 found.append(graph_of_annotations(truth.source, objects, relations))
-        except (ValueError, KeyError, TypeError) as error:
-            problem = str(error) if isinstance(error, ValueError) else f"its truth can't be read: {error!r}"
-            raise spec_error(problem, path=f"image {image.name}", episode=episode.episode_id) from None
+        except ValueError as error:
+            raise spec_error(str(error), path=f"image {image.name}", episode=episode.episode_id) from None
     return found
 
 

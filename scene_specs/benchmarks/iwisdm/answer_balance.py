@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from diorama.scene_specs.benchmarks.iwisdm.autotask import Structure, get_properties, without_values
+from diorama.scene_specs.benchmarks.iwisdm.autotask import Structure, children_of, get_properties, without_values
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
@@ -18,6 +18,7 @@ from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import UsageError, located
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
@@ -29,7 +30,7 @@ def form_of(text: str) -> str:
     return " ".join(sorted(re.findall(r"\b(?:if|and|or)\b", text)))
 
 
-def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
     """A row for each task name and kind of answer among iWISDM specs, as JSON data.
 
     answers: answer -> count, also of those that never occur. p: chi-square probability of equal frequencies. text:
@@ -123,7 +124,7 @@ def _split_of(key: object) -> str:
 
 def _compositions(tree: Structure) -> Iterator[tuple[object, ...]]:
     """(operator, comparison, comparison) for each pair below an operator; the order of the two does not matter."""
-    children = [child for child in tree[1:] if isinstance(child, tuple)]
+    children = children_of(tree)
     kinds = sorted((str(one[0]), next(get_properties(one))) for one in children if one[0] in ("IsSame", "NotSame"))
     if tree[0] in ("And", "Or") and len(kinds) == 2:
         yield (tree[0], *kinds)

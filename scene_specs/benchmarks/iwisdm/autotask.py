@@ -43,10 +43,14 @@ class DrawnTask(NamedTuple):
         return (name, *sorted(children, key=str)) if name in ("IsSame", "NotSame") else without_values(self.structure)
 
 
+def children_of(tree: Structure) -> list[Structure]:
+    """What an operator works on; a constant has a value instead."""
+    return [child for child in tree[1:] if isinstance(child, tuple)]
+
+
 def without_values(tree: Structure) -> Structure:
     """The tree with constants that each trial draws."""
-    children = (child for child in tree[1:] if isinstance(child, tuple))
-    return (tree[0], *map(without_values, children))
+    return (tree[0], *map(without_values, children_of(tree)))
 
 
 class Draw(Protocol):
@@ -122,12 +126,11 @@ class AutoTasks:
 
 def get_properties(tree: Structure, grammar: Grammar = GRAMMAR) -> Iterator[str]:
     """The property that each Select is asked for, depth first."""
-    for child in tree[1:]:
-        if isinstance(child, tuple):
-            if child[0] == "Select":
-                yield grammar.operators[str(tree[0])].gives
-            else:
-                yield from get_properties(child, grammar)
+    for child in children_of(tree):
+        if child[0] == "Select":
+            yield grammar.operators[str(tree[0])].gives
+        else:
+            yield from get_properties(child, grammar)
 
 
 def _expression(drawn: DrawnTask, grammar: Grammar) -> Expression:
@@ -139,7 +142,7 @@ def _expression(drawn: DrawnTask, grammar: Grammar) -> Expression:
             return Expression(name, frame=next(looks))
         if name == "CONST":
             return Expression(name, property=about, value=str(tree[1]) if tree[1:] else None)
-        children = [child for child in tree[1:] if isinstance(child, tuple)]
+        children = children_of(tree)
         given = [grammar.operators[str(child[0])].gives for child in children]
         compared = next((word for word in given if word in PROPERTIES), None)
         return Expression(name, tuple(build(child, compared) for child in children))

@@ -15,9 +15,10 @@ from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.contrast import Edit
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 
-def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of one object; the instruction stays. Refused: those after which it can't be read.
 
     position: a free location of the frame. shape: another model, seen from the same direction; of models made of
@@ -45,9 +46,10 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
         yield _edit(data, number, k, key, value)
 
 
-def _edit(data: dict[str, Any], number: int, k: int, key: str, value: str) -> Edit:
+def _edit(data: EpisodeData, number: int, k: int, key: str, value: str) -> Edit:
     edited, problem = deepcopy(data), ""
-    item, task = edited["frames"][number]["objects"][k], edited["task"]
+    item: Any = edited["frames"][number]["objects"][k]
+    task = edited["task"]
     at = (number, item["place"].replace("_", " "))
     truth = next(one for one in task["objects"] if (one["frame"], one["location"]) == at)
     name, before, item[key] = item["name"], item[key], value

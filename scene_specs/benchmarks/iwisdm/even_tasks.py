@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, get_properties
+from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, children_of, get_properties
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import AutoTaskConfig
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
@@ -121,7 +121,7 @@ class TaskSpace:
 
 def _size(tree: Structure) -> int:
     """Operators of a question; of a Switch, those of its largest one."""
-    sizes = [_size(child) for child in tree[1:] if isinstance(child, tuple)]
+    sizes = [*map(_size, children_of(tree))]
     return max(sizes) if tree[0] == "Switch" else 1 + sum(sizes)
 
 

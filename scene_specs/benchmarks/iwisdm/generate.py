@@ -46,6 +46,7 @@ from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, atta
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 
 # Bounds the planning of earlier trials that balanced answers need.
 MAX_TRIALS = 10_000_000
@@ -60,7 +61,7 @@ def generate(options: Options) -> Series:
     return Series(trial_specs(options), options.count, "trials")
 
 
-def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[dict[str, Any]]:
+def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[EpisodeData]:
     """Trials first ... first + count - 1 as JSON data that EpisodeSpec takes; ids `iwisdm/<split>/<set>/<6 digits>`.
 
     <set> is --name, or name, seed and a digest of the other options, so that any two sets fit into one store. A trial
@@ -88,7 +89,7 @@ def stimulus_specs(options: StimulusOptions) -> Series:
 
     variants = range(1 if stimuli.stage == "pictures" else VARIANTS)
 
-    def specs() -> Iterator[dict[str, Any]]:
+    def specs() -> Iterator[EpisodeData]:
         for number, category in enumerate(stimuli.categories):
             views = itertools.product(stimuli.models[category], VIEW_ANGLES, variants)
             shown = [
@@ -189,7 +190,7 @@ class _Run:
     def _rng(self, number: int, purpose: str, detail: str = "") -> KeyedRng:
         return KeyedRng(self.options.seed, f"{self.name} {number}", f"{purpose} {self.options.split}{detail}")
 
-    def specs(self) -> Iterator[dict[str, Any]]:
+    def specs(self) -> Iterator[EpisodeData]:
         first, end, per_task = self.options.first, self.options.first + self.options.count, self.options.trials_per_task
         if end > MAX_TRIALS:
             raise spec_error(f"found trials {first} to {end - 1}; trials are numbered from 0 to {MAX_TRIALS - 1}")
@@ -250,7 +251,7 @@ class _Run:
         raise spec_error(problem, "ask for fewer trials per task, or give more stimuli")
 
 
-def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> dict[str, Any]:
+def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> EpisodeData:
     """The spec as JSON data that diorama.scene_specs.language.spec.EpisodeSpec takes: frames of the stage of the
     stimuli.
 
@@ -262,7 +263,7 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
     frames = []
     for at, shown in enumerate(trial.frames):
         objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
-        frame: dict[str, Any] = {"objects": objects} if objects else {}
+        frame: FrameData = {"objects": objects} if objects else {}
         if options.fixation != "none":
             frame["fixation"] = (trial.answers[at] != "null") == (options.fixation == "action")
         if options.background is not None:

@@ -40,6 +40,7 @@ from diorama.scene_specs.language.diagnostics import preview_json, validated
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, read_each, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 log = logging.getLogger(__name__)
 # The names of trial files: today's, and those of older versions of the published code.
@@ -194,7 +195,7 @@ def _of_trial(
     names: Mapping[int, str],
     pictures: Mapping[str, set[int]],
     of_set: Stimuli | None,
-) -> dict[str, Any]:
+) -> EpisodeData:
     """A trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
     entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
     pairs = {(one.obj.category, one.obj.object) for one in entries}
@@ -246,7 +247,7 @@ def _with_labels(text: str, names: Mapping[int, str]) -> str:
     return text
 
 
-def _spec(trial: Trial, stimuli: Stimuli) -> dict[str, Any]:
+def _spec(trial: Trial, stimuli: Stimuli) -> EpisodeData:
     return spec_of(trial, Options(benchmark="low", count=1, split="val"), stimuli, "published", 0, "published")
 
 
@@ -274,7 +275,7 @@ def _stand_ins(shown: set[tuple[int, int]], names: Mapping[int, str]) -> _Known:
     return Stimuli(models), found
 
 
-def _of_task(task: _Task, file: Path) -> dict[str, Any]:
+def _of_task(task: _Task, file: Path) -> EpisodeData:
     """One trial of a task as JSON data of a spec. Raises SpecError."""
     graph = TaskGraph.of(_expression(task.operator, task.n_frames - 1))
     if (gives := graph.operator(graph.root).gives) not in ("boolean", "branch", *PROPERTIES):
@@ -309,13 +310,10 @@ def _constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
     if value is None:
         return None
     values = answers_of(name, stimuli)
-    if name == "location":
-        parts = value if isinstance(value, list) and len(value) == 2 else ()
-        if parts and all(isinstance(part, int | float) and 0 <= part <= 1 for part in parts):
-            return f"{'top' if parts[1] < 0.5 else 'bottom'} {'left' if parts[0] < 0.5 else 'right'}"
-        expected = "[x, y] in shares of the image"
-    else:
-        if type(value) is int and 0 <= value < len(values):
+    expected = "[x, y] in shares of the image" if name == "location" else f"a number from 0 to {len(values) - 1}"
+    match name, value:
+        case "location", [float() | int() as x, float() | int() as y] if 0 <= x <= 1 and 0 <= y <= 1:
+            return f"{'top' if y < 0.5 else 'bottom'} {'left' if x < 0.5 else 'right'}"
+        case _ if name != "location" and type(value) is int and 0 <= value < len(values):
             return str(values[value])
-        expected = f"a number from 0 to {len(values) - 1}"
     raise spec_error(f"found {name} {preview_json(value)}; expected {expected}")

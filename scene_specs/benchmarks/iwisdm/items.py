@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, form_of
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
@@ -11,6 +10,7 @@ from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -40,7 +40,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
             number += 1
 
 
-def asked(spec: Mapping[str, Any]) -> Asked:
+def asked(spec: EpisodeData) -> Asked:
     """Return the group of a spec, the key of its last question, and the answer to that."""
     truth = CompleteTruth.of_spec(spec)
     answer = next(due for due in reversed(truth.answers) if due != "null").split("; ")[-1]

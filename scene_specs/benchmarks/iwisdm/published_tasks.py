@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure
+from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure, children_of
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import EveryChoice, KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
@@ -222,7 +222,7 @@ class PublishedTasks:
         if tree[0] == "Select":
             return tree, [self._look(about, used, rng)]
         gives = self.grammar.operators[str(tree[0])].gives
-        children = [child for child in tree[1:] if isinstance(child, tuple)]
+        children = children_of(tree)
         compared = next((self.grammar.operators[str(one[0])].gives for one in children if one[0] != "CONST"), "")
         if ("CONST",) in children and compared not in PROPERTIES:
             problem = f"op_dict: {tree[0]}: found a constant that is compared with no property of an object"
@@ -258,4 +258,4 @@ class PublishedTasks:
 
 def count_operators(tree: Structure, *names: str) -> int:
     """How many operators of a tree have one of these names."""
-    return (tree[0] in names) + sum(count_operators(child, *names) for child in tree[1:] if isinstance(child, tuple))
+    return (tree[0] in names) + sum(count_operators(child, *names) for child in children_of(tree))

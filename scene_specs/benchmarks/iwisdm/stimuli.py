@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
+from diorama.scene_specs.language.diagnostics import of_form
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.foreign import parse_json
 from diorama.scene_specs.language.model_names import PREFIX, SYNSETS, UNLIT, parse_model
+from diorama.scene_specs.language.spec_data import ObjectData
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
 # The visible side, by quarter turns of the yaw: the published angle classes 0 to 3.
@@ -124,10 +125,8 @@ DEFAULT = Stimuli({name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in C
 
 def read_stimuli(text: str, file: str = "") -> Stimuli:
     """Stimuli from JSON, `{"category": ["#1", "<model id>", ...], ...}`. Raises SpecError."""
-    data = parse_json(text, file)
-    valid = isinstance(data, dict) and all(isinstance(models, list) for models in data.values())
-    if not valid or not all(isinstance(model, str) for models in data.values() for model in models):
-        raise spec_error('expected {"category": ["#1", "<model id>", ...], ...}', file=file)
+    expected = 'expected {"category": ["#1", "<model id>", ...], ...}'
+    data = of_form(dict[str, list[str]], parse_json(text, file), expected, file)
     with located(file=file):
         return Stimuli({category: tuple(models) for category, models in data.items()})
 
@@ -143,7 +142,7 @@ def view_of(split: str, identity: str, view_angle: str, variant: int) -> tuple[f
     return (round(yaw % 360, 1), round(elevation, 1))
 
 
-def object_spec(item: Item, split: str) -> dict[str, Any]:
+def object_spec(item: Item, split: str) -> ObjectData:
     """The object as JSON data of a spec; equal for equal stimuli in all trials."""
     yaw, elevation = view_of(split, item.identity, item.view_angle, item.variant)
     place = item.location.replace(" ", "_")

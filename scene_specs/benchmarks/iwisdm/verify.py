@@ -21,11 +21,12 @@ from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 
 
-def verify_spec(data: dict[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Why a spec's stored answers are wrong; "" if they are right. Raises SpecError for an unreadable task."""
     return find_contradiction(Truth.of_spec(data), frames_of(data))
 
@@ -46,7 +47,8 @@ def answer(options: Answer) -> Result:
     data = parse_json(read_text(options.frames), file)
     with located(file=file):
         if isinstance(data, dict):
-            frames = frames_of(validated(EpisodeSpec, data, file).model_dump(mode="json"))
+            spec: Any = validated(EpisodeSpec, data, file).model_dump(mode="json")
+            frames = frames_of(spec)
         else:
             frames = validated(_Frames, {"frames": data}, file).frames
     try:
@@ -71,7 +73,7 @@ def find_contradiction(truth: Truth, frames: Frames) -> str:
     return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {found[at]!r}"
 
 
-def _seen_object(item: Mapping[str, Any]) -> Seen:
+def _seen_object(item: ObjectData) -> Seen:
     """The visible properties of an object of a spec. Raises SpecError for a shape that is not a model of a category."""
     shape, yaw_deg = item["shape"], (item.get("view") or {}).get("yaw_deg", 0.0)
     found = _SHAPE.fullmatch(shape)
@@ -85,7 +87,7 @@ def _seen_object(item: Mapping[str, Any]) -> Seen:
     }
 
 
-def frames_of(spec: Mapping[str, Any]) -> Frames:
+def frames_of(spec: EpisodeData) -> Frames:
     """The visible objects of each frame of a spec (JSON data). Raises SpecError for objects without a place."""
     frames = []
     for index, frame in enumerate(spec["frames"]):

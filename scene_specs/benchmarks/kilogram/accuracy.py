@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from statistics import fmean
 from typing import Any
 
@@ -14,12 +14,13 @@ from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.predictions import Predictions
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 
 _HEAD = ("condition", "by", "group", "examples", "games", "accuracy")
 
 
-def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
+def accuracy(options: Accuracy, items: Iterable[EpisodeData]) -> Result:
     """Return the accuracy of each group of examples, and of each example in `data`, as shares. Raises SpecError.
 
     As published (process_parts_preds_eval.py): the mean over its games for each example, then over examples. `kinds_of`

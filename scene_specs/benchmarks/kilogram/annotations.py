@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
-from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.diagnostics import preview_json, value_at
 from diorama.scene_specs.language.errors import Diagnostic
 from diorama.scene_specs.language.tables import counted
 
@@ -97,7 +97,7 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
             allowed = "letters, digits and _ . + -, at most 50"
             diagnostic("", "", f"found tangram {preview_json(tangram)}; allowed: {allowed}")
             continue
-        listed = value.get("annotations") if isinstance(value, dict) else None
+        listed = value_at(value, ("annotations",))
         if not isinstance(listed, list):
             diagnostic(tangram, "annotations", f"found {preview_json(listed)}; expected a list")
             continue
@@ -128,8 +128,7 @@ def _problems(item: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(item, dict):
         yield "", f"found {preview_json(item)}; expected an object with whole and part"
         return
-    whole = item.get("whole")
-    text = whole.get("wholeAnnotation") if isinstance(whole, dict) else None
+    text = value_at(item, ("whole", "wholeAnnotation"))
     if not is_text(text):
         yield ".whole.wholeAnnotation", f"found {preview_json(text)}; expected {_TEXT}"
     part = item.get("part")
@@ -155,7 +154,8 @@ def _metadata_problem(item: Mapping[str, Any]) -> str:
         return ""
     final: dict[str, str] = {}
     for action in metadata.values():
-        if isinstance(action, dict) and action.get("final") is True and isinstance(action.get("pieces"), list):
-            final.update({str(piece): str(action.get("annotation")) for piece in action["pieces"]})
+        match action:
+            case {"final": True, "pieces": list(pieces)}:
+                final.update({str(piece): str(action.get("annotation")) for piece in pieces})
     other = [key for key in _KEYS if final and final.get(key) != item["part"][key]]
     return f"its final actions name another part for piece {', '.join(other)}; part is used" if other else ""

@@ -24,7 +24,7 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, figure_of
 from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from diorama.scene_specs.language.benchmark import Result
-from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.diagnostics import of_form, preview_json
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.rng import generator
@@ -217,16 +217,13 @@ def _splits_in(path: Path) -> dict[str, list[str]]:
     text, file = read_text(path, MOST_BYTES), str(path)
     listed = _VALIDATION_FILES.search(text)
     data = {"val": re.findall(r"'([^'\n]*)'", listed[1])} if listed else parse_json(text, file)
-    if isinstance(data, dict) and {*data} <= {*SPLITS, *_PUBLISHED_NAMES}:
-        made: dict[str, list[str]] = {}
-        for key, names in data.items():
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                break
-            made.setdefault(_PUBLISHED_NAMES.get(key, key), []).extend(names)
-        else:
-            return made
-    names = ", ".join((*SPLITS, *_PUBLISHED_NAMES))
-    raise spec_error(f"found {preview_json(data)}; expected lists of tangrams by {names}", file=file)
+    known, made = (*SPLITS, *_PUBLISHED_NAMES), dict[str, list[str]]()
+    problem = f"found {preview_json(data)}; expected lists of tangrams by {', '.join(known)}"
+    for key, names in of_form(dict[str, list[str]], data, problem, file).items():
+        if key not in known:
+            raise spec_error(problem, file=file)
+        made.setdefault(_PUBLISHED_NAMES.get(key, key), []).extend(names)
+    return made
 
 
 def check_drawings(options: Drawings) -> Result:

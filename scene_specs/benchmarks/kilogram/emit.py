@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
@@ -19,6 +18,7 @@ from diorama.scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, 
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
 from diorama.scene_specs.benchmarks.kilogram.truth import Part
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 
 # On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
 # the camera, which is higher than CLEVR's so that the far end is not too small.
@@ -33,7 +33,7 @@ WOOD = {"blend": "materials/wood.blend", "group": "Wood"}
 TABLE_RGB: Mapping[str, tuple[int, int, int]] = MappingProxyType({**RGB, "black": (38, 35, 33)})
 
 
-def objects_of(dataset: Dataset, example: Example, condition: str, options: Options) -> list[dict[str, Any]]:
+def objects_of(dataset: Dataset, example: Example, condition: str, options: Options) -> list[ObjectData]:
     """Return the seven pieces as objects, named piece-1 to piece-7."""
     colors = example.colors(condition)
     figure = dataset.figures[example.tangram]
@@ -41,11 +41,11 @@ def objects_of(dataset: Dataset, example: Example, condition: str, options: Opti
     side, gap = (SPAN, GAP) if prisms else (options.size - 2 * margin, options.border)
     if options.published_border and not prisms:
         gap = side / figure.squared()[2]
-    made = []
+    made = list[ObjectData]()
     for piece, polygon, color in zip(PIECES, figure.placed(side), colors, strict=True):
         drawn = inset(polygon, gap / 2) or polygon
         origin, corners = _about_middle(_on_table(drawn) if prisms else [(x + margin, y + margin) for x, y in drawn])
-        item: dict[str, Any] = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
+        item: ObjectData = {"name": f"piece-{piece}", "shape": {"polygon": corners}, "color": color}
         if prisms:
             item["shape"]["height"] = THICK
             item |= {"color": list(TABLE_RGB[color]), "material": WOOD, "size": 1.0}
@@ -72,7 +72,7 @@ def _rounded(value: float) -> float:
     return round(value, 5) + 0.0
 
 
-def drawn_digest(objects: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> str:
+def drawn_digest(objects: Sequence[ObjectData], parts: Sequence[Part]) -> str:
     """Return a digest of where all pieces lie and which part each belongs to.
 
     Imported figures have it in their truth, as `drawn`, because their drawings are not at hand when they are verified.
@@ -86,7 +86,7 @@ def drawn_digest(objects: Sequence[Mapping[str, Any]], parts: Sequence[Part]) ->
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> dict[str, Any]:
+def frame_of(dataset: Dataset, example: Example, condition: str, options: Options, name: str) -> FrameData:
     """Return an image with its utterance as a frame.
 
     `truth` is a Figure, as JSON data.
@@ -96,7 +96,7 @@ def frame_of(dataset: Dataset, example: Example, condition: str, options: Option
         {"name": part, "pieces": list(pieces), "shown": k in example.shown, "color": colors[pieces[0] - 1]}
         for k, (part, pieces) in enumerate(example.parts)
     ]
-    frame: dict[str, Any] = {"name": name, "utterance": example.text(condition)}
+    frame: FrameData = {"name": name, "utterance": example.text(condition)}
     frame["objects"] = objects_of(dataset, example, condition, options)
     if options.world == "3d":
         frame["camera"] = CAMERA
@@ -116,8 +116,8 @@ def frame_of(dataset: Dataset, example: Example, condition: str, options: Option
     return frame
 
 
-def _episode(identity: str, options: Options) -> dict[str, Any]:
-    spec: dict[str, Any] = {"version": 1, "id": identity, "seed": options.seed}
+def _episode(identity: str, options: Options) -> EpisodeData:
+    spec: EpisodeData = {"version": 1, "id": identity, "seed": options.seed}
     if options.world == "3d":
         return {**spec, "stage": "clevr", "split": options.split}
     return {**spec, "stage": "tangram", "canvas": [options.size, options.size], "split": options.split}
@@ -133,7 +133,7 @@ def kinds_of(unconstrained: bool, size: int) -> list[str]:
     return ["random"] * unconstrained + [f"of{size}"] * (size != SIZE)
 
 
-def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> dict[str, Any]:
+def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) -> EpisodeData:
     """Return a reference game as a spec: ten frames, of which `task.text` describes the one named `task.answer`.
 
     Id: `kilogram/<split>/<condition>/<tangram>_<annotation>/<number>`, for `aug` with the number of shown parts, or
@@ -168,7 +168,7 @@ def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) ->
 
 def picture_specs(
     dataset: Dataset, annotations: Annotations, condition: str, options: Options
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[EpisodeData]:
     """Yield an episode per annotation with one image, for `aug` with a frame for each subset of parts.
 
     Id: `kilogram/<split>/<condition>/<tangram>_<annotation>`.

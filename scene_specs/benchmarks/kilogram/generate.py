@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import log_diagnostics
@@ -12,12 +11,13 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
 from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import counted
 
 _log = logging.getLogger(__name__)
 
 
-def generate(options: Options) -> Iterator[dict[str, Any]]:
+def generate(options: Options) -> Iterator[EpisodeData]:
     """Episodes as JSON data. Raises SpecError for wrong files."""
     dataset = _read_dataset(options)
     conditions = tuple(CONDITIONS) if options.condition == "four" else (options.condition,)

@@ -26,6 +26,7 @@ from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
+from diorama.scene_specs.language.diagnostics import of_form, value_at
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.foreign import read_text
 from diorama.scene_specs.language.pictures import read_picture
@@ -229,8 +230,8 @@ class _Reader:
 def _rows(path: Path) -> list[tuple[str, str, str]]:
     """Return target, image and text of each row. Raises SpecError."""
     data: Any = parse_json(read_text(path, MOST_BYTES), str(path))
-    found = [data.get(name) for name in _LISTS] if isinstance(data, dict) else []
-    columns = [one for one in found if isinstance(one, list) and all(isinstance(text, str) for text in one)]
-    if len(columns) != len(_LISTS) or len({*map(len, columns)}) != 1:
-        raise spec_error(f"expected equally long lists of texts: {', '.join(_LISTS)}", file=str(path))
+    expected = f"expected equally long lists of texts: {', '.join(_LISTS)}"
+    columns = of_form(list[list[str]], [value_at(data, (name,)) for name in _LISTS], expected, str(path))
+    if len({*map(len, columns)}) != 1:
+        raise spec_error(expected, file=str(path))
     return list(zip(*columns, strict=True))

@@ -28,6 +28,7 @@ from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.outlines import signed_area
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
@@ -70,7 +71,7 @@ class _Episode:
     frames: Sequence[_Frame]
 
 
-def verify_spec(data: dict[str, Any], svg: Path | None = None, annotations: Path | None = None) -> str:
+def verify_spec(data: EpisodeData, svg: Path | None = None, annotations: Path | None = None) -> str:
     """Return why a spec, as JSON data, contradicts itself or its files; "" if it does not.
 
     Args:
@@ -273,14 +274,15 @@ def _game_problems(truth: Truth, frames: Mapping[str, _Frame], count: int) -> It
         yield f"the stored answer is {truth.answer!r}, but the text is that of {', '.join(meant) or 'none'}"
 
 
-def _frame_of(frame: Mapping[str, Any], truth: Figure, flat: bool) -> _Frame:
+def _frame_of(frame: FrameData, truth: Figure, flat: bool) -> _Frame:
     """Return what a frame of a spec, as JSON data, shows. Raises KeyError, TypeError or ValueError.
 
     Args:
         flat: on a canvas, where pieces have corners.
     """
     names = {rgb: name for name, rgb in (*RGB.items(), *TABLE_RGB.items())}
-    objects, colors, corners = frame.get("objects") or (), {}, {}
+    objects: Any = frame.get("objects") or ()
+    colors, corners = {}, {}
     for item in objects:
         color, shape, place = item.get("color"), item.get("shape"), item.get("location") or ()
         colors[item["name"]] = names.get(tuple(color), str(color)) if isinstance(color, list) else color

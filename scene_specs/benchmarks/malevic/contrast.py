@@ -13,13 +13,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
 from diorama.scene_specs.benchmarks.malevic.labels import label_of
 from diorama.scene_specs.benchmarks.malevic.published import objects_of
 from diorama.scene_specs.benchmarks.malevic.sets import Set, set_of
-from diorama.scene_specs.benchmarks.malevic.shapes import (
-    CANVAS,
-    Areas,
-    Object,
-    area_of,
-    placed,
-)
+from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Areas, Object, area_of, placed
 from diorama.scene_specs.benchmarks.malevic.table import on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
@@ -27,12 +21,13 @@ from diorama.scene_specs.language.contrast import Edit
 from diorama.scene_specs.language.errors import located
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 # Random positions to try.
 _DRAWS = 40
 
 
-def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of one object; the sentence stays. Refused: those that the set would not have.
 
     count: an object is removed.

@@ -26,6 +26,7 @@ from diorama.scene_specs.benchmarks.malevic.table import on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),
@@ -41,7 +42,7 @@ def generate(options: Options) -> Series:
     """Items by the options of `render-specs malevic`; logs their report at the end."""
     parts = _parts(options)
 
-    def specs() -> Iterator[dict[str, Any]]:
+    def specs() -> Iterator[EpisodeData]:
         reports = [SetReport(name, split) for name, split, _ in parts]
         for report, (name, split, numbers) in zip(reports, parts, strict=True):
             for number in numbers:
@@ -76,7 +77,7 @@ def _parts(options: Options) -> list[tuple[str, str, range]]:
     return found
 
 
-def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[str, Any]:
+def malevic_spec(options: Options, name: str, split: str, number: int) -> EpisodeData:
     """Return item `number` of a split of a set, as JSON data for EpisodeSpec, independently of other items.
 
     Id: `malevic/<set>/<split>/<6 digits>`. Scenes of split raw have no question. Generalization sets have the
@@ -92,7 +93,7 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> dict[s
     given = {"split": split, "number": number, **{key: getattr(options, key) for key in ("world", "variant", "areas")}}
     query = (drawn.target, asked.adjective, asked.true) if asked else None
     task = task_of_scene(which, drawn.objects, drawn.k, query, **given)
-    objects = [{"name": f"object-{k}", **item} for k, item in enumerate(shown)]
+    objects: list[ObjectData] = [{"name": f"object-{k}", **item} for k, item in enumerate(shown)]
     return {
         "version": 1,
         "id": f"malevic/{name}/{split}/{number:06d}",

@@ -30,7 +30,7 @@ from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, K_MEAN, 
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
-from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text, preview_json
+from diorama.scene_specs.language.diagnostics import form_diagnostics, of_form, path_text, preview_json
 from diorama.scene_specs.language.errors import UsageError, spec_error
 from diorama.scene_specs.language.foreign import read_foreign, read_text
 from diorama.scene_specs.language.pictures import read_picture
@@ -129,9 +129,9 @@ class _Reader:
         self._entries = _read(path, "{index: [scene, objects, captions ...]}")
         self._questions: list[Any] | None = None
         if questions is not None:
-            self._questions = _read(questions, '{"questions": [...]}').get("questions")
-            if not isinstance(self._questions, list):
-                raise spec_error("no list `questions`; expected a question file of MALeViC", file=str(questions))
+            listed = _read(questions, '{"questions": [...]}').get("questions")
+            expected = "no list `questions`; expected a question file of MALeViC"
+            self._questions = of_form(list[Any], listed, expected, str(questions))
             letter = questions.stem.removeprefix(self._split)
             if self._which.compositional and letter in GENERALIZATION:
                 self._which = SETS[f"generalization-{letter}"]
@@ -270,9 +270,7 @@ def _parts(entry: list[Any]) -> dict[str, dict[str, Any]]:
 
 def _read(path: Path, form: str) -> dict[str, Any]:
     data = parse_json(read_text(path), str(path))
-    if not isinstance(data, dict):
-        raise spec_error(f"not a file of MALeViC; expected {form}", file=str(path))
-    return data
+    return of_form(dict[str, Any], data, f"not a file of MALeViC; expected {form}", str(path))
 
 
 def _set_of(path: Path) -> tuple[Set, str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -24,7 +24,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     )
 
 
-def asked(spec: Mapping[str, Any]) -> Asked:
+def asked(spec: EpisodeData) -> Asked:
     """Return the group of a spec, its sentence, and its answer; scenes without a question are a group."""
     truth = Truth.of_spec(spec)
     group = f"{truth.name} {truth.split}: {truth.question or 'scene'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +16,11 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.predictions import Predictions
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 
 
-def _asked(item: Mapping[str, Any]) -> Truth:
+def _asked(item: EpisodeData) -> Truth:
     """Return the truth of an item, as JSON data. Raises SpecError if something is missing, or the question."""
     truth, name = Truth.of_spec(item), str(item.get("id", ""))
     if not truth.question:
@@ -108,7 +109,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     return markdown_table([*head, *(f"n={count}" for count in counts)], cells)
 
 
-def statistics(items: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def statistics(items: Iterable[EpisodeData]) -> list[dict[str, Any]]:
     """Return a row per split of items, as JSON data, in the order of their first items; see SetReport.row.
 
     Raises SpecError.
@@ -128,7 +129,7 @@ _DISTANCES = (0.02, 0.05, 0.1, 0.2, 0.4)
 _HEAD = ("by", "group", "items", "ceiling", "accuracy")
 
 
-def accuracy(options: Accuracy, items: Iterable[Mapping[str, Any]]) -> Result:
+def accuracy(options: Accuracy, items: Iterable[EpisodeData]) -> Result:
     """Return the groups with their items, ceiling and accuracy, as shares. Raises SpecError."""
     given = None if options.predictions is None else Predictions(options.predictions)
     count: Counter[tuple[str, str]] = Counter()

@@ -11,7 +11,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
+
+from diorama.scene_specs.language.spec_data import ObjectData
 
 Areas = Literal["published", "true"]
 
@@ -97,7 +99,7 @@ def circle_of(radius: int, areas: Areas) -> tuple[float, float, float]:
     return (0.5, 0.5, math.sqrt(radius * radius - 0.5)) if areas == "published" else _TRUE[radius]
 
 
-def placed(item: Object, areas: Areas = "published") -> dict[str, Any]:
+def placed(item: Object, areas: Areas = "published") -> ObjectData:
     """Return an object as it is in specs on the stage `flat`, whose palette has these colors; without a name."""
     r, x, y = item.radius, item.column, item.row
     turn, size = 0.0, float(r)

@@ -7,9 +7,9 @@ camera without jitter). All prisms have the same height, so none hides the top o
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Object
+from diorama.scene_specs.language.spec_data import ObjectData
 
 # Edge of the canvas on the table, and height of the prisms, in Blender units.
 SIDE, HEIGHT = 6.2, 0.3
@@ -26,7 +26,7 @@ def footprint(area: float) -> float:
     return area * UNIT * UNIT * SHRUNK * SHRUNK
 
 
-def on_table(item: Object) -> dict[str, Any]:
+def on_table(item: Object) -> ObjectData:
     """Return an object as it is in specs on the stage `table`, without a name."""
     r, x, y = float(item.radius), item.column, item.row
     if item.shape == "triangle":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 
 _LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
 COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}
@@ -43,7 +44,7 @@ def _circle_pixels(radius: int) -> int:
     return int((row * row + column * column < radius * radius).sum())
 
 
-def verify_spec(data: Mapping[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Return why something that a spec, as JSON data, claims does not follow from its objects; "" if all does.
 
     Raises SpecError if the spec is not a complete MALeViC item.
@@ -51,7 +52,7 @@ def verify_spec(data: Mapping[str, Any]) -> str:
     return _verify(Truth.of_spec(data), data)
 
 
-def _verify(truth: Truth, data: Mapping[str, Any]) -> str:
+def _verify(truth: Truth, data: EpisodeData) -> str:
     try:
         (frame,) = data["frames"]
         if reason := _about_canvas(data, frame, truth):
@@ -66,7 +67,7 @@ def _verify(truth: Truth, data: Mapping[str, Any]) -> str:
     return reason
 
 
-def _about_canvas(data: Mapping[str, Any], frame: Mapping[str, Any], truth: Truth) -> str:
+def _about_canvas(data: EpisodeData, frame: FrameData, truth: Truth) -> str:
     """Return how stage, canvas and background of a spec are not those of its world."""
     flat = truth.world == "flat"
     stage, canvas, background = data.get("stage"), data.get("canvas"), frame.get("background")
@@ -79,7 +80,7 @@ def _about_canvas(data: Mapping[str, Any], frame: Mapping[str, Any], truth: Trut
     return ""
 
 
-def _about_names(data: Mapping[str, Any], frame: Mapping[str, Any], truth: Truth) -> str:
+def _about_names(data: EpisodeData, frame: FrameData, truth: Truth) -> str:
     """Return how id, split and utterance of a spec contradict its task."""
     name, split = truth.name, truth.split
     if name not in RULES:
@@ -125,7 +126,7 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _drawn(item: Mapping[str, Any], prisms: bool) -> _Drawn:
+def _drawn(item: ObjectData, prisms: bool) -> _Drawn:
     """Return the outline of an object of a spec. Raises ValueError for a rotation that no published object has."""
     x, y = item["location"][:2]
     shape, size, turn = item["shape"], _number(item["size"]), _number(item["rotation_deg"])
@@ -165,7 +166,7 @@ def _painted(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _shown(
-    items: Sequence[Mapping[str, Any]], prisms: bool, true_areas: bool, rads: Sequence[int], slack: int
+    items: Sequence[ObjectData], prisms: bool, true_areas: bool, rads: Sequence[int], slack: int
 ) -> tuple[list[Seen], str]:
     """Return the objects that a spec shows, and why they can't be a scene of MALeViC, "" if they can.
 
@@ -212,13 +213,18 @@ def verify_record(episode: EpisodeRecord) -> str:
     truth = Truth.of_record(episode)
     prisms = truth.world == "3d"
     scene = episode.scene.frames[0]
-    looks: list[dict[str, Any]] = [
-        {"size": item.scale, "color": item.color, "location": item.location} for item in scene.objects
+    looks: list[ObjectData] = [
+        {
+            "size": item.scale,
+            "color": item.color,
+            "location": item.location,
+            "shape": {"outline": item.shape} if prisms else item.shape,
+            "rotation_deg": item.rotation_deg[2],
+        }
+        for item in scene.objects
     ]
-    for look, item in zip(looks, scene.objects, strict=True):
-        look |= {"shape": {"outline": item.shape} if prisms else item.shape, "rotation_deg": item.rotation_deg[2]}
-    frame = {"utterance": scene.utterance, "background": scene.background, "objects": looks}
-    about = {"id": episode.episode_id, "stage": episode.scene.stage, "split": episode.scene.split}
+    frame: FrameData = {"utterance": scene.utterance, "background": scene.background, "objects": looks}
+    about: EpisodeData = {"id": episode.episode_id, "stage": episode.scene.stage, "split": episode.scene.split}
     reason = _verify(truth, {**about, "frames": [frame]})
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
@@ -232,9 +238,7 @@ def verify_record(episode: EpisodeRecord) -> str:
     return reason
 
 
-def _pixel_difference(
-    image: ImageRecord, looks: Sequence[Mapping[str, Any]], fitted: Callable[[tuple[int, ...]], int]
-) -> str:
+def _pixel_difference(image: ImageRecord, looks: Sequence[ObjectData], fitted: Callable[[tuple[int, ...]], int]) -> str:
     """Return how the pixels of a flat image differ from the objects of its scene, "" if they do not.
 
     fitted: which side of the image is as long as the canvas, min or max.

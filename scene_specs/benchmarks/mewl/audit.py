@@ -18,6 +18,7 @@ from diorama.scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPE
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.chi_square import equal_frequencies
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete, spec_error
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import RELATIONS
 
@@ -75,7 +76,7 @@ class TaskAudit:
     kept: Counter[str] = field(default_factory=Counter)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def add(self, spec: Mapping[str, Any], truth: Truth) -> None:
+    def add(self, spec: EpisodeData, truth: Truth) -> None:
         """Count one episode, as JSON data."""
         options, answer = list(truth.options), truth.answer
         utterances = [frame.get("utterance", "") for frame in spec["frames"][:CONTEXTS]]
@@ -91,7 +92,7 @@ class TaskAudit:
         self._count("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
         for kind in TYPES:
-            self._count(kind, truth.as_clevr.get(first.get(kind), str(first.get(kind))), VALUES[kind])
+            self._count(kind, truth.as_clevr.get(str(first.get(kind)), str(first.get(kind))), VALUES[kind])
         concept = _concept(truth)
         if concept is not None:
             self._count("concept", *concept)
@@ -142,7 +143,7 @@ def _concept(truth: Truth) -> tuple[str, tuple[str, ...]] | None:
     return None if concept is None else (truth.as_clevr.get(str(concept), str(concept)), _CONCEPTS[name])
 
 
-def audit(specs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
     """Return a row (see TaskAudit.row) for each task among MEWL specs, given as JSON data. Raises SpecError."""
     tasks: dict[str, TaskAudit] = {}
     for spec in specs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl import Captions, TaskName
@@ -11,6 +11,7 @@ from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
 from diorama.scene_specs.language.errors import spec_error
 from diorama.scene_specs.language.invented import is_invented
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 INSTRUCTION = "Please name the target object according to the above context."
 CHOOSE = "Which name fits the last context? Answer with its letter."
@@ -48,7 +49,7 @@ def _spatial(image: SeenImage, names: list[str]) -> str:
     return " ".join(sentences)
 
 
-def questions(data: Mapping[str, Any]) -> dict[str, Any]:
+def questions(data: EpisodeData) -> dict[str, Any]:
     """Return the text version of an episode, both as JSON data.
 
     captions: of the seven images. names: utterances of the contexts. prompts: one per option, which it ends with, for

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,9 +13,10 @@ from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.contrast import Edit, edits
 from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
 
 
-def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits of the query. Refused: those after which no option, or more than one, is true of it."""
     truth = Truth.of_spec(data)
     for edit in edits(data, change, rng, [CONTEXTS], {**VALUES, "shape": truth.shapes}):
@@ -37,7 +37,7 @@ def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) ->
         yield edit
 
 
-def _names(truth: Truth, objects: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[str | None]:
+def _names(truth: Truth, objects: Sequence[ObjectData], data: EpisodeData) -> list[str | None]:
     """Return the names of the query's objects in the published files; see draft.Image."""
     looks: list[Object] = [(item["shape"], item["color"], item["material"], item["size"]) for item in objects]
     name, answer = truth.name, truth.answer

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeGuard
+from itertools import product
+from typing import Any
 
 from pydantic import BaseModel, Field, StrictInt
 
 from diorama.scene_specs.benchmarks.mewl.draft import TYPES
-from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.diagnostics import preview_json, value_at
 
 HAND = ["arrow", "yellow", "rubber", "small"]
 # Along a direction, Blender units: as in CLEVR, and the rounding of files.
@@ -121,23 +122,16 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
         if abs(item["3d_coords"][2] - sizes[item["size"]]) > _ROUNDING:
             problem = f"found {item['3d_coords'][2]:g}; a {item['size']} object on the ground has {sizes[item['size']]}"
             yield ("objects", index, "3d_coords", 2), problem
-    tables, directions = _map(scene.get("relationships")), _map(scene.get("directions"))
-    for side in [*tables]:
-        table, along = _map(tables[side]), directions.get(side)
-        for one, place in places.items():
-            if one not in table or not isinstance(table[one], list) or not _is_direction(along):
+    sides = scene.get("relationships")
+    for side, (one, place) in product(sides if isinstance(sides, dict) else (), places.items()):
+        match value_at(sides, (side, one)), value_at(scene, ("directions", side)):
+            case list(table), [float() | int(), float() | int(), float() | int()] as along:
+                pass
+            case _:
                 continue
-            for other, there in places.items():
-                away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
-                related = other in table[one]
-                if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
-                    problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
-                    yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"
-
-
-def _is_direction(value: Any) -> TypeGuard[list[float]]:
-    return isinstance(value, list) and len(value) == 3 and all(isinstance(part, int | float) for part in value)
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+        for other, there in places.items():
+            away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
+            related = other in table
+            if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
+                problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
+                yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 # shape, color, material, size: the order of the published files.
@@ -104,9 +105,12 @@ def holds(orders: tuple[Order, Order], relation: str, subject: int, of: int) -> 
     return before == (relation == AXES[axis][0])
 
 
-def _frame(image: Image, name: str) -> dict[str, Any]:
-    objects = [{"name": _LETTERS[k], **dict(zip(TYPES, item, strict=True))} for k, item in enumerate(image.objects)]
-    frame: dict[str, Any] = {"name": name}
+def _frame(image: Image, name: str) -> FrameData:
+    objects: list[ObjectData] = [
+        {"name": _LETTERS[k], "shape": shape, "color": color, "material": material, "size": size}
+        for k, (shape, color, material, size) in enumerate(image.objects)
+    ]
+    frame: FrameData = {"name": name}
     if name != QUESTION:
         frame["utterance"] = image.utterance
     frame["objects"] = objects
@@ -123,7 +127,7 @@ def _frame(image: Image, name: str) -> dict[str, Any]:
     return frame
 
 
-def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number: int) -> dict[str, Any]:
+def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number: int) -> EpisodeData:
     """Return the spec as JSON data, valid for diorama.scene_specs.language.spec.EpisodeSpec."""
     names = [f"context-{k}" for k in range(CONTEXTS)] + [QUESTION]
     truth = {"benchmark": "mewl", "name": task, "number": number, "words": draft.words}

@@ -15,6 +15,7 @@ from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.rng import generator, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.vocabulary import SHAPES
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.
@@ -24,7 +25,7 @@ ATTEMPTS = 200
 TASKS: tuple[str, ...] = tuple(tasks.TASKS)
 
 
-def generate(options: Options) -> Iterator[dict[str, Any]]:
+def generate(options: Options) -> Iterator[EpisodeData]:
     """Episodes by the options of `render-specs mewl`."""
     for split in SPLITS if options.split == "all" else (options.split,):
         count = COUNTS[split] if options.count is None else options.count
@@ -37,7 +38,7 @@ def generate(options: Options) -> Iterator[dict[str, Any]]:
 
 def mewl_spec(
     seed: int, split: str, task: str, number: int, balanced: bool = False, invented: bool = False
-) -> dict[str, Any]:
+) -> EpisodeData:
     """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
 
     Args:
@@ -59,13 +60,13 @@ def mewl_spec(
         if invented:
             if task == "relation" and not all(map(_has_distinct_colors, spec["frames"])):
                 continue
-            spec = _with_invented(spec)
+            spec = _with_invented(spec, split)
         if _has_one_lexicon(spec):
             return spec
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _has_distinct_colors(frame: Mapping[str, Any]) -> bool:
+def _has_distinct_colors(frame: FrameData) -> bool:
     return len({item["color"] for item in frame["objects"]}) == len(frame["objects"])
 
 
@@ -75,24 +76,26 @@ def _large(shape: Invented) -> Invented:
     return shape._replace(axes={axis: round(0.2 * shape.axes[axis] + 0.8 * largest[axis], 4) for axis in largest})
 
 
-def _with_invented(spec: dict[str, Any]) -> dict[str, Any]:
+def _with_invented(spec: EpisodeData, split: str) -> EpisodeData:
     """Return the spec with an invented shape, one of each family, for each of CLEVR's.
 
     Where sentences name objects by color and shape, "object" stands for the shape, which has no name.
     """
     rng = generator(spec["seed"], spec["id"], "shapes")
-    shapes = [_large(drawn_shape(rng, spec["split"], family)).name for family in shuffled(rng, FAMILIES)]
+    shapes = [_large(drawn_shape(rng, split, family)).name for family in shuffled(rng, FAMILIES)]
     name_of = dict(zip(SHAPES, shapes, strict=True))
 
     def renamed(value: Any) -> Any:
-        if isinstance(value, list):
-            return [renamed(one) for one in value]
-        if not isinstance(value, str) or value in name_of:
-            return name_of.get(value, value)
-        return " ".join("object" if word in name_of else word for word in value.split(" "))
+        match value:
+            case list():
+                return [*map(renamed, value)]
+            case str() if value not in name_of:
+                return " ".join("object" if word in name_of else word for word in value.split(" "))
+        return name_of.get(value, value)
 
     for frame in spec["frames"]:
-        frame["objects"] = [{key: renamed(value) for key, value in item.items()} for item in frame["objects"]]
+        for item in frame["objects"]:
+            item["shape"] = renamed(item["shape"])
         frame["truth"] = {"names": renamed(frame["truth"]["names"])}
         # Thin arms cover less than the 200 pixels that the stage asks for; the proof from images counts 100 as visible.
         frame["constraints"] = [*frame.get("constraints", ()), {"min_visible_pixels": 100}]
@@ -104,7 +107,7 @@ def _with_invented(spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "task": {**task, **told, "words": words, "shapes": shapes}}
 
 
-def _has_one_lexicon(spec: dict[str, Any]) -> bool:
+def _has_one_lexicon(spec: EpisodeData) -> bool:
     """Return whether exactly one lexicon fits the contexts, and it gives the answer.
 
     Verification would accept several lexicons that agree on the answer. But rejecting an episode because of its

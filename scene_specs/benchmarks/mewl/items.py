@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.items import Item, Part, listed, prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -34,7 +34,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     )  # fmt: skip
 
 
-def asked(spec: Mapping[str, Any]) -> Asked:
+def asked(spec: EpisodeData) -> Asked:
     """Return the group of a spec, its task, and the place of its answer among the options."""
     truth = Truth.of_spec(spec)
     places = tuple(str(k) for k in range(len(truth.options)))

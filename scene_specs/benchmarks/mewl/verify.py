@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from diorama.scene_specs.benchmarks.mewl.copies import contradictions
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
@@ -21,6 +20,7 @@ from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth
 from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of_record
 from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
@@ -34,7 +34,7 @@ Means = Mapping[str, Meaning]
 _Reading = tuple[list[str], Means]
 
 
-def verify_spec(data: dict[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Return why the stored answer or words of a spec, as JSON data, are wrong; "" if they are right.
 
     Raises SpecError if the spec is not a MEWL episode.

@@ -16,6 +16,7 @@ from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation, PointerAnnotation
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import OPPOSITE
 
@@ -61,7 +62,7 @@ class View(NamedTuple):
         return self.images[CONTEXTS]
 
 
-def learner_view(data: Mapping[str, Any], truth: Truth | None = None) -> View:
+def learner_view(data: EpisodeData, truth: Truth | None = None) -> View:
     """Return the view of an episode, as JSON data.
 
     Args:
@@ -129,9 +130,9 @@ def _visible(image: ImageRecord, least: float, utterance: str) -> SeenImage:
     return SeenImage(utterance, objects, relations, (), at.get(truth.pointer.target) if truth.pointer else None)
 
 
-def _image(frame: Mapping[str, Any], path: str) -> tuple[list[tuple[str, str]], SeenImage]:
+def _image(frame: FrameData, path: str) -> tuple[list[tuple[str, str]], SeenImage]:
     diagnostics, objects = [], list[Object]()
-    listed = frame.get("objects", ())
+    listed: Any = frame.get("objects", ())
     names = [item.get("name") or f"object-{k}" for k, item in enumerate(listed)]
     for k, item in enumerate(listed):
         objects.append((item.get("shape"), item.get("color"), item.get("material"), item.get("size")))
@@ -178,7 +179,7 @@ def _required(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tup
     return relations, unknown
 
 
-def _fixed_camera(frame: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _fixed_camera(frame: FrameData) -> Mapping[str, Any] | None:
     """Return the camera that defines relations, None if its location is not fixed."""
     views = frame.get("views")
     camera: Mapping[str, Any] = (views[0] if views else frame.get("camera")) or {}

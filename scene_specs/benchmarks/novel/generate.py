@@ -13,6 +13,7 @@ from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role
 from diorama.scene_specs.benchmarks.novel.verify import nearest_exemplar, verify_spec
 from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SIZES
 
 ATTEMPTS = 100
@@ -135,14 +136,14 @@ TASKS: Mapping[str, Callable[[_Sampler], _Draft]] = {
 }
 
 
-def generate(options: Options) -> Iterator[dict[str, Any]]:
+def generate(options: Options) -> Iterator[EpisodeData]:
     """Episodes by the options of `render-specs novel`."""
     for task in TASKS if options.task == "all" else (options.task,):
         for number in range(options.first, options.first + options.count):
             yield novel_spec(options.seed, options.split, task, number)
 
 
-def novel_spec(seed: int, split: str, task: str, number: int) -> dict[str, Any]:
+def novel_spec(seed: int, split: str, task: str, number: int) -> EpisodeData:
     """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
 
     Id: `novel/<split>/<task>/<6 digits>`.
@@ -161,7 +162,7 @@ def novel_spec(seed: int, split: str, task: str, number: int) -> dict[str, Any]:
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _spec(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> dict[str, Any]:
+def _spec(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> EpisodeData:
     names = [f"exemplar-{k}" for k in range(len(draft.exemplars))]
     exemplars = [Exemplar(frame=name, word=word) for name, (_, _, word) in zip(names, draft.exemplars, strict=True)]
     letters = "abcd"[: len(draft.choices)]
@@ -181,7 +182,8 @@ def _spec(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> di
     return {"version": 1, "frames": frames, "task": task_truth.model_dump(mode="json", exclude_none=True)}
 
 
-def _frame(name: str, shape: Invented, look: Look, rng: np.random.Generator) -> dict[str, Any]:
+def _frame(name: str, shape: Invented, look: Look, rng: np.random.Generator) -> FrameData:
     turn = round(30 * float(rng.random()) - 15, 1)
-    item = {"shape": shape.name, **dict(zip(("color", "material", "size"), look, strict=True))}
+    color, material, size = look
+    item: ObjectData = {"shape": shape.name, "color": color, "material": material, "size": size}
     return {"name": name, "objects": [{**item, "location": [0, 0], "rotation_deg": turn}], "camera": _CAMERA}

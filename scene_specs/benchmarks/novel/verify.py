@@ -9,6 +9,7 @@ from diorama.scene_specs.benchmarks.novel.concepts import Truth
 from diorama.scene_specs.invented.similarity import chamfer
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 # How much nearer the right choice is than every other one.
 MARGIN = 1.25
@@ -21,12 +22,12 @@ def nearest_exemplar(shape: str, exemplars: Sequence[str]) -> float:
     return min(chamfer(shape, exemplar) for exemplar in exemplars)
 
 
-def verify_spec(data: dict[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
     shown: dict[str, Seen] = {}
     for frame in data["frames"]:
-        shape, color, material, size = (frame["objects"][0].get(key) for key in ("shape", "color", "material", "size"))
-        shown[frame["name"]] = (str(shape), color, material, size)
+        item: Any = (frame.get("objects") or [{}])[0]
+        shown[frame["name"]] = (str(item.get("shape")), item.get("color"), item.get("material"), item.get("size"))
     return _problem(Truth.of_spec(data), shown)
 
 

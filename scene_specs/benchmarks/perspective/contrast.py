@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -14,12 +13,13 @@ from diorama.scene_specs.benchmarks.perspective.truth import Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.contrast import Edit, edits
 from diorama.scene_specs.language.scene import Change
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 # How often places are drawn, as from few of them the person sees what it looks at and the answer is another.
 _ROUNDS = 25
 
 
-def contrasts(data: dict[str, Any], change: Change, rng: np.random.Generator) -> Iterator[Edit]:
+def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
     """Yield edits that move the observer; the question stays. Refused: other changes, and unclear places."""
     truth = Truth.of_spec(data)
     fits = change == "observer" and not truth.is_photographed

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.vocabulary import SHAPES
 
 
-def form_problem(data: Mapping[str, Any], truth: Truth) -> str:
+def form_problem(data: EpisodeData, truth: Truth) -> str:
     """Return the first reason why the geometry can't tell who sees what in a valid spec, as JSON data; "" if it can."""
     if len(data["frames"]) != 1:
         return f"expected 1 of frames; found {len(data['frames'])}"
@@ -37,7 +37,7 @@ def form_problem(data: Mapping[str, Any], truth: Truth) -> str:
     return next(filter(None, problems), "")
 
 
-def photo_problem(frame: Mapping[str, Any], layout: Layout) -> str:
+def photo_problem(frame: FrameData, layout: Layout) -> str:
     """Return why the second camera of a frame, if any, is not that of the person; "" if it is."""
     for camera in (frame.get("views") or [])[1:]:
         for key, expected in layout.photo().items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from diorama.scene_specs.benchmarks.perspective.sight import CORNERS, HIGH, Layo
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES
 
 ATTEMPTS = 4000
@@ -28,7 +28,7 @@ _COLORS = tuple(color for color in COLORS if color != "gray")
 _DISTANCE, _SIZE = 11.0, 0.85
 
 
-def generate(options: Options) -> Iterator[dict[str, Any]]:
+def generate(options: Options) -> Iterator[EpisodeData]:
     """Episodes by the options of `render-specs perspective`."""
     for task in TASKS if options.task == "all" else (options.task,):
         for number in range(options.first, options.first + options.count):
@@ -37,7 +37,7 @@ def generate(options: Options) -> Iterator[dict[str, Any]]:
 
 def perspective_spec(
     seed: int, split: str, task: TaskName, number: int, drawn: Counter[str] | None = None
-) -> dict[str, Any]:
+) -> EpisodeData:
     """Return episode `number` of a task in a split, as JSON data for EpisodeSpec, independently of other episodes.
 
     Id: `perspective/<split>/<task>/<6 digits>`.
@@ -56,14 +56,14 @@ def perspective_spec(
         rng = generator(seed, episode, f"attempt-{attempt}")
         frame = _frame(rng, task, cell, drawn)
         if frame is not None and (truth := _truth(frame, rng, task, number, cell)) is not None:
-            spec = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
+            spec: EpisodeData = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
             spec["task"] = truth.model_dump(mode="json", exclude_none=True)
             if not verify_spec(spec):
                 return spec
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[str]) -> dict[str, Any] | None:
+def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[str]) -> FrameData | None:
     """Draw a frame, as JSON data; None if there is no room for all."""
     colors, person = sample(rng, _COLORS, 6), pick(rng, PEOPLE)
     kinds = [pick(rng, SHAPES) for _ in range(5)]
@@ -71,19 +71,19 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[s
     if task == "director":
         kinds[2:] = [pick(rng, [shape for shape in SHAPES if shape != kinds[0]]) for _ in range(3)]
         kinds[1] = kinds[0]
-    items: list[dict[str, Any]] = [
+    items: list[ObjectData] = [
         {"name": f"{color} {shape}", "shape": shape, "color": color, "material": pick(rng, ("rubber", "metal")),
          "size": 0.35, "rotation_deg": between(rng, 0, 360)}
         for color, shape in zip(colors, kinds, strict=False)
     ]  # fmt: skip
-    screen = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray", "material": "matte",
-              "size": 1.0, "rotation_deg": between(rng, 0, 180)}  # fmt: skip
+    screen: ObjectData = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray",
+                          "material": "matte", "size": 1.0, "rotation_deg": between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
     yaw, up = math.radians(between(rng, 9, 89)), math.radians(between(rng, 36, 46))
     across, high = _DISTANCE * math.cos(up), _DISTANCE * math.sin(up)
     location = [round(value, 4) for value in (across * math.sin(yaw), -across * math.cos(yaw), 0.4 + high)]
     camera = {"location": location, "look_at": [0.0, 0.0, 0.4]}
-    frame: dict[str, Any] = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
+    frame: FrameData = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
     layout, wishes = Layout.about({}, frame), _wishes(task, cell, [item["name"] for item in items])
     # What a question is about comes last, so that nothing hides it later.
     for item in (screen, observer, items[-1], *reversed(items[:-1])):
@@ -109,7 +109,7 @@ def _wishes(task: TaskName, cell: int, names: list[str]) -> dict[str, Wish]:
     return {**dict(zip(names, asked, strict=False)), names[-1]: Wish(True)}
 
 
-def _truth(frame: dict[str, Any], rng: np.random.Generator, task: TaskName, number: int, cell: int) -> Truth | None:
+def _truth(frame: FrameData, rng: np.random.Generator, task: TaskName, number: int, cell: int) -> Truth | None:
     """Return the truth about a frame whose answer and egocentric answer are those of a cell; None if it has others."""
     names = [item["name"] for item in frame["objects"][1:]]
     target, person = names[-1], frame["observers"][0]["name"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import product
 from operator import mul, sub
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
+from diorama.scene_specs.language.spec_data import FrameData
 
 Point = tuple[float, float]
 Point3 = tuple[float, float, float]
@@ -64,12 +64,12 @@ class Layout(NamedTuple):
     look_at: Point3
 
     @classmethod
-    def of(cls, frame: Mapping[str, Any]) -> Layout:
+    def of(cls, frame: FrameData) -> Layout:
         """Read a frame of a spec, as JSON data."""
         return cls.about({item["name"]: body_of(item) for item in (*frame["objects"], *frame["observers"])}, frame)
 
     @classmethod
-    def about(cls, bodies: dict[str, Body], frame: Mapping[str, Any]) -> Layout:
+    def about(cls, bodies: dict[str, Body], frame: FrameData) -> Layout:
         """Return a layout of some bodies of a frame."""
         (person,), camera = frame["observers"], (frame.get("views") or [frame.get("camera")])[0]
         return cls(bodies, person["name"], person["looks_at"], tuple(camera["location"]), tuple(camera["look_at"]))
@@ -194,7 +194,7 @@ class Layout(NamedTuple):
         return True
 
 
-def body_of(item: Mapping[str, Any]) -> Body:
+def body_of(item: Any) -> Body:
     """Return the body of an object or observer of a spec, as JSON data."""
     x, y = item["location"][:2]
     if item["name"] == SCREEN:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from operator import mul, sub
-from typing import Any, Protocol
+from typing import Protocol
 
 from diorama.scene_specs.benchmarks.perspective.form import form_problem, photo_problem
 from diorama.scene_specs.benchmarks.perspective.sight import PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, Vector3
+from diorama.scene_specs.language.spec_data import EpisodeData
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
@@ -89,7 +90,7 @@ class _Measured:
         return x, y, z
 
 
-def verify_spec(data: dict[str, Any]) -> str:
+def verify_spec(data: EpisodeData) -> str:
     """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right. Raises SpecError."""
     truth = Truth.of_spec(data)
     if problem := form_problem(data, truth):

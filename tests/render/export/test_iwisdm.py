@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,21 +36,21 @@ from tests.render.export.helpers import projected
 PLACES = {(0, 0): "top left", (1, 0): "top right", (0, 1): "bottom left", (1, 1): "bottom right"}
 
 
-def made(spec: Mapping[str, Any]) -> EpisodeRecord:
+def made(spec: Any) -> EpisodeRecord:
     job = factories.make_job(dict(spec))
     return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), job, settings_for("draft", 224, 224))
 
 
 @pytest.fixture(scope="module")
-def specs() -> list[dict[str, Any]]:
-    sources: list[dict[str, Any]] = [{"benchmark": "low"}, {"benchmark": "high"}, {"benchmark": "low", "chain": 2}]
+def specs() -> list[Any]:
+    sources: list[Any] = [{"benchmark": "low"}, {"benchmark": "high"}, {"benchmark": "low", "chain": 2}]
     sources += [{"task": task} for task in ("odr", "dual-n-back", "search-and-report", "task-switching")]
-    shared: dict[str, Any] = {"count": 2, "seed": 6, "balanced": True, "distractors": 1, "distractor_frames": 1}
+    shared: Any = {"count": 2, "seed": 6, "balanced": True, "distractors": 1, "distractor_frames": 1}
     return [spec for source in sources for spec in trial_specs(Options(**source, **shared))]
 
 
 @pytest.fixture(scope="module")
-def records(specs: list[dict[str, Any]]) -> list[EpisodeRecord]:
+def records(specs: list[Any]) -> list[EpisodeRecord]:
     return [made(spec) for spec in specs]
 
 
@@ -69,7 +68,7 @@ def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
     return export(store, out, ExportOptions(**options), lambda _: None)
 
 
-def trial(folder: Path, spec: Mapping[str, Any]) -> Path:
+def trial(folder: Path, spec: Any) -> Path:
     _, split, name, number = str(spec["id"]).split("/")
     return folder / "out" / split / name / "trials" / f"trial{int(number)}"
 
@@ -78,7 +77,7 @@ def info_of(trial: Path) -> Any:
     return json.loads((trial / "frames/task_info.json").read_text())
 
 
-def test_cameras_project_the_objects(folder: Path, records: list[EpisodeRecord], specs: list[dict[str, Any]]) -> None:
+def test_cameras_project_the_objects(folder: Path, records: list[EpisodeRecord], specs: list[Any]) -> None:
     """With parallel rays; the focal length is in pixels per Blender unit."""
     for record, spec in zip(records, specs, strict=True):
         cameras = json.loads((trial(folder, spec) / "annotations.json").read_text())["cameras"]
@@ -88,7 +87,7 @@ def test_cameras_project_the_objects(folder: Path, records: list[EpisodeRecord],
                 assert projected(camera, item.location) == pytest.approx(item.pixel_center, abs=1e-4)
 
 
-def test_imports_show_what_was_exported(folder: Path, specs: list[dict[str, Any]]) -> None:
+def test_imports_show_what_was_exported(folder: Path, specs: list[Any]) -> None:
     for spec in specs:
         (again,) = import_published(trial(folder, spec), strict=True)
         assert [[item.shape for item in frame.objects] for frame in again.frames] == [
@@ -96,7 +95,7 @@ def test_imports_show_what_was_exported(folder: Path, specs: list[dict[str, Any]
         ]
 
 
-def test_it_reads_back(folder: Path, specs: list[dict[str, Any]]) -> None:
+def test_it_reads_back(folder: Path, specs: list[Any]) -> None:
     """By the published description: what the frames of task_info.json show answers its instruction (I2, I9, I14)."""
     asked: set[str] = set()
     for spec in specs:
@@ -129,7 +128,7 @@ def test_it_reads_back(folder: Path, specs: list[dict[str, Any]]) -> None:
     assert asked == {"location", "category", "object", "view_angle"}
 
 
-def test_pictures(folder: Path, specs: list[dict[str, Any]]) -> None:
+def test_pictures(folder: Path, specs: list[Any]) -> None:
     """I11 (boxes), I13: a PNG a frame, RGB, 224 x 224; an object stays in its quadrant."""
     for spec in specs:
         base = trial(folder, spec)
@@ -151,7 +150,7 @@ def test_pictures(folder: Path, specs: list[dict[str, Any]]) -> None:
             assert list(coco.toBbox(item["mask"])) == item["bbox"]
 
 
-def test_task_files_count_back_from_the_answer(folder: Path, specs: list[dict[str, Any]]) -> None:
+def test_task_files_count_back_from_the_answer(folder: Path, specs: list[Any]) -> None:
     for spec in specs:
         for number, question in enumerate(spec["task"]["questions"]):
             at, several = trial(folder, spec), len(spec["task"]["questions"]) > 1
@@ -164,7 +163,7 @@ def test_task_files_count_back_from_the_answer(folder: Path, specs: list[dict[st
             assert task["n_frames"] == 1 + max(int(when[4:]) for when in task["whens"].values())
 
 
-def check_node(node: Mapping[str, Any], own: Mapping[str, Any], task: Mapping[str, Any]) -> None:
+def check_node(node: Any, own: Any, task: Any) -> None:
     """A node is named as in the published code; constants have a number or the middle of a place."""
     if "value" in own:
         if own["property"] == "location":
@@ -184,12 +183,12 @@ def check_node(node: Mapping[str, Any], own: Mapping[str, Any], task: Mapping[st
         check_node(child, other, task)
 
 
-def selected(operator: Mapping[str, Any]) -> list[int]:
+def selected(operator: Any) -> list[int]:
     own = [operator["frame"]] if "frame" in operator else []
     return own + [frame for child in operator["child"] for frame in selected(child)]
 
 
-def test_again_skips_and_damage_is_seen(folder: Path, specs: list[dict[str, Any]]) -> None:
+def test_again_skips_and_damage_is_seen(folder: Path, specs: list[Any]) -> None:
     store = LanceStore.open(str(folder / "s.lance"))
     assert run(store, folder / "out").skipped == len(specs)
     info = trial(folder, specs[0]) / "annotations.json"
@@ -208,7 +207,7 @@ def test_rendered_truth_is_proved_and_damage_is_found(records: list[EpisodeRecor
     item = image.annotation.objects[0]
     assert item.bbox is not None
     x, y, width, height = item.bbox
-    damages: list[tuple[dict[str, Any], str]] = [
+    damages: list[tuple[Any, str]] = [
         ({"bbox": ((x + 112) % 224, y, width, height)}, "expected none there"),
         ({"bbox": None}, "nothing is visible"),
         ({"shape": "cube"}, "found shape 'cube'"),
@@ -242,7 +241,7 @@ def test_others_are_named(tmp_path: Path) -> None:
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
-def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
+def node(name: str, *child: Any, **more: Any) -> Any:
     return {"name": name, "child": [*child], **more}
 
 
@@ -267,7 +266,7 @@ def node(name: str, *child: dict[str, Any], **more: Any) -> dict[str, Any]:
     ],
 )
 def test_trials_that_lack_something_are_named_and_the_others_written(
-    records: list[EpisodeRecord], tmp_path: Path, change: dict[str, Any], said: str
+    records: list[EpisodeRecord], tmp_path: Path, change: Any, said: str
 ) -> None:
     scene = records[0].scene
     broken = scene.model_copy(update={"id": "iwisdm/train/low/000009", "task": {**(scene.task or {}), **change}})

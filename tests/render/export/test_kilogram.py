@@ -34,7 +34,7 @@ DATA = own_dataset(0)
 OPTIONS = Options(size=32, contexts=1)
 
 
-def recorded(spec: dict[str, Any]) -> EpisodeRecord:
+def recorded(spec: Any) -> EpisodeRecord:
     settings = settings_for("draft", 32, 32)
     return make_record(FakeRenderer(), EpisodeSpec.model_validate(spec), factories.make_job(spec), settings)
 

@@ -234,7 +234,7 @@ def test_stored_prisms_are_verified_from_their_scene() -> None:
         ({"size": None}, "size: stored null"),
     ],
 )
-def test_a_stored_description_that_the_image_contradicts_is_refused(change: dict[str, Any], reason: str) -> None:
+def test_a_stored_description_that_the_image_contradicts_is_refused(change: Any, reason: str) -> None:
     record = rendered("pos", "test", 3)
     task = dict(record.scene.task or {})
     task["objects"] = [{**task["objects"][0], **change}, *task["objects"][1:]]
@@ -313,7 +313,7 @@ def test_an_item_without_a_question_is_not_exported(tmp_path: Path) -> None:
         {"k": None},
     ],
 )
-def test_a_stored_task_of_somebody_else_writes_nothing_elsewhere(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_stored_task_of_somebody_else_writes_nothing_elsewhere(tmp_path: Path, change: Any) -> None:
     record = rendered("pos", "test", 1)
     task = {**(record.scene.task or {}), **change}
     if change.get("number", 1) is None:

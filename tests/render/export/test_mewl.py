@@ -59,7 +59,7 @@ def run(store: LanceStore, out: Path, **options: Any) -> ExportReport:
     return export(store, out, ExportOptions(**options), lambda _: None)
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read(folder: Path) -> Any:
     """What a published episode's folder says, checked for form on the way."""
     info = json.loads((folder / "info.json").read_text())
     images = []
@@ -90,7 +90,7 @@ def test_it_reads_back(task: str, folder: Path, records: dict[str, EpisodeRecord
         check_image(image, stored.annotation, len(frame.objects), task)
 
 
-def check_image(image: dict[str, Any], truth: Any, count: int, task: str) -> None:
+def check_image(image: Any, truth: Any, count: int, task: str) -> None:
     assert len(image["objects"]) == count
     for item, known in zip(image["objects"], truth.objects, strict=True):
         mask = coco.decode(item["mask"])
@@ -111,7 +111,7 @@ def check_image(image: dict[str, Any], truth: Any, count: int, task: str) -> Non
     check_relations(image)
 
 
-def check_relations(image: dict[str, Any]) -> None:
+def check_relations(image: Any) -> None:
     """Each named object's relations follow from places and directions; those without a name are left out."""
     named = {o["name"]: np.array(o["3d_coords"]) for o in image["objects"] if o["name"] is not None}
     assert {*image["relationships"]} == {*SIDES} <= {*image["directions"]}
@@ -139,7 +139,8 @@ def test_the_importer_reads_it_and_the_same_scene_comes_out(
     assert spec.id == f"mewl/val/{task}/7"
     # Its relations now follow from the places, which must prove it as the demands did.
     task_truth = records[task].scene.task or {}
-    assert verify_view(learner_view(spec.model_dump(mode="json", exclude_none=True)), task_truth["answer"]) == ""
+    data: Any = spec.model_dump(mode="json", exclude_none=True)
+    assert verify_view(learner_view(data), task_truth["answer"]) == ""
     scene = compile_episode(spec, settings_for("draft", 320, 240))
     for ours, theirs in zip(scene.frames, records[task].scene.frames, strict=True):
         assert ours.utterance == theirs.utterance
@@ -168,7 +169,7 @@ def test_incomplete_rows_are_reported_and_the_others_exported(tmp_path: Path) ->
     spec = mewl_spec(4, "val", "color", 1)
     spec["frames"][0]["objects"][0]["color"] = [10, 20, 30]
     task = mewl_spec(4, "val", "bootstrap", 0)["task"]
-    wrong: list[dict[str, Any]]
+    wrong: list[Any]
     wrong = [{"words": [1, 2]}, {"words": {"w": 3}}, {"name": ["bootstrap"]}, {"options": []}, {"options": ["a"] * 51}]
     records = [rendered("bootstrap", k, task={**task, **change}) for k, change in enumerate(wrong)]
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
@@ -271,7 +272,7 @@ def test_copies_of_a_fact_are_compared(
 
 def test_an_imported_contradiction_is_not_proved(folder: Path) -> None:
     (spec,) = import_mewl(folder / "out/val/pragmatic", "nominal")
-    data = spec.model_dump(mode="json", exclude_none=True)
+    data: Any = spec.model_dump(mode="json", exclude_none=True)
     assert verify_spec(data) == ""
     data["task"]["info"]["question"]["objects"][0][1] = "pink"
     assert verify_spec(data).startswith("info: ")

@@ -31,7 +31,7 @@ from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.reading.blocks import Blocks, sources_of
 from tests.factories import make_job
 
-MIXTURE: dict[str, Any] = {
+MIXTURE: Any = {
     "clevr": {"weight": 6, "objects": (3, 6)},
     "mewl": {"weight": 3, "split": "train"},
     "malevic": {"weight": 1, "name": "pos1", "split": "train"},
@@ -64,7 +64,7 @@ def proved() -> Iterator[tuple[Item, str]]:
         number += 1
 
 
-def truth_of(task: dict[str, Any]) -> str:
+def truth_of(task: Any) -> str:
     """The answer in the truth of an episode, which its prover has verified."""
     if "options" in task:
         return str(task["options"][task["answer"]] if isinstance(task["answer"], int) else task["answer"])

@@ -54,7 +54,7 @@ def oracle(store: LanceStore) -> dict[str, str]:
     return {name: entry.answer for name, entry in read_entries(store, ExportOptions()).items()}
 
 
-def score(store: LanceStore, *arguments: str | Path) -> dict[tuple[str, str], dict[str, Any]]:
+def score(store: LanceStore, *arguments: str | Path) -> dict[tuple[str, str], Any]:
     data = run_json("render-eval", "score", *arguments, "--store", store.url)
     return {(row["by"], row["group"]): row for row in data["rows"]}
 
@@ -247,7 +247,8 @@ def test_rules_get_what_the_report_of_mewl_says(tmp_path: Path) -> None:
     store.put(records)
     entries = [*read_entries(store, ExportOptions()).values()]
     store.close()
-    for row in audit(record.job.spec for record in records):
+    specs: list[Any] = [record.job.spec for record in records]
+    for row in audit(specs):
         group = [one for one in entries if one.task == f"mewl: {row['task']}"]
         found: dict[str, float] = {}
         for rule in group[0].rules:

@@ -12,7 +12,7 @@ from diorama.scene_specs.language.benchmark import benchmark
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.truth import TaskTruth
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS: dict[str, Any] = {
     "icca": {"contexts": 1},
     "iwisdm": {"benchmark": "low", "count": 1},
     "kilogram": {"condition": "aug"},
@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def spec_of(name: str) -> dict[str, Any]:
+def spec_of(name: str) -> Any:
     return next(iter(diorama.generate(name, **OPTIONS[name])))
 
 
@@ -77,7 +77,7 @@ def test_a_number_is_an_integer(name: str, value: Any) -> None:
 
 
 def test_a_node_has_only_what_its_kind_has() -> None:
-    node: dict[str, Any] = {"name": "Select", "frame": 0, "property": "category", "value": "cars", "child": []}
+    node: Any = {"name": "Select", "frame": 0, "property": "category", "value": "cars", "child": []}
     assert "Select: found" in changed("iwisdm", "questions", 0, "operator", value=node)
 
 

@@ -22,7 +22,7 @@ STACKED = [
 ]
 
 
-def view(spec: dict[str, Any]) -> ImageView:
+def view(spec: Any) -> ImageView:
     """The first image of a spec, drawn with the fake renderer."""
     scene = diorama.compile_spec(spec, profile="draft", size=(160, 120))
     record = make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings)
@@ -41,7 +41,7 @@ def images() -> tuple[ImageView, ...]:
     return (*(view(spec) for spec in diorama.generate("clevr", count=4, seed=3, objects=(5, 9))), stacked())
 
 
-ORIENTED: dict[str, Any] = {
+ORIENTED: Any = {
     "objects": [
         {"name": "chair", "shape": "shapenet:chairs/#3", "size": 0.7, "color": "cyan", "material": "rubber"},
         {"name": "car", "shape": "shapenet:cars/#1", "size": 0.7, "color": "yellow", "material": "rubber"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ from diorama.scene_specs.reading.siblings import balanced, cell_of, siblings
 from diorama.scene_specs.reading.source import read_checked
 
 
-def _spec(number: int, objects: int, answer: object = None) -> dict[str, Any]:
+def _spec(number: int, objects: int, answer: object = None) -> Any:
     frame = {"name": "a", "objects": [{"shape": "cube", "size": number + 1}] * objects}
     return {"id": f"x/{number}", "frames": [frame], "split": "test", "task": {"name": "t", "answer": answer}}
 
 
-def _make(seed: int) -> Iterator[dict[str, Any]]:
+def _make(seed: int) -> Iterator[Any]:
     """Ten episodes with one to three objects, half of them with the answer yes."""
     for k in range(10):
         yield _spec(seed % 40 + k, 1 + k % 3, ("yes", "no")[k % 2])
@@ -93,12 +93,12 @@ def test_the_command_makes_a_sibling(tmp_path: Path, options: tuple[str, ...]) -
     assert CliRunner().invoke(main, ["check", "--prove", str(second)]).exit_code == 0
 
 
-def _asked(spec: Mapping[str, Any]) -> Asked:
+def _asked(spec: Any) -> Asked:
     return Asked(f"{len(spec['frames'][0]['objects'])} objects", spec["task"]["answer"], ("yes", "no"))
 
 
 def test_answers_of_a_group_are_equally_frequent_and_groups_as_large_as_before() -> None:
-    def make(seed: int) -> Iterator[dict[str, Any]]:
+    def make(seed: int) -> Iterator[Any]:
         for k in range(20):
             yield _spec(seed % 1000 + k, 1 + k % 3, "no" if k % 5 == 4 else "yes")
 

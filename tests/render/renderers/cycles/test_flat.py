@@ -29,7 +29,7 @@ def renderer() -> CyclesRenderer:
     return CyclesRenderer("cpu", threads=1)
 
 
-def flat(objects: list[dict[str, Any]], canvas: tuple[int, int] = (96, 64), scale: int = 1, **frame: Any) -> Scene:
+def flat(objects: list[Any], canvas: tuple[int, int] = (96, 64), scale: int = 1, **frame: Any) -> Scene:
     spec = {
         "version": 1,
         "id": "test/flat",
@@ -61,7 +61,7 @@ def test_areas_places_and_colors_are_exact(renderer: CyclesRenderer, scale: int)
 
 
 def test_every_level_of_a_channel_is_shown_exactly(renderer: CyclesRenderer) -> None:
-    def tile(k: int) -> dict[str, Any]:
+    def tile(k: int) -> Any:
         where = [2 * (k % 10) + 1, 2 * (k // 10) + 1]
         return {
             "shape": "square",
@@ -129,7 +129,7 @@ def test_polygons_leave_nothing_behind(renderer: CyclesRenderer) -> None:
     assert np.array_equal(one(renderer, drawn(0)).color, first.color)
 
 
-def malevic(name: str, number: int, size: int, **given: Any) -> tuple[Scene, dict[str, Any]]:
+def malevic(name: str, number: int, size: int, **given: Any) -> tuple[Scene, Any]:
     spec = malevic_spec(Options(seed=8, **given), name, "test", number)
     return compile_episode(EpisodeSpec.model_validate(spec), settings_for("draft", size, size)), spec["task"]
 

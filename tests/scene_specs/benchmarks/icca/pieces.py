@@ -40,14 +40,14 @@ def pictures(draw: st.DrawFn, things: int | None = None) -> SceneGraph:
 
 def context_specs(
     count: int, difficulty: str, source: str, vary: str = "", seed: int = 0, first: int = 0
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Any]:
     """Contexts by the options of the command."""
     given = {"difficulty": difficulty, "source": source, "vary": vary or None}
     options = Options.model_validate({"contexts": count, "seed": seed, "first": first, **given})
     return iter(generate.generate(options).items)
 
 
-def context_spec(number: int, difficulty: str, source: str, vary: str = "", seed: int = 0) -> dict[str, Any]:
+def context_spec(number: int, difficulty: str, source: str, vary: str = "", seed: int = 0) -> Any:
     """Context `number`."""
     return next(context_specs(1, difficulty, source, vary, seed, number))
 

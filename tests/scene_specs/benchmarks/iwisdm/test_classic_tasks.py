@@ -21,14 +21,14 @@ _CATEGORY, _IDENTITY, _LOCATION, _SIDE = "category", "identity", "location", "vi
 Row = list[dict[str, str]]
 
 
-def made(task: Any, balanced: bool = False, count: int = TRIALS, **settings: object) -> list[dict[str, Any]]:
+def made(task: Any, balanced: bool = False, count: int = TRIALS, **settings: object) -> list[Any]:
     texts = {name: str(value) for name, value in settings.items()}
     count = 61 if balanced else count
     return list(trial_specs(Options(task=task, settings=texts, seed=3, balanced=balanced, count=count)))
 
 
 @cache
-def trials(task: str) -> list[dict[str, Any]]:
+def trials(task: str) -> list[Any]:
     return made(task)
 
 
@@ -44,7 +44,7 @@ def test_the_second_evaluator_agrees(task: str) -> None:
     assert [verify_spec(spec) for spec in trials(task)] == [""] * TRIALS
 
 
-def shown(spec: dict[str, Any]) -> tuple[Row, list[str], dict[int, Row]]:
+def shown(spec: Any) -> tuple[Row, list[str], dict[int, Row]]:
     """Objects in the order they are shown, the answers that are due, and objects by frame."""
     frames = {k: list(map(dict, row)) for k, row in enumerate(frames_of(spec)) if row}
     due = [answer for answer in spec["task"]["answers"] if answer != "null"]
@@ -107,7 +107,7 @@ def test_dual_n_back() -> None:
         assert due == expected
 
 
-def constants(operator: dict[str, Any]) -> list[str]:
+def constants(operator: Any) -> list[str]:
     own = [operator["value"]] if operator["name"] == "CONST" else []
     return own + [value for child in operator["child"] for value in constants(child)]
 
@@ -128,7 +128,7 @@ def test_contextual_decision_and_task_switching() -> None:
         assert due == [judged(item, item, q) for item, q in zip(items, spec["task"]["questions"], strict=True)]
 
 
-def judged(cue: dict[str, str], item: dict[str, str], question: dict[str, Any]) -> str:
+def judged(cue: dict[str, str], item: dict[str, str], question: Any) -> str:
     *places, category, side = constants(question["operator"])
     assert places == ["top left", "top right"]
     return truth(item[_CATEGORY] == category if cue[_LOCATION] in places else item[_SIDE] == side)
@@ -151,7 +151,7 @@ def test_ax_cpt_and_twelve_ax() -> None:
 
 
 def test_kinds_of_ax_cpt_trials_come_in_proportion() -> None:
-    cases: list[tuple[dict[str, Any], tuple[int, ...]]] = [
+    cases: list[tuple[Any, tuple[int, ...]]] = [
         ({}, (70, 10, 10, 10)),
         ({"ax": 20, "ay": 40, "bx": 40, "by": 0}, (20, 40, 40, 0)),
     ]

@@ -54,14 +54,12 @@ JOINS = {"low": (1, 1), "medium": (1, 1), "high": (1, 2), "single-frame": (0, 0)
 KINDS = {"true": "boolean", "false": "boolean", **dict.fromkeys(LOCATIONS, "location")}
 
 
-def made(
-    level: Any, choice: Any, count: int = COUNT, stimuli: Stimuli = DEFAULT, **options: Any
-) -> list[dict[str, Any]]:
+def made(level: Any, choice: Any, count: int = COUNT, stimuli: Stimuli = DEFAULT, **options: Any) -> list[Any]:
     return list(trial_specs(Options(benchmark=level, properties=choice, count=count, **options), stimuli))
 
 
 @cache
-def trials(level: str, choice: str) -> list[dict[str, Any]]:
+def trials(level: str, choice: str) -> list[Any]:
     return made(level, choice, seed=11, balanced=True, trials_per_task=1 if level != "single-frame" else 20)
 
 
@@ -160,7 +158,7 @@ def test_conditions_matter_on_demand(level: str, choice: str) -> None:
     assert abs(taken[True] - taken[False]) <= COUNT // 10
 
 
-def _taken(spec: dict[str, Any]) -> bool:
+def _taken(spec: Any) -> bool:
     ((then, _),) = read(spec["task"]["instruction"], frames_of(spec)).branches
     return bool(spec["task"]["answers"][-1] == then)
 
@@ -174,7 +172,7 @@ def test_the_same_seed_gives_the_same_and_another_seed_something_else() -> None:
     """I15, and any trial alone is what it is among others."""
     assert made("medium", "all", 30, seed=11, balanced=True) == trials("medium", "all")[:30]
     assert made("medium", "all", 2, seed=11, balanced=True, first=17) == trials("medium", "all")[17:19]
-    setup: dict[str, Any] = {"seed": 11, "trials_per_task": 3, "distractor_frames": 1}
+    setup: Any = {"seed": 11, "trials_per_task": 3, "distractor_frames": 1}
     assert made("high", "all", 3, first=7, **setup) == made("high", "all", 12, **setup)[7:10]
     other = made("medium", "all", 30, seed=12, balanced=True)
     assert not [spec for spec in other if spec["frames"] in [one["frames"] for one in trials("medium", "all")]]
@@ -210,7 +208,7 @@ def test_distractors(level: str, choice: str) -> None:
     for spec in specs:
         task = spec["task"]
         assert verify_spec(spec) == ""
-        by_frame: dict[int, list[dict[str, Any]]] = {}
+        by_frame: dict[int, list[Any]] = {}
         for one in task["objects"]:
             by_frame.setdefault(one["frame"], []).append(one)
             assert not (one["is_distractor"] and one["asked"])

@@ -25,7 +25,7 @@ EMPTY = [
 ]
 
 
-def got(name: str, last: int) -> dict[str, Any]:
+def got(name: str, last: int) -> Any:
     return {"name": name, "child": [{"name": "Select", "child": EMPTY, "when": f"last{last}"}]}
 
 
@@ -48,7 +48,7 @@ TASK = {
 }  # fmt: skip
 
 
-def shown(epoch: int, space: tuple[int, int], category: int, number: int, angle: int = 0) -> dict[str, Any]:
+def shown(epoch: int, space: tuple[int, int], category: int, number: int, angle: int = 0) -> Any:
     location = f"({0.319 + 0.5 * space[0]}, np.float64({0.15 + 0.5 * space[1]}))"
     return {
         "location": location, "space": list(space), "category": category, "object": number,
@@ -79,7 +79,7 @@ def written(path: Path, data: Any) -> Path:
     return path
 
 
-def read(path: Path, **options: Any) -> list[dict[str, Any]]:
+def read(path: Path, **options: Any) -> list[Any]:
     return [one.model_dump(mode="json", exclude_defaults=True) for one in import_published(path, **options)]
 
 
@@ -199,7 +199,7 @@ def test_damaged_task_files_are_named(change: tuple[str, Any], problem: str, tmp
         ({"space": [0, 1], "epochs": 2}, "found two objects of epoch 2 at bottom left"),
     ],
 )
-def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path: Path) -> None:
+def test_damaged_trials_are_named(change: Any, problem: str, tmp_path: Path) -> None:
     info = copy.deepcopy(INFO)
     info["objects"][0]["obj"] |= change  # type: ignore[index]
     with pytest.raises(SpecError, match=problem):
@@ -215,7 +215,7 @@ def test_damaged_trials_are_named(change: dict[str, Any], problem: str, tmp_path
         read(written(tmp_path / "empty/x", 1).parent)
 
 
-def changed(entry: int, **values: Any) -> dict[str, Any]:
+def changed(entry: int, **values: Any) -> Any:
     """The published trial with other values of an object, which are those of `obj` where it has them."""
     info = copy.deepcopy(INFO)
     one = info["objects"][entry]  # type: ignore[index]
@@ -234,7 +234,7 @@ CONTRADICTIONS = [
 
 
 @pytest.mark.parametrize(("info", "problem"), CONTRADICTIONS)
-def test_copies_of_a_fact_are_compared(tmp_path: Path, info: dict[str, Any], problem: str) -> None:
+def test_copies_of_a_fact_are_compared(tmp_path: Path, info: Any, problem: str) -> None:
     path = written(tmp_path / "trial0/frames/task_info.json", info)
     assert len(read(path)) == 1
     with pytest.raises(SpecError, match=problem):

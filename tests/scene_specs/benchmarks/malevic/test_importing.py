@@ -28,7 +28,7 @@ from tests.scene_specs.benchmarks.malevic.published_files import OBJECTS, SCENE,
 Entry = list[Any]
 
 
-def data_of(item: EpisodeSpec) -> dict[str, Any]:
+def data_of(item: EpisodeSpec) -> Any:
     return item.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
 
 
@@ -39,7 +39,7 @@ def one_scene(folder: Path, objects: list[dict[str, str]], captions: list[Any]) 
     return file
 
 
-def caption(color: str, shape: str, words: tuple[str, str], away: str, prob: tuple[str, str]) -> dict[str, Any]:
+def caption(color: str, shape: str, words: tuple[str, str], away: str, prob: tuple[str, str]) -> Any:
     """A pair of sentences; the true one's key for the distance ends in a colon."""
     rest = {"k": "0.2864", "vagueness": "same"}
     texts = [f"The {color} {shape} is a {word} object" for word in words]
@@ -190,7 +190,7 @@ def test_what_is_no_annotation_is_named(tmp_path: Path, text: str, said: str) ->
         ({"answer": "maybe"}, "answer"),
     ],
 )
-def test_a_wrong_question_is_named_and_the_others_are_read(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_a_wrong_question_is_named_and_the_others_are_read(tmp_path: Path, change: Any, said: str) -> None:
     file, questions = published(tmp_path, "pos", "test", range(3))
     data = json.loads(questions.read_text())
     looks = dict(zip(("color", "shape"), data["questions"][1]["question"].split(" ")[1:3], strict=True))

@@ -30,23 +30,23 @@ NAMES = [name for name in SETS if not name.startswith("generalization")]
 
 
 @cache
-def items(name: str, count: int = 80, seed: int = 5) -> list[dict[str, Any]]:
+def items(name: str, count: int = 80, seed: int = 5) -> list[Any]:
     split = list(SETS[name].splits)[-1]
     return [malevic_spec(Options(seed=seed), name, split, number) for number in range(count)]
 
 
 @cache
-def everything() -> list[dict[str, Any]]:
+def everything() -> list[Any]:
     return [spec for name in NAMES for spec in items(name)]
 
 
-def compared(task: dict[str, Any], thing: dict[str, Any]) -> list[int]:
+def compared(task: Any, thing: Any) -> list[int]:
     """Areas that an object is compared with."""
     by_set = SETS[task["name"]].by_set
     return [one["area"] for one in task["objects"] if not by_set or one["shape"] == thing["shape"]]
 
 
-def painted(spec: dict[str, Any]) -> list[NDArray[np.bool_]]:
+def painted(spec: Any) -> list[NDArray[np.bool_]]:
     """Masks (1024, 1024) of the pixels whose centers lie in each object, as published shapes are described."""
     y, x = np.mgrid[0:1024, 0:1024] + 0.5
     masks = []

@@ -10,7 +10,7 @@ from diorama.scene_specs.benchmarks.mewl.draft import OBJECTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
-Spec = dict[str, Any]
+Spec = Any
 NO_LEXICON = "no lexicon fits the contexts: context"
 DISAGREE = "two lexicons fit the contexts and disagree: if .* is true; if .* is true"
 

@@ -18,13 +18,13 @@ SEED = 2024
 Image = tuple[str, str, str]
 
 
-def frame(task: str, image: Image) -> dict[str, Any]:
+def frame(task: str, image: Image) -> Any:
     utterance, things, order = image
     objects: list[dict[str, str]] = []
     for name, thing in zip("abcdef", things.split(", "), strict=False):
         size, color, material, shape = thing.split()
         objects.append({"name": name, "shape": shape, "color": color, "material": material, "size": size})
-    made: dict[str, Any] = {"utterance": utterance, "objects": objects}
+    made: Any = {"utterance": utterance, "objects": objects}
     if task == "pragmatic":
         made["pointer"] = {"target": order}
     elif order:
@@ -37,7 +37,7 @@ def frame(task: str, image: Image) -> dict[str, Any]:
     return made
 
 
-def episode(task: str, contexts: Sequence[Image], query: Image, options: str, answer: str) -> dict[str, Any]:
+def episode(task: str, contexts: Sequence[Image], query: Image, options: str, answer: str) -> Any:
     frames = [frame(task, image) for image in (*contexts, query)]
     return {"frames": frames, "task": {"name": task, "options": options.split(", "), "answer": answer}}
 
@@ -242,7 +242,7 @@ def test_a_new_word_names_a_new_object(third: str, good: bool) -> None:
     assert brute_force(episode("bootstrap", contexts, query, "k left b, n left b", "k left b")).accepted == good
 
 
-def twins(spec: dict[str, Any]) -> list[dict[str, Any]]:
+def twins(spec: Any) -> list[Any]:
     """The episode with two of its words made alike, for each pair of a word of the answer and another one.
 
     Only contexts that stay as they are when the two words change places are kept, and an option is the answer with

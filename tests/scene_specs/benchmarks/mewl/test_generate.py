@@ -26,11 +26,11 @@ OTHER = {
 Looks = list[tuple[str, str, str, str]]
 
 
-def looks(frame: dict[str, Any]) -> Looks:
+def looks(frame: Any) -> Looks:
     return [(o["shape"], o["color"], o["material"], o["size"]) for o in frame["objects"]]
 
 
-def episodes(task: str, count: int = 60, **options: Any) -> list[dict[str, Any]]:
+def episodes(task: str, count: int = 60, **options: Any) -> list[Any]:
     return [mewl_spec(11, SPLITS[k % 3], task, k, **options) for k in range(count)]
 
 

@@ -16,7 +16,7 @@ from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.brute_force import RULES, brute_force
 
 
-def as_clevr(spec: dict[str, Any]) -> dict[str, Any]:
+def as_clevr(spec: Any) -> Any:
     """The episode with one of CLEVR's shapes for each invented one: the prover knows three shapes by name.
 
     Where a sentence names an object by its color alone, that object's shape is put in, which may be read off its image.
@@ -24,7 +24,7 @@ def as_clevr(spec: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(spec)
     for name, plain in zip(spec["task"]["shapes"], ("cube", "sphere", "cylinder"), strict=True):
         text = text.replace(name, plain)
-    plain_spec: dict[str, Any] = json.loads(text)
+    plain_spec: Any = json.loads(text)
     *contexts, query = plain_spec["frames"]
     for frame in contexts:
         frame["utterance"] = with_shapes(frame["utterance"], frame)
@@ -34,7 +34,7 @@ def as_clevr(spec: dict[str, Any]) -> dict[str, Any]:
     return plain_spec
 
 
-def with_shapes(text: str, frame: dict[str, Any]) -> str:
+def with_shapes(text: str, frame: Any) -> str:
     shapes = {item["color"]: item["shape"] for item in frame["objects"]}
     assert "object" not in text.split() or len(shapes) == len(frame["objects"])
     words = text.split(" ")

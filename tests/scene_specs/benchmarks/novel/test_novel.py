@@ -29,10 +29,10 @@ def far(one: str, other: str) -> float:
     return max(abs(axes[axis] - axes2[axis]) for axis in axes) if thing == thing2 else 9.0
 
 
-def judged(spec: dict[str, Any]) -> str:
+def judged(spec: Any) -> str:
     """The answer by positions on axes, from what the frames show and what the exemplars are called; "" if unclear."""
     task, shown = spec["task"], {frame["name"]: frame["objects"][0] for frame in spec["frames"]}
-    called: dict[str, list[dict[str, Any]]] = {}
+    called: dict[str, list[Any]] = {}
     for one in task["exemplars"]:
         called.setdefault(one["word"], []).append(shown[one["frame"]])
     choices = {name[-1].upper(): item for name, item in shown.items() if name.startswith("choice")}
@@ -63,7 +63,7 @@ def test_a_judge_of_axes_reaches_the_stored_answers(task: str) -> None:
         assert diagnostics_of(EpisodeSpec.model_validate(spec)) == []
 
 
-def tampered(spec: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+def tampered(spec: Any, rng: random.Random) -> Any:
     """Change one fact of the truth or of an image."""
     spec = copy.deepcopy(spec)
     task, kind = spec["task"], rng.randrange(4)
@@ -86,6 +86,12 @@ def test_tampering_is_found(task: str) -> None:
         # Another shape as an exemplar may leave the nearest one, and with it every distance, as it is.
         found += verify_spec(tampered(novel_spec(7, "val", task, number), rng)) != ""
     assert found >= 18
+
+
+def test_a_frame_without_objects_is_found() -> None:
+    spec = novel_spec(7, "val", "shape-bias", 0)
+    spec["frames"][0]["objects"] = []
+    assert verify_spec(spec).startswith("exemplar-0: found shape 'None'")
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from diorama.scene_specs.language.items import items_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.spec_data import EpisodeData
 from tests.scene_specs.benchmarks.verdict import verdict
 
 COUNT = 2
@@ -36,11 +37,11 @@ ALL = pytest.mark.parametrize("task", TASKS)
 
 
 @lru_cache(maxsize=64)
-def _spec(task: TaskName, number: int) -> dict[str, Any]:
+def _spec(task: TaskName, number: int) -> EpisodeData:
     return perspective_spec(7, "test", task, number)
 
 
-def spec_of(task: TaskName, number: int) -> dict[str, Any]:
+def spec_of(task: TaskName, number: int) -> EpisodeData:
     return copy.deepcopy(_spec(task, number))
 
 
@@ -49,7 +50,7 @@ def episode_of(scene: Scene, *annotations: FrameAnnotation) -> EpisodeRecord:
     return cast(EpisodeRecord, SimpleNamespace(scene=scene, images=images, episode_id=scene.id))
 
 
-def record_of(spec: dict[str, Any]) -> EpisodeRecord:
+def record_of(spec: Any) -> EpisodeRecord:
     scene = compile_spec(spec, "draft", (320, 240))
     (frame,), renderer = scene.frames, FakeRenderer()
     return episode_of(
