@@ -94,12 +94,8 @@ def difference(one: Depths, other: Depths) -> float:
 
 def _known() -> Iterator[Masks]:
     """Yield the silhouettes of the shapes and models that have names, centered as seen."""
-    names = [*SHAPES]
-    for folder in sorted((package_assets() / "shapenet_mini").iterdir()):
-        names += (
-            [f"shapenet:{folder.name}/{model.name}" for model in sorted(folder.iterdir())] if folder.is_dir() else []
-        )
-    for name in names:
+    models = sorted((package_assets() / "shapenet_mini").glob("*/*"))
+    for name in (*SHAPES, *(f"shapenet:{model.parent.name}/{model.name}" for model in models)):
         yield from (np.isfinite(image) for image in depths(solid(name), tuple(45.0 * k for k in range(8))))
 
 
@@ -117,10 +113,6 @@ def _nearest(drawn: Depths, known: Masks) -> float:
     """The least distance of a silhouette from the known ones."""
     mask = _centered(np.isfinite(drawn[0]))
     return float((1 - (known & mask).sum(axis=(1, 2)) / (known | mask).sum(axis=(1, 2))).min())
-
-
-def _failures(seeds: list[str]) -> str:
-    return f"{len(seeds)} fail{'s' * (len(seeds) == 1)}{': seeds ' * bool(seeds)}{', '.join(seeds)}"
 
 
 def main(options: Namespace) -> int:
@@ -150,7 +142,7 @@ def main(options: Namespace) -> int:
                 ends.append(away[-1])
                 nearest.append(near)
             failed += len(bad)
-            print(f"{family} {axis}: {len(ends)} series, {_failures(bad)}; "
+            print(f"{family} {axis}: {len(ends)} series, failing seeds: {', '.join(bad) or 'none'}; "
                   f"neighbors differ in at least {100 * low:.1f} %; ends differ by at least {min(ends):.3f}, "
                   f"mean {np.mean(ends):.3f}", flush=True)  # fmt: skip
     print(f"{built} meshes, at most {most} triangles, {1000 * seconds / built:.1f} ms each")

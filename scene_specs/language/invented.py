@@ -58,13 +58,10 @@ class Invented(NamedTuple):
         return self._replace(axes={**drawn, **self.axes})
 
 
-def split_of_seed(family: str, seed: int) -> str:
-    """Return the only split whose episodes may show the shapes of a family and seed: 5/7 train, 1/7 val, 1/7 test."""
-    return _SPLITS[int.from_bytes(key_digest("invented split", family, str(seed))[:8], "little") % len(_SPLITS)]
-
-
 def drawn_shape(rng: np.random.Generator, split: str, family: str) -> Invented:
-    """Draw a shape of a split, with a position on each axis that leaves room on both sides.
+    """Draw a shape with a position on each axis that leaves room on both sides.
+
+    A hash of family and seed decides the only split that may show such shapes: 5/7 train, 1/7 val, 1/7 test.
 
     Raises:
         RuntimeError: 1,000 draws give none, which has a probability of 10^-67.
@@ -72,7 +69,8 @@ def drawn_shape(rng: np.random.Generator, split: str, family: str) -> Invented:
     """
     for _ in range(1000):
         seed = int(rng.integers(2**31))
-        if split_of_seed(family, seed) == split:
+        digest = key_digest("invented split", family, str(seed))
+        if _SPLITS[int.from_bytes(digest[:8], "little") % len(_SPLITS)] == split:
             axes = plugin("families", family).load().AXES
             return Invented(family, seed, {axis: round(0.15 + 0.7 * float(rng.random()), 4) for axis in axes})
     raise RuntimeError(f"no shape of family {family} for split {split} in 1000 draws")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from diorama.scene_specs.invented.invented_mesh import invented_mesh, mass_center
-from diorama.scene_specs.invented.similarity import chamfer, silhouette
+from diorama.scene_specs.invented.similarity import chamfer
 from diorama.scene_specs.language.registry import plugin
 from tests.contracts.members import members
 
@@ -46,6 +46,5 @@ def test_nothing_is_below_the_ground_at_the_ends_of_an_axis(family: str) -> None
 def test_steps_along_an_axis_go_away_from_the_start(family: str) -> None:
     for axis in plugin("families", family).load().AXES:
         names = [f"invented:{family}/3?{axis}={k / 4:g}" for k in range(5)]
-        for measure in (chamfer, silhouette):
-            away = [measure(names[0], name) for name in names]
-            assert away[0] == 0 and (np.diff(away) > 0).all(), (axis, away)
+        away = [chamfer(names[0], name) for name in names]
+        assert away[0] == 0 and (np.diff(away) > 0).all(), (axis, away)

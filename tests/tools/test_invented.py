@@ -30,7 +30,7 @@ def test_a_silhouette_like_a_known_one_fails(
     monkeypatch.setattr(invented, "NEAREST", 0.9)
     monkeypatch.setattr(invented, "_known", lambda: invented.depths(solid("cube"), (0.0,)) < 99)
     assert measure("--seeds", "1", "--first", "7", "--steps", "2", "--families", "blob") == 1
-    assert "blob squeeze: 1 series, 1 fails: seeds 7; neighbors" in capsys.readouterr().out
+    assert "blob squeeze: 1 series, failing seeds: 7; neighbors" in capsys.readouterr().out
 
 
 def test_cycles_shows_the_silhouette_that_the_rasterizer_draws() -> None:

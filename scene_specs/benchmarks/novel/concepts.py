@@ -6,9 +6,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from diorama.scene_specs.benchmarks.mewl.lexicons import draw_words
-from diorama.scene_specs.language.invented import Invented
-from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.truth import TaskTruth
 
@@ -72,8 +69,3 @@ class Truth(TaskTruth):
     choices: tuple[Choice, ...]
     options: tuple[str, ...]
     answer: str
-
-
-def word_of(shape: Invented, split: str) -> str:
-    """Return the pseudo-word of a concept, which depends on the shape at its center alone."""
-    return draw_words(generator(shape.seed, shape.name, "novel word"), split, 1, 0, 3)[0]

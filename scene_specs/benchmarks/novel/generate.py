@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from diorama.scene_specs.benchmarks.mewl.lexicons import draw_words
 from diorama.scene_specs.benchmarks.novel import Options
-from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role, Truth, word_of
+from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role, Truth
 from diorama.scene_specs.benchmarks.novel.verify import nearest_exemplar, verify_spec
 from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
@@ -60,8 +61,8 @@ class _Sampler:
         return pick(self.rng, tuple(COLORS)), pick(self.rng, MEWL_MATERIALS[:2]), "large"
 
     def word(self, shape: Invented) -> str:
-        """Return the word of a concept."""
-        return word_of(shape, self.split)
+        """Return the pseudo-word of a concept, which depends on the shape at its center alone."""
+        return draw_words(generator(shape.seed, shape.name, "novel word"), self.split, 1, 0, 3)[0]
 
 
 def _generalization(draw: _Sampler) -> _Draft:
