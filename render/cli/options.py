@@ -26,8 +26,9 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 NEW_PATH = click.Path(path_type=Path)
 _PROFILE = (
-    "Rendering quality: draft (for previews), standard (for datasets), reference (4096 samples per pixel), or "
-    "clevr-512 (the settings of the published CLEVR images, 512 samples per pixel)."
+    "Rendering quality: draft (for previews), standard (for datasets), fine (four times the cost of standard), "
+    "reference (4096 samples per pixel), or clevr-512 (the settings of the published CLEVR images, 512 samples per "
+    "pixel)."
 )
 FILES_HELP = "FILES are .json and .jsonl files, folders, globs, and - for standard input."
 

@@ -2,9 +2,9 @@
 
 Light that passed through glass, that is, any material that transmits light, arrives in rare, bright samples. The
 denoiser takes them for noise and darkens what they light. Where only the lamps of the stage light the ground, it needs
-few samples (`opaque_samples`); `samples` are enough for an image of which a tenth is glass. A crowd of eight glass
-objects, which fills nearly a fifth, needs about ten times as many, because its light passes through several of them
-(docs/quality.md).
+few samples (`opaque_samples`); with glass, further ones grow with the square of its share of the image. A crowd of
+eight glass objects, which fills nearly a fifth, needs about ten times as many as one, because its light passes through
+several of them (docs/quality.md).
 
 Objects and their edges hold most of an image's noise, but fill a tenth of it (docs/quality.md). With
 `Settings.object_samples`, a frame is rendered as a whole, then each rectangle again with another seed; `merged` weighs
@@ -29,16 +29,16 @@ from diorama.scene_specs.language.stage import load_stage
 Layers = dict[str, NDArray[np.float32]]
 Boxes = NDArray[np.int64]
 
-# The samples grow from the first share of the image on, and are `glass_samples` from the second one on.
-SHARES = (0.1, 0.2)
+# Share of the image from which on the samples are `glass_samples`.
+FULL_SHARE = 0.2
 # Largest width in pixels at which the share is measured; more pixels do not change it.
 _WIDTH = 80
 # Pixels around an object's box: its antialiased edge and the contact shadow.
 _MARGIN = 6
 # One more render takes as long as this many samples of one pixel: synchronization, its file, the first rays.
 _RENDER_SAMPLES = 25_000
-# A frame is costly from so many times the samples of the profile on.
-_COSTLY = 4
+# Samples per pixel from which on a frame is costly.
+_COSTLY = 32
 # Flips bits of the seed, others for each rectangle: Cycles' noise depends on the seed and the place of a pixel, and
 # rectangles overlap.
 _OTHER_SEED = 0x55AA55
@@ -128,9 +128,7 @@ def samples_at(settings: Settings, share: float, plain: bool = False) -> int:
         return min(settings.opaque_samples, settings.samples)
     if settings.glass_samples <= settings.samples:
         return settings.samples
-    least, full = SHARES
-    part = min(max((share - least) / (full - least), 0.0), 1.0)
-    return settings.samples + round(part * (settings.glass_samples - settings.samples))
+    return settings.samples + round(min(share / FULL_SHARE, 1.0) ** 2 * (settings.glass_samples - settings.samples))
 
 
 def samples_of(settings: Settings, frame: SceneFrame, view: SceneView) -> int:
@@ -165,9 +163,9 @@ def object_samples_at(settings: Settings, samples: int) -> int:
     return settings.object_samples * samples // settings.samples
 
 
-def is_costly(settings: Settings, whole: Part) -> bool:
+def is_costly(whole: Part) -> bool:
     """Return whether a frame takes so many samples that three more passes of the denoiser hardly count."""
-    return whole.samples >= _COSTLY * settings.samples
+    return whole.samples >= _COSTLY
 
 
 def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list[Part]:

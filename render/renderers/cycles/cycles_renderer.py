@@ -300,7 +300,7 @@ class CyclesRenderer:
         self._scene.cycles.use_denoising = settings.denoise
         exr.merge(parts)
         if settings.denoise:
-            layers, mirrored = exr.sampled(), is_costly(settings, whole)
+            layers, mirrored = exr.sampled(), is_costly(whole)
             exr.replace("Noisy Image", layers["color"])
             chosen = (settings.denoising_quality, self._threads, mirrored, self._device.kind)
             exr.replace("Combined", denoise(layers, exr.ids(), *chosen))

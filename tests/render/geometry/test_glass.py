@@ -12,7 +12,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, rasterize
 from diorama.render.geometry.sampling_plan import (
-    SHARES,
+    FULL_SHARE,
     expected_number,
     glass_share,
     may_show_glass,
@@ -56,7 +56,7 @@ def test_without_glass_there_is_none() -> None:
 
 
 def test_images_without_glass_take_fewer_samples_also_without_rectangles() -> None:
-    scene, glass = scene_of(thing("rubber", 0.7, 0.0, 0.0)), scene_of(thing("glass", 0.35, 0.0, 0.0))
+    scene, glass = scene_of(thing("rubber", 0.7, 0.0, 0.0)), scene_of(thing("glass", 0.2, 0.0, 0.0))
     settings = STANDARD.model_copy(update={"opaque_samples": 5})
     found = [whole_frame(settings, frame, frame.views[0]).samples for frame in (scene.frames[0], glass.frames[0])]
     assert found == [5, 20]
@@ -73,7 +73,7 @@ def test_little_or_hidden_glass_lights_and_unknown_materials_take_the_samples_of
     blend = item.model_copy(update={"material": SceneMaterial(name="blend", blend="a.blend", group="g")})
     unknown = unknown.model_copy(update={"objects": (blend,)})
     lit = scene_of(thing("rubber", 0.7, 0.0, 0.0), thing("emission", 0.35, 2.0, 2.0)).frames[0]
-    for frame in (scene_of(thing("glass", 0.35, 0.0, 0.0)).frames[0], hidden.frames[0], unknown, lit):
+    for frame in (scene_of(thing("glass", 0.2, 0.0, 0.0)).frames[0], hidden.frames[0], unknown, lit):
         assert samples_of(settings, frame, frame.views[0]) == 20
 
 
@@ -93,16 +93,15 @@ def test_what_hides_glass_takes_from_its_share() -> None:
     assert 0 < hidden < 0.8 * alone
 
 
-def test_samples_grow_from_the_first_share_to_the_second() -> None:
+def test_further_samples_grow_with_the_square_of_the_share() -> None:
     found = []
     for size in (0.35, 0.7, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2.0):
         scene = scene_of(thing("glass", size, 0.0, 0.0))
         frame = scene.frames[0]
-        part = (share(scene) - SHARES[0]) / (SHARES[1] - SHARES[0])
         found.append(samples_of(STANDARD, frame, frame.views[0]))
-        assert found[-1] == 20 + round(200 * min(max(part, 0.0), 1.0))
+        assert found[-1] == 20 + round(200 * min(share(scene) / FULL_SHARE, 1.0) ** 2)
     assert found == sorted(found)
-    assert found[0] == 20 and found[-1] == 220 and any(20 < count < 220 for count in found)
+    assert found[0] <= 21 and found[-1] == 220 and any(20 < count < 220 for count in found)
 
 
 @pytest.mark.parametrize("size", [(640, 480), (160, 120), (80, 60), (1280, 960)])

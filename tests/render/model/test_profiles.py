@@ -21,7 +21,7 @@ def test_each_profile_says_every_setting(name: str) -> None:
 
 def test_the_usual_ones_cost_more_from_draft_to_reference() -> None:
     assert DEFAULT_PROFILE == "standard"
-    samples = [settings_for(name, 64, 48).samples for name in ("draft", "standard", "clevr-512", "reference")]
+    samples = [settings_for(name, 64, 48).samples for name in ("draft", "standard", "fine", "clevr-512", "reference")]
     assert samples == sorted(set(samples))
 
 
