@@ -235,7 +235,7 @@ class Questioner:
 
     def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
         """A question, with its twin if it has one."""
-        tally, lexicon = self.tally, image.lexicon
+        tally, lexicon, is_form = self.tally, image.lexicon, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         for _ in range(TRIES):
             tally.tried[family] += 1
@@ -243,20 +243,16 @@ class Questioner:
                 program = image.sampler.sample(image.draws.weighted(patterns), self._nested)
             except PresuppositionError:
                 continue
-            programs = [(family, program)]
-            if family in self._grammar.forms:
-                if twin := self._grammar.twin_of(program, family):
-                    programs.append(twin)
-                if not self._is_wanted(programs, image):
-                    continue
+            twin = self._grammar.twin_of(program, family)
+            programs = [(family, program), *((twin,) if twin else ())]
+            if is_form and not self._is_wanted(programs, image):
+                continue
             found: list[_Found] = []
             # The twin has the same words for the same values.
             choose = cache(image.draws.pick)
             for name, one in programs:
-                if (
-                    one in image.seen
-                    or (answers := image.answers(one, flip <= stay, self._admits(family, one))) is None
-                ):
+                admits = _any if is_form else self._admits(name, one)
+                if one in image.seen or (answers := image.answers(one, flip <= stay, admits)) is None:
                     break
                 text = self._grammar.text_of(one, name, lexicon, choose)
                 if not self._nested and not (is_plain(text) and reads_well(one)):
@@ -293,10 +289,8 @@ class Questioner:
 
         def admits(view: ImageView, answer: Answer) -> bool:
             chances = chances_of(answer, program.output, view)
-            admitted = family in self._grammar.forms or (
-                self.balance.admits(self._group(family, program), answer, chances)
-                and self._forms.admits(form_of(program), answer, chances)
-            )
+            admitted = self.balance.admits(self._group(family, program), answer, chances)
+            admitted = admitted and self._forms.admits(form_of(program), answer, chances)
             self.tally.unbalanced[family] += not admitted
             return admitted
 
@@ -343,6 +337,10 @@ class _Image(NamedTuple):
                 return None
             found.append(answer)
         return found
+
+
+def _any(_view: ImageView, _answer: Answer) -> bool:
+    return True
 
 
 def is_plain(text: str) -> bool:

@@ -112,12 +112,13 @@ class Sampler:
         if parts or op in QUANTIFIERS:
             # Of neither or at most two of a few objects, hardly anything is asked.
             least = QUANTIFIERS.get(op, 2 if tree.parts[1].op == "fits" and op == "difference" else 4)
-            members = self._large_set(tree.parts[0], avoid, hops, least if self._is_form else 0, tree.parts[1])
+            beside = not {"relate", "falls"}.isdisjoint(one.op for one in (tree.parts[1], *tree.parts[1].parts))
+            members = self._large_set(tree.parts[0], avoid, hops, least if self._is_form else 0, beside)
             self._members = self._run(members)
-            # What is said of them is not their place beside one of them.
-            beside = self._everything & ~self._members
             for _ in range(_SETS):
-                said = self._naming(beside, tree.parts[1], tuple(mentioned(members)), hops)
+                # What is said of them is not their place beside one of them.
+                others = self._everything & ~self._members
+                said = self._naming(others, tree.parts[1], tuple(mentioned(members)), hops)
                 made = Node(op, None, (members, said))
                 # An exception must matter.
                 if members.op != "except" or self._run(made) != self._run(Node(op, None, (members.inputs[0], said))):
@@ -136,14 +137,13 @@ class Sampler:
         self._allowed = kept
         return node
 
-    def _large_set(self, tree: Tree, avoid: Collection[str], hops: int, least: int, said: Tree | None = None) -> Node:
-        """A set of at least so many objects. said: what is said of them, if it is their place, beside another one."""
+    def _large_set(self, tree: Tree, avoid: Collection[str], hops: int, least: int, beside: bool = False) -> Node:
+        """A set of at least so many objects. beside: not of all, as another one must be left for a reference."""
         if tree.op == "except":
             members = self._large_set(tree.parts[0], avoid, hops, least + 1)
             return Node("except", None, (members, self._naming(self._run(members), tree.parts[1], avoid, hops)))
         if least and (tree.op == "noun" or (tree.op == "filter" and tree.parts[0].op == "scene")):
-            ops = {one.op for one in (said, *said.parts)} if said else set()
-            most = len(self.view.objects) - bool(ops & {"relate", "falls"})
+            most = len(self.view.objects) - beside
             large = [
                 one for one, bits in self._nouns if least <= bits.bit_count() <= most and not {*avoid} & {*dict(one)}
             ]
@@ -159,14 +159,12 @@ class Sampler:
     def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
         """A reference to an object, one of a few that are made for an image."""
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
-        if len(made) >= _REFERENCES:
-            if self._allowed == self._everything:
-                return self.draws.pick(made)  # type: ignore[no-any-return]
-            if some := [one for one in made if self._allowed >> self._run(one) & 1]:
-                return self.draws.pick(some)  # type: ignore[no-any-return]
-        targets, self._targets = self._targets, self._named.get(phrase, range(len(self.view.objects)))
-        if self._allowed != self._everything:
-            self._targets = [k for k in self._targets if self._allowed >> k & 1]
+        free = self._allowed == self._everything
+        some = made if free else [one for one in made if self._allowed >> self._run(one) & 1]
+        if some and len(made) >= _REFERENCES:
+            return self.draws.pick(some)  # type: ignore[no-any-return]
+        targets, named = self._targets, self._named.get(phrase, range(len(self.view.objects)))
+        self._targets = [k for k in named if self._allowed >> k & 1]
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
         self._targets = targets
         self._run(node)
