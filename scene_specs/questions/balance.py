@@ -9,7 +9,7 @@ from math import log
 from diorama.scene_specs.language.tables import text_table
 from diorama.scene_specs.questions.grammar import split, tokens_of
 from diorama.scene_specs.questions.lexicon import CHOICES
-from diorama.scene_specs.questions.program import NONE_OF_THESE, Answer, Node, spoken
+from diorama.scene_specs.questions.program import NONE_OF_THESE, NUMERALS, Answer, Node, spoken
 from diorama.scene_specs.questions.view import ImageView
 
 # An answer may have its fair share of a family and a twentieth more, after these first ones.
@@ -94,14 +94,20 @@ def _choices(program: Node, answer: Answer, view: ImageView) -> list[Sequence[An
 
 
 def _words(program: Node, view: ImageView) -> list[Hashable]:
-    """What a guesser could learn from: number of objects, each step with its slot, and how many filters a slot has."""
-    found, left = ["", len(view.objects)], [("", program)]
+    """What a guesser could learn from: number of objects, each step with its slot, and how many filters a slot has.
+
+    A numeral also counts with the word after it.
+    """
+    found: list[Hashable] = ["", len(view.objects)]
+    left: list[tuple[str, Node, str | int | None]] = [("", program, None)]
     while left:
-        place, node = left.pop()
+        place, node, number = left.pop()
         filters, base = split(node)
         found += [(place, len(filters)), (place, base.op, base.value), *[(place, one) for one in filters]]
-        left += [(f"{place}{k}", part) for k, part in enumerate(base.inputs)]
-    return found
+        found += [(number, filters[:1])] if number else []
+        number = base.value if base.op in ("between", *NUMERALS) else number
+        left += [(f"{place}{k}", part, number) for k, part in enumerate(base.inputs)]
+    return [*found, ("length", len(found))]
 
 
 class Guesser:
