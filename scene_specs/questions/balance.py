@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import log
 
 from diorama.scene_specs.language.tables import text_table
-from diorama.scene_specs.questions.grammar import tokens_of
+from diorama.scene_specs.questions.grammar import split, tokens_of
 from diorama.scene_specs.questions.lexicon import CHOICES
-from diorama.scene_specs.questions.program import Answer, spoken
+from diorama.scene_specs.questions.program import NONE_OF_THESE, NUMERALS, Answer, Node, spoken
 from diorama.scene_specs.questions.view import ImageView
 
 # An answer may have its fair share of a family and a twentieth more, after these first ones.
 EXCESS, FREE = 1.05, 3
 # Numbers from 4 on are rare; a guesser of numbers is right in at least a quarter of the cases if 0 to 3 are equal.
 _EXPECTED_COUNTS = 4
+# Numbers that are options of a form: four in a row, so that each can be right as often as the others.
+_NUMBERS = 4
 
 
 class Balance:
@@ -45,6 +47,67 @@ def chances_of(answer: Answer, kind: str, view: ImageView) -> int:
     if isinstance(answer, int):
         return _EXPECTED_COUNTS
     return CHOICES + 1 if kind == "choice" else max(2, len(view.value_bits[kind]))
+
+
+class WordBalance:
+    """Keeps each option of the forms as often right as the others, whichever words and number of objects it comes with.
+
+    No sum of weights for pairs of a word and an option can then tell the answer: a guesser that learns such weights, as
+    a logistic regression does, is right by chance.
+    """
+
+    def __init__(self) -> None:
+        # Family and word -> option -> how much more often than by chance it was right.
+        self._excess: defaultdict[Hashable, defaultdict[Answer, float]] = defaultdict(lambda: defaultdict(float))
+
+    def excess(self, family: str, program: Node, answer: Answer, view: ImageView) -> tuple[float, Sequence[Answer]]:
+        """How much more often than other options an answer was right with these words, and the best options."""
+        tables = [found for word in _words(program, view) if (found := self._excess.get((family, word)))]
+        sums, scores = {}, []
+        for options in _choices(program, answer, view):
+            first = self._excess[family, "first", options[0]]
+            for one in options:
+                if one not in sums:
+                    sums[one] = sum([found[one] for found in tables])
+            mean = sum([sums[one] + first[one] for one in options]) / len(options)
+            scores.append((sums[answer] + first[answer] - mean, options))
+        return min(scores, key=lambda one: one[0])
+
+    def add(self, family: str, program: Node, answer: Answer, view: ImageView) -> Sequence[Answer]:
+        """Count a question. Returns its options."""
+        _, options = self.excess(family, program, answer, view)
+        for key in ((family, "first", options[0]), *((family, word) for word in _words(program, view))):
+            for one in options:
+                self._excess[key][one] += (one == answer) - 1 / len(options)
+        return options
+
+
+def _choices(program: Node, answer: Answer, view: ImageView) -> list[Sequence[Answer]]:
+    """The options that a question could have: of a number, all rows of _NUMBERS in which it is."""
+    if isinstance(answer, bool):
+        return [(True, False)]
+    if isinstance(answer, int):
+        return [range(first, first + _NUMBERS) for first in range(max(0, answer - _NUMBERS + 1), answer + 1)]
+    if program.output == "choice":
+        return [(*str(program.value).split(", "), NONE_OF_THESE)]
+    return [view.vocabulary[program.output]]
+
+
+def _words(program: Node, view: ImageView) -> list[Hashable]:
+    """What a guesser could learn from: number of objects, each step with its slot, and how many filters a slot has.
+
+    A numeral also counts with the word after it.
+    """
+    found: list[Hashable] = ["", len(view.objects)]
+    left: list[tuple[str, Node, str | int | None]] = [("", program, None)]
+    while left:
+        place, node, number = left.pop()
+        filters, base = split(node)
+        found += [(place, len(filters)), (place, base.op, base.value), *[(place, one) for one in filters]]
+        found += [(number, filters[:1])] if number else []
+        number = base.value if base.op in ("between", *NUMERALS) else number
+        left += [(f"{place}{k}", part, number) for k, part in enumerate(base.inputs)]
+    return [*found, ("length", len(found))]
 
 
 class Guesser:

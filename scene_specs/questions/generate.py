@@ -14,8 +14,9 @@ from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import MEWL_MATERIALS
-from diorama.scene_specs.questions.balance import Balance, chances_of
+from diorama.scene_specs.questions.balance import Balance, WordBalance, chances_of
 from diorama.scene_specs.questions.grammar import Grammar
+from diorama.scene_specs.questions.lexicon import Lexicon
 from diorama.scene_specs.questions.patterns import Pattern
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import (
@@ -72,6 +73,7 @@ class Question(NamedTuple):
         flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
         twin: identity of the question with, or without, its negation or exception.
         vague: for each "few" and "many", the share of other thresholds that give this answer, and the threshold.
+        options: of a form, as an item.
     """
 
     view: ImageView
@@ -84,6 +86,7 @@ class Question(NamedTuple):
     flips: bool | None = None
     twin: int | None = None
     vague: tuple[tuple[float, float], ...] = ()
+    options: Sequence[Answer] = ()
 
     def data(self) -> dict[str, Any]:
         """As a line of a file."""
@@ -168,7 +171,7 @@ class Questioner:
             if len({OPERATIONS[one.program.op].output for one in made}) > 1
         }
         # By form, too: without an image, a reader would know that "Are all things ...?" has the answer no.
-        self.balance, self._forms, self.tally = Balance(), Balance(), Tally()
+        self.balance, self._forms, self._by_words, self.tally = Balance(), Balance(), WordBalance(), Tally()
 
     def ask(self, view: ImageView, *others: ImageView) -> Iterator[Question]:
         """Questions about an image, no two alike.
@@ -190,14 +193,18 @@ class Questioner:
             return
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
         sampler = Sampler(view, judges[0], self._grammar, draws)
-        image = _Image(views, judges, sampler, draws, set(), view.contrast.change if view.contrast else "")
+        change, lexicon = view.contrast.change if view.contrast else "", self._grammar.lexicon_of(view.value_bits)
+        image = _Image(views, judges, sampler, draws, set(), change, lexicon)
         positions = [PositionsExecutor(one) for one in views]
         possible = {
             name: [one for one in made if all(_applies(one, each) for each in views)]
             for name, made in self._families.items()
         }
-        # Families with the fewest questions first; at random among equals.
-        ranked = sorted((self.tally.kept[name], draws.number(), name) for name, made in possible.items() if made)
+        # Families with the fewest questions first, but forms that are rarely found later; at random among equals.
+        rare = {name: self.tally.missing[name] / 4 * (name in self._grammar.forms) for name in possible}
+        ranked = sorted(
+            (self.tally.kept[name] + rare[name], draws.number(), name) for name, made in possible.items() if made
+        )
         number = 0
         for _, _, family in ranked:
             if number == self._per_image:
@@ -219,13 +226,16 @@ class Questioner:
                     self.tally.kept[name] += 1
                     self.balance.add(group, answer)
                     self._forms.add(form_of(program), answer)
+                    options: Sequence[Answer] = ()
+                    if family in self._grammar.forms:
+                        options = self._by_words.add(group, program, answer, one)
                     vague = tuple(judge.vagueness(program))
-                    yield Question(one, number, name, group, text, program, answer, flips, twin, vague)
+                    yield Question(one, number, name, group, text, program, answer, flips, twin, vague, options)
                 number += 1
 
     def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
         """A question, with its twin if it has one."""
-        tally, lexicon = self.tally, self._grammar.lexicon_of(image.views[0].value_bits)
+        tally, lexicon, is_form = self.tally, image.lexicon, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         for _ in range(TRIES):
             tally.tried[family] += 1
@@ -234,14 +244,15 @@ class Questioner:
             except PresuppositionError:
                 continue
             twin = self._grammar.twin_of(program, family)
+            programs = [(family, program), *((twin,) if twin else ())]
+            if is_form and not self._is_wanted(programs, image):
+                continue
             found: list[_Found] = []
             # The twin has the same words for the same values.
             choose = cache(image.draws.pick)
-            for name, one in ((family, program), *((twin,) if twin else ())):
-                if one in image.seen or (answers := image.answers(one, flip <= stay, self._admits(name, one))) is None:
-                    break
-                if found and any(a == b for a, b in zip(answers, found[0].answers, strict=True)):
-                    tally.idle[family] += 1
+            for name, one in programs:
+                admits = (lambda *_: True) if is_form else self._admits(name, one)
+                if one in image.seen or (answers := image.answers(one, flip <= stay, admits)) is None:
                     break
                 text = self._grammar.text_of(one, name, lexicon, choose)
                 if not self._nested and not (is_plain(text) and reads_well(one)):
@@ -257,6 +268,21 @@ class Questioner:
                 image.seen.update(part for one in found for part in (one.program, one.text))
                 return found
         return None
+
+    def _is_wanted(self, programs: Sequence[tuple[str, Node]], image: _Image) -> bool:
+        """Whether a form and its twin have different answers, which were not right too often with these words."""
+        excess = 0.0
+        for judge, view in zip(image.judges, image.views, strict=True):
+            answers = [judge.executor.outcome(one) for _, one in programs]
+            if any(isinstance(one, PresuppositionError) for one in answers):
+                return False
+            if len({*answers}) < len(answers):
+                self.tally.idle[programs[0][0]] += 1
+                return False
+            for (name, one), answer in zip(programs, answers, strict=True):
+                excess += self._by_words.excess(self._group(name, one), one, answer, view)[0]
+        self.tally.unbalanced[programs[0][0]] += excess > 0
+        return excess <= 0
 
     def _admits(self, family: str, program: Node) -> Callable[[ImageView, Answer], bool]:
         """Whether an answer is wanted."""
@@ -295,6 +321,7 @@ class _Image(NamedTuple):
     draws: Draws
     seen: set[Node | str]
     change: str
+    lexicon: Lexicon
 
     def answers(self, program: Node, flips: bool, admits: Callable[[ImageView, Answer], bool]) -> list[Answer] | None:
         """The answers of a program that may be asked of all images.
@@ -341,14 +368,14 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
 
     Values are asked for if there are several, and whether two are equal if, in addition, some are.
     """
-    if "stack" in pattern.slots.values() or any("stacked" in kind for kind in pattern.slots.values()):
+    kinds = pattern.kinds
+    if {"stack", "stacked"} & kinds:
         return any(any(view.relations.get(name, ())) for name in ("above", "in", "leaning"))
-    if "falls" in pattern.program.operations():
+    if "falls" in kinds:
         return any(view.relations.get("falls", ()))
-    kinds = {*pattern.slots.values()}
     if ({"own", "facing"} & kinds and not view.fronts) or ({"seen", "viewer"} & kinds and not view.eyes):
         return False
-    if "see" in pattern.slots.values():
+    if "see" in kinds:
         return len(view.value_bits["visibility"]) > 1
     kind, _, name = pattern.program.op.partition("_")
     if kind not in ("query", "equal") or name not in view.value_bits:

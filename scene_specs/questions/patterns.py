@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import inf
 from typing import Any, NamedTuple
@@ -143,6 +144,11 @@ class Pattern:
     weight: float
     name: str
     twin: Pattern | None = None
+
+    @cached_property
+    def kinds(self) -> set[str]:
+        """What its slots hold, and its operations."""
+        return {*self.slots.values()} | self.program.operations()
 
 
 def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:

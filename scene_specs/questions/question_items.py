@@ -7,7 +7,7 @@ from zlib import crc32
 
 from diorama.scene_specs.language.items import Item, Part, prompts
 from diorama.scene_specs.questions.generate import Question, Questioner, form_of
-from diorama.scene_specs.questions.program import NONE_OF_THESE, spoken
+from diorama.scene_specs.questions.program import spoken
 from diorama.scene_specs.questions.view import ImageView
 
 # Numbers up to this one, or up to that of the objects, are answers to "how many".
@@ -23,7 +23,7 @@ def items(asker: Questioner, views: Iterable[ImageView]) -> Iterator[Item]:
     say = prompts(__name__)
     for view in views:
         for one in asker.ask(view):
-            options = _options(one)
+            options = tuple(map(spoken, one.options)) or _options(one)
             text = say["question"].format(question=one.text, options=", ".join(options))
             groups = {"objects": str(len(view.objects)), "steps": str(sum(1 for _ in one.program.steps()))}
             pair = ""
@@ -39,8 +39,6 @@ def items(asker: Questioner, views: Iterable[ImageView]) -> Iterator[Item]:
 
 def _options(question: Question) -> tuple[str, ...]:
     kind = question.program.output
-    if kind == "choice":
-        return (*str(question.program.value).split(", "), NONE_OF_THESE)
     if kind == "integer":
         return tuple(map(str, range(max(_NUMBERS, len(question.view.objects)) + 1)))
     return ("yes", "no") if kind == "boolean" else tuple(question.view.vocabulary[kind])

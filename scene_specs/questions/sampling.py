@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -13,9 +14,11 @@ from diorama.scene_specs.questions.patterns import Pattern, Tree
 from diorama.scene_specs.questions.program import (
     CLEVR_OPERATIONS,
     EXTREMES,
+    NUMERALS,
     OPERATIONS,
     QUANTIFIERS,
     QUERIED,
+    SCENE,
     Node,
     PresuppositionError,
 )
@@ -65,13 +68,15 @@ class Sampler:
 
     def __init__(self, view: ImageView, judge: Judge, grammar: Grammar, draws: Draws) -> None:
         self.view, self.judge, self._grammar, self.draws = view, judge, grammar, draws
-        self._run = judge.executor.run
+        self._run, self._everything = judge.executor.run, (1 << len(view.objects)) - 1
         self._references: dict[tuple[str, tuple[str, ...], int], list[Node]] = {}
         # Of the set that is asked about: which of its members have some property?
         self._members = 0
         # Which objects a phrase may name, by phrase.
         self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
         self._targets: Collection[int] = ()
+        # Of forms: bits of the objects that references may name.
+        self._is_form, self._allowed = False, 0
         self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
 
     def sample(self, pattern: Pattern, nested: bool) -> Node:
@@ -81,6 +86,7 @@ class Sampler:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
         """
         self._targets = range(len(self.view.objects))
+        self._is_form, self._allowed = pattern.name in self._grammar.forms, self._everything
         deep = nested and pattern.name in CLEVR_OPERATIONS
         return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
@@ -104,17 +110,46 @@ class Sampler:
             avoid = (*avoid, _AVOIDED[op])
         parts = op in ("difference", "intersect") and tree.parts[0].op != "relate"
         if parts or op in QUANTIFIERS:
-            members = self._large_set(
-                tree.parts[0], avoid, hops, 0 if op in ("all", "most") else QUANTIFIERS.get(op, 2)
-            )
+            # Of neither or at most two of a few objects, hardly anything is asked.
+            least = QUANTIFIERS.get(op, 2 if tree.parts[1].op == "fits" and op == "difference" else 4)
+            beside = not {"relate", "falls"}.isdisjoint(one.op for one in (tree.parts[1], *tree.parts[1].parts))
+            members = self._large_set(tree.parts[0], avoid, hops, least if self._is_form else 0, beside)
             self._members = self._run(members)
-            return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
+            for _ in range(_SETS):
+                # What is said of them is not their place beside one of them.
+                others = self._everything & ~self._members
+                said = self._naming(others, tree.parts[1], tuple(mentioned(members)), hops)
+                made = Node(op, None, (members, said))
+                # An exception must matter.
+                if members.op != "except" or self._run(made) != self._run(Node(op, None, (members.inputs[0], said))):
+                    break
+            return made
+        if op == "except":
+            return self._large_set(tree, avoid, hops, 1)
         left = hops - (op in ("nearest", "falls"))
         inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
 
-    def _large_set(self, tree: Tree, avoid: Collection[str], hops: int, least: int) -> Node:
-        """A set of at least so many objects."""
+    def _naming(self, allowed: int, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        """A program of a form whose references name some of these objects."""
+        kept, self._allowed = self._allowed, allowed if self._is_form else self._allowed
+        node = self._build(tree, False, avoid, hops)
+        self._allowed = kept
+        return node
+
+    def _large_set(self, tree: Tree, avoid: Collection[str], hops: int, least: int, beside: bool = False) -> Node:
+        """A set of at least so many objects. beside: not of all, as another one must be left for a reference."""
+        if tree.op == "except":
+            members = self._large_set(tree.parts[0], avoid, hops, least + 1)
+            return Node("except", None, (members, self._naming(self._run(members), tree.parts[1], avoid, hops)))
+        if least and (tree.op == "noun" or (tree.op == "filter" and tree.parts[0].op == "scene")):
+            most = len(self.view.objects) - beside
+            large = [
+                one for one, bits in self._nouns if least <= bits.bit_count() <= most and not {*avoid} & {*dict(one)}
+            ]
+            if not large:
+                raise PresuppositionError(f"no set of {least} objects was found")
+            return filtered(SCENE, self.draws.pick(large))
         for _ in range(_SETS):
             members = self._build(tree, False, avoid, hops)
             if self._run(members).bit_count() >= least:
@@ -124,9 +159,12 @@ class Sampler:
     def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
         """A reference to an object, one of a few that are made for an image."""
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
-        if len(made) >= _REFERENCES:
-            return self.draws.pick(made)  # type: ignore[no-any-return]
-        targets, self._targets = self._targets, self._named.get(phrase, range(len(self.view.objects)))
+        free = self._allowed == self._everything
+        some = made if free else [one for one in made if self._allowed >> self._run(one) & 1]
+        if some and len(made) >= _REFERENCES:
+            return self.draws.pick(some)  # type: ignore[no-any-return]
+        targets, named = self._targets, self._named.get(phrase, range(len(self.view.objects)))
+        self._targets = [k for k in named if self._allowed >> k & 1]
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
         self._targets = targets
         self._run(node)
@@ -155,10 +193,12 @@ class Sampler:
                 named.append(others.pop(int(self.draws.number() * len(others))))
             return Node("among", ", ".join(sorted(named)), (inner,))
         if op == "extreme":
+            if self._is_form:
+                return self._clear_extreme(self._build(part, False, avoid, hops))
             which = self.draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
             return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
-        inner = self._build(part, False, avoid, hops)
+        inner = self._large_set(part, avoid, hops, 2 if self._is_form and op in NUMERALS else 0)
         if op == "see":
             return Node("filter_visibility", self.draws.pick(("full", "partial")), (inner,))
         if op == "fits":
@@ -173,6 +213,25 @@ class Sampler:
         if count not in COUNTS:
             raise PresuppositionError("too few to ask for exactly that many")
         return Node(op, count, (inner,))
+
+    def _clear_extreme(self, members: Node) -> Node:
+        """A superlative that is clear, and names the exception if it counted."""
+        run, (every, *excepted) = self.judge.executor.outcome, members.inputs if members.op == "except" else (members,)
+        made = [Node("extreme", which, (members,)) for which in EXTREMES]
+        clear = [one for one in made if not isinstance(run(one), PresuppositionError)]
+        for other in excepted:
+            clear = [one for one in clear if run(Node("extreme", one.value, (every,))) == run(other)]
+        if not clear:
+            raise PresuppositionError("nothing is clearly at an end")
+        return self.draws.pick(clear)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _nouns(self) -> list[tuple[tuple[tuple[str, str], ...], int]]:
+        """Sets by up to two filters that are both needed, with their members."""
+        pairs = [(name, value) for name in QUERIED for value in self.view.value_bits[name]]
+        sets = [some for size in range(3) for some in combinations(pairs, size)]
+        found = [(some, self._having(self._everything, some)) for some in sets]
+        return [(some, bits) for some, bits in found if bits and len(self._needed(self._everything, some)) == len(some)]
 
     def _clear(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         """Whether objects clearly are on a side of another one, or what one faces.

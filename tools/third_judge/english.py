@@ -53,8 +53,6 @@ class Reader:
         for words, side in _SIDES.items():
             for left, right in cuts(text, f" {words} "):
                 found += [some & world.beside(side, k) for some in self.things(left) for k in self.object(right)]
-        for left, right in cuts(text, " except "):
-            found += [some - {k} for some in self.things(left) for k in self.object(right)]
         for left, right in cuts(text, " of the same "):
             found += [some & more for some in self.things(left) for more in self.property("of the same " + right)]
         *adjectives, noun = text.split(" ")

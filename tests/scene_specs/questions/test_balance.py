@@ -4,8 +4,10 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import pytest
 
-from diorama.scene_specs.questions.balance import EXCESS, FREE, Balance, Guesser, chances_of
+from diorama.scene_specs.questions.balance import EXCESS, FREE, Balance, Guesser, WordBalance, chances_of
+from diorama.scene_specs.questions.program import parse_program
 from tests.scene_specs.questions.images import stacked
 
 
@@ -58,3 +60,27 @@ def test_a_guesser_does_not_learn_from_the_other_scene_of_a_contrast() -> None:
     counts: dict[str, Counter[Any]] = {"query": Counter(str(answer) for answer in draws[:, 0].tolist())}
     (paired,), (single,) = pairs.rows(counts), alone.rows(counts)
     assert paired[4] == single[4] != "100.0%"
+
+
+def test_no_word_and_no_number_of_objects_tells_the_answer_of_a_form() -> None:
+    """Of the tries, most with red are true, and most with an exact number are of that number."""
+    balance, rng = WordBalance(), np.random.Generator(np.random.Philox(1))
+    right: Counter[tuple[Any, ...]] = Counter()
+    for _ in range(4000):
+        color, number = str(rng.choice(["red", "blue"])), int(rng.geometric(0.4))
+        program = parse_program(["exist", ["filter_color", color, ["scene"]]])
+        for op, answer in (("exist", rng.random() < (0.8 if color == "red" else 0.4)), ("count", number)):
+            one = program._replace(op=op)
+            if balance.excess(op, one, answer, stacked())[0] <= 0:
+                options = balance.add(op, one, answer, stacked())
+                assert answer in options
+                right[op, color] += 1
+                right[op, color, answer] += 1
+                right.update((op, option, "offered") for option in options)
+                right[op, answer, "right"] += 1
+    for color in ("red", "blue"):
+        assert right["exist", color] > 500
+        assert right["exist", color, True] == pytest.approx(right["exist", color] / 2, abs=10)
+    for number in range(1, 6):
+        offered = right["count", number, "offered"]
+        assert offered > 100 and right["count", number, "right"] == pytest.approx(offered / 4, abs=10)

@@ -23,6 +23,7 @@ from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar
 from diorama.scene_specs.questions.lexicon import plural
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import Node, parse_clevr, parse_program
+from diorama.scene_specs.questions.question_items import items
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from tests.scene_specs.questions.images import images, oriented, stacked
 
@@ -194,6 +195,17 @@ def test_each_form_and_its_twin_have_different_answers_in_the_same_image() -> No
             )
     assert all(re.search(r"\b(not?|none|neither|except|apart|only|other|different|differ)\b", one.text, re.I) is None
                or "_twin" not in one.family or "other" in one.text for one in made)  # fmt: skip
+
+
+def test_a_number_of_a_form_has_four_options_in_a_row() -> None:
+    asker, numbers = Questioner(default_grammar(), 1, ("except_one", "different", "none_of_these"), 5), set()
+    for item in (one for view in images() for one in items(asker, [view])):
+        assert len(item.options) == 4 and item.answer in item.options
+        if item.task != "none_of_these":
+            first = int(item.options[0])
+            assert item.options == tuple(map(str, range(first, first + 4)))
+            numbers.add(first)
+    assert len(numbers) > 1
 
 
 def test_few_and_many_depend_on_the_threshold_of_the_image() -> None:
