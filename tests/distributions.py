@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,6 +33,11 @@ def write_distribution(
         (folder / path).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
+def _is_from(folder: Path, module: ModuleType) -> bool:
+    """Return whether a module is from a folder; a namespace has folders and no file."""
+    return str(folder) in f"{getattr(module, '__file__', '')} {list(getattr(module, '__path__', []))}"
+
+
 @contextmanager
 def installed(folder: Path) -> Iterator[None]:
     """Put the packages in a folder onto the path; afterwards, nothing of them is imported any longer."""
@@ -42,7 +48,6 @@ def installed(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            for module in set(sys.modules) - before:
-                if str(folder) in str(getattr(sys.modules[module], "__file__", "")):
-                    del sys.modules[module]
+            for module in [name for name in set(sys.modules) - before if _is_from(folder, sys.modules[name])]:
+                del sys.modules[module]
     forget()
