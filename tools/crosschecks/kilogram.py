@@ -27,11 +27,10 @@ from diorama.render.model.profiles import settings_for
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import read_drawings, read_splits
-from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, caption
 from diorama.scene_specs.benchmarks.kilogram.games import SIZE
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
-from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.spec import EpisodeSpec

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, Example, whole_example, with_subset
-from diorama.scene_specs.benchmarks.kilogram.wording import same_text
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, Example, same_text, whole_example, with_subset
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 
 # Number of tangrams in a published game.

@@ -20,14 +20,18 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     Point,
     Polygon,
     Root2,
+    Span,
     Tangram,
     figure_of,
     mirrored_x,
     moved,
     orientations,
+    overlap,
+    spans,
     svg_text,
+    tangram_problems,
+    touch,
 )
-from diorama.scene_specs.benchmarks.kilogram.validity import Span, overlap, spans, tangram_problems, touch
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.outlines import edges
