@@ -116,12 +116,6 @@ def _over_root(value: Root2) -> Root2:
     return Root2(value.b, value.a // 2)
 
 
-def _eighth(point: Point) -> Point:
-    """Rotate by 45 degrees counter-clockwise."""
-    x, y = point
-    return (_over_root(x - y), _over_root(x + y))
-
-
 @lru_cache(maxsize=64)
 def oriented(piece: int, eighths: int, mirrored: bool = False) -> Polygon:
     """Return a piece rotated by `eighths` times 45 degrees, with its first corner at the origin; mirrored first."""
@@ -129,7 +123,7 @@ def oriented(piece: int, eighths: int, mirrored: bool = False) -> Polygon:
     if mirrored:
         corners = [(x, -y) for x, y in reversed(corners)]
     for _ in range(eighths % 8):
-        corners = [_eighth(point) for point in corners]
+        corners = [(_over_root(x - y), _over_root(x + y)) for x, y in corners]
     return moved(tuple(corners), (-corners[0][0], -corners[0][1]))
 
 

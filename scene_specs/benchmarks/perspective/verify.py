@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from itertools import combinations
 from operator import mul, sub
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -29,25 +29,8 @@ _SIDE, _IMAGE_SIDE = 6.0, 0.02
 _VIEW, _BEHIND = 60.0, 105.0
 
 
-class Sight(Protocol):
-    """Who sees what; None and "" are of what is not clear. See Layout for the methods."""
-
-    @property
-    def person(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    def shown(self, name: str) -> bool: ...
-    def sees(self, name: str) -> bool | None: ...
-    def side(self, name: str, of: str) -> str: ...
-    def camera_side(self, name: str, of: str) -> str: ...
-    def gaze_is_clear(self) -> bool: ...
-    def pictured(self, name: str) -> bool | None: ...
-    def photo_side(self, name: str, of: str) -> str: ...
-    def size(self, name: str) -> float: ...
-
-
 class _Measured:
-    """Who sees what by the annotation of an image."""
+    """Who sees what by the annotation of an image; see Layout for the methods."""
 
     def __init__(self, image: FrameAnnotation, photo: FrameAnnotation | None = None) -> None:
         self._photo = _Measured(photo) if photo is not None else None
@@ -97,6 +80,10 @@ class _Measured:
     def _away(self, name: str) -> Vector3:
         x, y, z = map(sub, self._objects[name].location, self._observer.eye)
         return x, y, z
+
+
+# Who sees what; None and "" are of what is not clear.
+Sight = Layout | _Measured
 
 
 def verify_spec(data: EpisodeData) -> str:
