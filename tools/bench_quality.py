@@ -36,9 +36,8 @@ from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import TunedRenderer, measure
-from tools.quality.plot import Point, svg
 from tools.quality.published import PublishedRenderer
-from tools.quality.report import compare, equal_table, verdict
+from tools.quality.report import Point, compare, equal_table, svg, verdict
 from tools.quality.scenes import TestScene, scenes
 from tools.quality.scenes import add_options as add_scene_options
 

@@ -36,9 +36,16 @@ from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_drawings, read_splits
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, caption, subsets, whole_example
+from diorama.scene_specs.benchmarks.kilogram.examples import (
+    AUG,
+    CONDITIONS,
+    SIZE,
+    caption,
+    games,
+    subsets,
+    whole_example,
+)
 from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
-from diorama.scene_specs.benchmarks.kilogram.games import SIZE, games
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text

@@ -9,8 +9,7 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import log_diagnostics
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, games
 from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import counted
 

@@ -19,12 +19,14 @@ from diorama.scene_specs.benchmarks.kilogram.examples import (
     AUG,
     COLORS,
     CONDITIONS,
+    SIZE,
     Example,
+    Game,
+    games,
     same_text,
     subsets,
     whole_example,
 )
-from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game, games
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.language.spec import EpisodeSpec
