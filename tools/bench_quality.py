@@ -118,7 +118,9 @@ def show(options: Namespace) -> int:
     theirs = sorted((row for row in made if _samples(row)), key=_samples)
     ours = [row for row in made if row not in theirs]
     wrong = report.truths_differ(ours)
-    known = references_of(made, options)
+    names = [result.scene for result in made[0].results]
+    wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
+    known = {scene.name: references.load_reference(options.references, scene) for scene in wanted}
     own = {name: reference.own_psnr for name, reference in known.items()}
     curve = [(_samples(row), row) for row in theirs]
     equal = {row.name: compare(row, curve, own) if len(curve) > 1 else [] for row in ours if curve}
@@ -145,13 +147,6 @@ def show(options: Namespace) -> int:
 
 def _samples(row: report.Row) -> int:
     return Candidate(name=row.name).published
-
-
-def references_of(made: list[report.Row], options: Namespace) -> dict[str, references.Reference]:
-    """Return scene -> reference of the scenes of some rows, in their order."""
-    names = [result.scene for result in made[0].results]
-    wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
-    return {scene.name: references.load_reference(options.references, scene) for scene in wanted}
 
 
 def _markdown(
