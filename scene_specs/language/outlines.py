@@ -50,6 +50,14 @@ def turn_of(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
+def distance_to_edge(p: Point, a: Point, b: Point) -> float:
+    """Return the distance of a point from the line between two points."""
+    x, y = b[0] - a[0], b[1] - a[1]
+    part = ((p[0] - a[0]) * x + (p[1] - a[1]) * y) / ((x * x + y * y) or 1.0)
+    part = min(max(part, 0.0), 1.0)
+    return math.dist(p, (a[0] + part * x, a[1] + part * y))
+
+
 def _between(a: Point, b: Point, p: Point) -> bool:
     """Return whether p, on the line through a and b, lies between them."""
     return min(a[0], b[0]) <= p[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= p[1] <= max(a[1], b[1])

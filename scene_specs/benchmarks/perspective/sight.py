@@ -9,7 +9,7 @@ from operator import mul, sub
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
-from diorama.scene_specs.language.outlines import turn_of
+from diorama.scene_specs.language.outlines import distance_to_edge, turn_of
 from diorama.scene_specs.language.spec_data import FrameData
 
 Point = tuple[float, float]
@@ -272,15 +272,8 @@ def gap(a: Point, b: Point, body: Body) -> float:
     """Return the distance of a line between two points from a body; at most 0 if they meet."""
     c, d = body.start, body.end
     if c == d:
-        return _distance(c, a, b) - body.radius
+        return distance_to_edge(c, a, b) - body.radius
     if turn_of(a, b, c) * turn_of(a, b, d) < 0 and turn_of(c, d, a) * turn_of(c, d, b) < 0:
         return -body.radius
-    return min(_distance(a, c, d), _distance(b, c, d), _distance(c, a, b), _distance(d, a, b)) - body.radius
-
-
-def _distance(p: Point, a: Point, b: Point) -> float:
-    """Distance of a point from a line between two points."""
-    x, y = b[0] - a[0], b[1] - a[1]
-    part = ((p[0] - a[0]) * x + (p[1] - a[1]) * y) / ((x * x + y * y) or 1.0)
-    part = min(max(part, 0.0), 1.0)
-    return math.dist(p, (a[0] + part * x, a[1] + part * y))
+    ends = ((a, c, d), (b, c, d), (c, a, b), (d, a, b))
+    return min(distance_to_edge(*end) for end in ends) - body.radius
