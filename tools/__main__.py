@@ -1,9 +1,10 @@
 """Run a tool for developers of Diorama: `python -m tools NAME [options]`; without a name, list the tools.
 
-A tool is a module or package in this folder with a function `main(options)` that returns an exit code (None counts as
-0). Its function `add_options(parser)`, if there is one, declares the options; the module's docstring is the help text,
-and `RESUMES = True` means that an interrupted run continues. Exit codes of all tools: 2 for wrong options and
-unreadable or unwritable files, 130 after Ctrl-C; each tool documents the others.
+A tool is a module or package in this folder, or beside the tests whose files it works on, with a function
+`main(options)` that returns an exit code (None counts as 0). Its function `add_options(parser)`, if there is one,
+declares the options; the module's docstring is the help text, and `RESUMES = True` means that an interrupted run
+continues. Exit codes of all tools: 2 for wrong options and unreadable or unwritable files, 130 after Ctrl-C; each tool
+documents the others.
 """
 
 from __future__ import annotations
@@ -23,15 +24,24 @@ from diorama.scene_specs.language.diagnostics import did_you_mean
 
 FOLDER = Path(__file__).parent
 USAGE, INTERRUPTED = 2, 130
-# Of a tool that works on files of the tests, it is imported.
-_MAIN = re.compile(r"^(def main\(|from tests\..* import .*\bmain$)", re.MULTILINE)
+_MAIN = re.compile(r"^def main\(", re.MULTILINE)
+# Tools that work on files of the tests lie beside these.
+_IN_TESTS = {
+    "command-fuzz": "hostile/command_fuzz.py",
+    "compatibility": "compatibility/making.py",
+    "contradictions": "hostile/contradictions.py",
+    "mangle": "hostile/mangling.py",
+    "render-statistics": "statistical/power.py",
+    "store-kill": "render/store/lance/killing.py",
+}
 
 
 def tool_files() -> dict[str, Path]:
     """Map the name of each tool to its file. Nothing is imported: some tools need Blender or Ray."""
     files = sorted(FOLDER.rglob("[!_]*.py")) + sorted(FOLDER.glob("*/__init__.py"))
-    found = {_module(path): path for path in files if _MAIN.search(path.read_text("utf-8"))}
-    return {"-".join(name.split(".")[1:]).replace("_", "-"): path for name, path in sorted(found.items())}
+    modules = {_module(path): path for path in files if _MAIN.search(path.read_text("utf-8"))}
+    found = {"-".join(name.split(".")[1:]).replace("_", "-"): path for name, path in modules.items()}
+    return dict(sorted({**found, **{name: FOLDER.parent / "tests" / path for name, path in _IN_TESTS.items()}}.items()))
 
 
 def _module(path: Path) -> str:

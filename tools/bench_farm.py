@@ -124,7 +124,8 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     meter = Meter(arguments.episodes)
     before = resident() >> 20
     with Interrupts() as interrupts, ray_nodes() as nodes:
-        todo = tasks(batch, real if arguments.store else None)
+        decided = batch.decisions(real if arguments.store else None)
+        todo = (Task(one.episode, one.job, one.settings, one.attempt) for one in decided)
         farm = RenderLoop(todo, Committer(real, options), options, batch.summary, meter, EventLog(None), Sleeper)
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
     kept: dict[str, Any] = {}
@@ -152,12 +153,6 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
         "threads": threading.active_count(),
         **kept,
     }
-
-
-def tasks(batch: Batch, store: Any) -> Iterator[Task]:
-    """Yield the tasks of a batch."""
-    for decision in batch.decisions(store):
-        yield Task(decision.episode, decision.job, decision.settings, decision.attempt)
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -35,13 +35,11 @@ from diorama.scene_specs.language.writing import write_atomic
 from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
-from tools.quality.equal import compare, equal_table, verdict
-from tools.quality.measure import measure
-from tools.quality.plot import Point, svg
+from tools.quality.measure import TunedRenderer, measure
 from tools.quality.published import PublishedRenderer
+from tools.quality.report import Point, compare, equal_table, svg, verdict
 from tools.quality.scenes import TestScene, scenes
 from tools.quality.scenes import add_options as add_scene_options
-from tools.quality.tuned import TunedRenderer
 
 RESUMES = True
 log = logging.getLogger("bench_quality")
@@ -120,7 +118,9 @@ def show(options: Namespace) -> int:
     theirs = sorted((row for row in made if _samples(row)), key=_samples)
     ours = [row for row in made if row not in theirs]
     wrong = report.truths_differ(ours)
-    known = references_of(made, options)
+    names = [result.scene for result in made[0].results]
+    wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
+    known = {scene.name: references.load_reference(options.references, scene) for scene in wanted}
     own = {name: reference.own_psnr for name, reference in known.items()}
     curve = [(_samples(row), row) for row in theirs]
     equal = {row.name: compare(row, curve, own) if len(curve) > 1 else [] for row in ours if curve}
@@ -147,13 +147,6 @@ def show(options: Namespace) -> int:
 
 def _samples(row: report.Row) -> int:
     return Candidate(name=row.name).published
-
-
-def references_of(made: list[report.Row], options: Namespace) -> dict[str, references.Reference]:
-    """Return scene -> reference of the scenes of some rows, in their order."""
-    names = [result.scene for result in made[0].results]
-    wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
-    return {scene.name: references.load_reference(options.references, scene) for scene in wanted}
 
 
 def _markdown(

@@ -27,9 +27,8 @@ from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.tables import markdown_table
 from tools.programs import positive, size, threads
 from tools.quality.candidates import Candidate, candidates
-from tools.quality.measure import measure
+from tools.quality.measure import TunedRenderer, measure
 from tools.quality.results import Measured
-from tools.quality.tuned import TunedRenderer
 
 LINEAR = 1.05
 _SIZES = [(160, 120), (320, 240), (640, 480), (1280, 960)]

@@ -23,12 +23,6 @@ from diorama.scene_specs.language.spec import EpisodeSpec
 from tools.programs import positive, run_json, write_specs
 
 
-def random_spec(number: int) -> dict[str, Any]:
-    """Return a spec of a random frame with rubber, metal and glass."""
-    frame = {"random_objects": {"count": [1, 6], "materials": ["rubber", "metal", "glass"]}}
-    return {"version": 1, "id": f"same/{number:03d}", "seed": 5, "frames": [frame]}
-
-
 def digest(store: Path) -> str:
     """Return the SHA-256 of the truth of all episodes, images included, sorted by id."""
     opened = open_or_create(str(store))
@@ -75,7 +69,9 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Run all variants; 1 if they differ."""
-    specs = [random_spec(number) for number in range(options.episodes)]
+    frame = {"random_objects": {"count": [1, 6], "materials": ["rubber", "metal", "glass"]}}
+    about = {"version": 1, "seed": 5, "frames": [frame]}
+    specs = [{**about, "id": f"same/{number:03d}"} for number in range(options.episodes)]
     with tempfile.TemporaryDirectory() as name:
         found = rendered_digests(specs, options.profile, Path(name))
     for label, value in found.items():

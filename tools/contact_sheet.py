@@ -18,11 +18,6 @@ from tools.programs import positive
 FONT_SIZE = 11
 
 
-def images_in(folder: Path, sheet: Path) -> list[Path]:
-    """Return the PNG files in `folder` and its subfolders, sorted by name, without `sheet` itself."""
-    return sorted(path for path in folder.rglob("*.png") if path.resolve() != sheet.resolve())
-
-
 def load(path: Path, largest: int | None) -> Image.Image:
     """Return one image as RGB; a high bit depth is stretched to eight bits.
 
@@ -41,11 +36,6 @@ def load(path: Path, largest: int | None) -> Image.Image:
     return image
 
 
-def fit_end(name: str, width: int) -> str:
-    """Cut the front of `name` until it is at most `width` pixels wide: names differ at the end."""
-    return fitting(name[::-1], width, ImageFont.load_default(FONT_SIZE))[::-1]
-
-
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("sheet", type=Path, help="PNG file to write")
@@ -55,14 +45,16 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Write the sheet. Returns 1 if there are no images."""
-    paths = images_in(options.folder, options.sheet)
+    paths = sorted(path for path in options.folder.rglob("*.png") if path.resolve() != options.sheet.resolve())
     if not paths:
         sys.stderr.write(f"error: {options.folder}: found no .png files in this folder\n")
         return 1
     names = [path.relative_to(options.folder).with_suffix("").as_posix() for path in paths]
     images = [load(path, options.largest) for path in paths]
     width = max(image.width for image in images)
-    tiles = [Tile(image, fit_end(name, width)) for image, name in zip(images, names, strict=True)]
+    # What is cut is the front of a name: names differ at the end.
+    ends = [fitting(name[::-1], width, ImageFont.load_default(FONT_SIZE))[::-1] for name in names]
+    tiles = [Tile(image, end) for image, end in zip(images, ends, strict=True)]
     options.sheet.parent.mkdir(parents=True, exist_ok=True)
     tile_grid(tiles, options.columns, gap=6, font_size=FONT_SIZE).save(options.sheet, format="PNG")
     return 0

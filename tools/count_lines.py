@@ -65,12 +65,6 @@ def sources(commit: str) -> Iterator[tuple[str, str]]:
             yield path, _git("show", f"{commit}:{path}").decode("utf-8", "replace")
 
 
-def package_of(path: str) -> str:
-    """The folder a file is counted under: two levels inside the packages, the first one elsewhere."""
-    parts = path.split("/")[:-1]
-    return "/".join(parts[:2]) or "."
-
-
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--commit", default="HEAD", help="count the files of this commit")
     parser.add_argument("--files", action="store_true", help="list every file")
@@ -82,7 +76,9 @@ def main(options: Namespace) -> None:
     data = files = 0
     for path, text in sources(options.commit):
         if path.endswith(_CODE):
-            code[path if options.files else package_of(path)] += code_lines(text, path.endswith(".py"))
+            # Two levels of folders.
+            package = "/".join(path.split("/")[:-1][:2]) or "."
+            code[path if options.files else package] += code_lines(text, path.endswith(".py"))
             files += 1
         else:
             data += len(text.splitlines())

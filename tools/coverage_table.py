@@ -20,8 +20,8 @@ from tools.programs import ROOT
 _DEPTH = 2
 
 
-def count_statements() -> tuple[Counter[str], Counter[str]]:
-    """Return the statements of each package, and how many of them never ran."""
+def main(options: Namespace) -> int:
+    """Print the table."""
     from coverage import Coverage
 
     measured = Coverage()
@@ -33,12 +33,6 @@ def count_statements() -> tuple[Counter[str], Counter[str]]:
             _, lines, _, missing, _ = measured.analysis2(str(file))
             statements[package] += len(lines)
             missed[package] += len(missing)
-    return statements, missed
-
-
-def main(options: Namespace) -> int:
-    """Print the table."""
-    statements, missed = count_statements()
     if not statements:
         raise UsageError("no coverage was measured here; run `make coverage`")
     rows = [(name, statements[name], missed[name]) for name in sorted(+statements)]

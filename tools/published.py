@@ -39,7 +39,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def crosscheck_of(checkout: Path) -> tuple[str, ModuleType]:
     """Return name and module of the comparison for a checkout. Raises UsageError if there is none."""
-    names = [found.name for found in pkgutil.iter_modules(crosschecks.__path__) if not found.name.startswith("_")]
+    names = [found.name for found in pkgutil.iter_modules(crosschecks.__path__)]
     modules = {name: import_module(f"{crosschecks.__name__}.{name}") for name in names}
     for name, module in modules.items():
         if (checkout / module.MARK).exists():

@@ -21,8 +21,8 @@ import diorama
 from diorama.scene_specs.benchmarks.icca.game_folders import game_folders, read_games
 from diorama.scene_specs.benchmarks.icca.score import played_recording, scores
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_annotations
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
-from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
 from diorama.scene_specs.benchmarks.malevic.report import statistics
 from diorama.scene_specs.language.tables import markdown_table

@@ -14,7 +14,7 @@ from diorama.render.geometry.observer import clear_sides, front_of
 from diorama.render.geometry.rotation import Vec
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
-from diorama.scene_specs.checks.contact_checks import supports
+from diorama.scene_specs.checks.layout_checks import supports
 from diorama.scene_specs.language.scene import SceneContact
 from diorama.scene_specs.language.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.language.stage import StagePlacement

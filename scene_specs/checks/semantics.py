@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from diorama.scene_specs.checks.contact_checks import contact_diagnostics
-from diorama.scene_specs.checks.layout_checks import layout_diagnostics
+from diorama.scene_specs.checks.layout_checks import contact_diagnostics, layout_diagnostics
 from diorama.scene_specs.checks.object_checks import (
     asset_diagnostics,
     beside,

@@ -45,8 +45,17 @@ def signed_area(corners: Sequence[Point]) -> float:
     return sum(a[0] * b[1] - b[0] * a[1] for a, b in edges(corners)) / 2
 
 
-def _turn(a: Point, b: Point, c: Point) -> float:
+def turn_of(a: Point, b: Point, c: Point) -> float:
+    """Return twice the signed area of a triangle: positive if its corners turn from +x to +y, 0 if they are in line."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def distance_to_edge(p: Point, a: Point, b: Point) -> float:
+    """Return the distance of a point from the line between two points."""
+    x, y = b[0] - a[0], b[1] - a[1]
+    part = ((p[0] - a[0]) * x + (p[1] - a[1]) * y) / ((x * x + y * y) or 1.0)
+    part = min(max(part, 0.0), 1.0)
+    return math.dist(p, (a[0] + part * x, a[1] + part * y))
 
 
 def _between(a: Point, b: Point, p: Point) -> bool:
@@ -56,7 +65,7 @@ def _between(a: Point, b: Point, p: Point) -> bool:
 
 def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
     """Return whether the segments ab and cd have a point in common."""
-    one, two, three, four = _turn(a, b, c), _turn(a, b, d), _turn(c, d, a), _turn(c, d, b)
+    one, two, three, four = turn_of(a, b, c), turn_of(a, b, d), turn_of(c, d, a), turn_of(c, d, b)
     if (one > 0) != (two > 0) and (three > 0) != (four > 0) and 0 not in (one, two, three, four):
         return True
     flat = ((one, a, b, c), (two, a, b, d), (three, c, d, a), (four, c, d, b))
@@ -72,7 +81,7 @@ def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:
         a, b = corners[i], corners[(i + 1) % count]
         after = corners[(i + 2) % count]
         folds = (a[0] - b[0]) * (after[0] - b[0]) + (a[1] - b[1]) * (after[1] - b[1]) > 0
-        if a == b or (folds and _turn(a, b, after) == 0):
+        if a == b or (folds and turn_of(a, b, after) == 0):
             return (i, (i + 1) % count)
         for j in range(i + 2, count - (i == 0)):
             if _meet(a, b, corners[j], corners[(j + 1) % count]):

@@ -205,9 +205,9 @@ class GrowingFile:
 
 
 @contextmanager
-def open_growing(path: Path, option: str = "--out") -> Iterator[GrowingFile]:
+def open_growing(path: Path) -> Iterator[GrowingFile]:
     """Open or create a file; one that is empty in the end and was not there before is removed. Raises UsageError."""
-    where = f"{option} {path}"
+    where = f"--out {path}"
     new = not path.exists()
     with report_write_errors(where):
         if not new and not path.is_file():

@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from diorama.scene_specs.invented.invented_mesh import invented_mesh, mass_center
-from diorama.scene_specs.invented.similarity import chamfer
+from diorama.scene_specs.invented.invented_mesh import chamfer, invented_mesh, mass_center
 from diorama.scene_specs.language.registry import plugin
 from tests.contracts.members import members
 

@@ -1,7 +1,11 @@
-"""The harness of `python -m tools command-fuzz`: every command, with every kind of input for each path that it takes.
+"""Run every command with every kind of input for its paths.
 
-A pair is one call: all arguments are right except one. It must end within its bounds of time and memory, without an
-exception, with an exit code that the command documents, and with nothing changed except what it was asked to write.
+    python -m tools command-fuzz [COMMAND...] --kind FIFO --every 1
+
+A pair is a call in which all arguments are right except one path. Prints a row per path: pairs, exit codes, findings,
+seconds, and the longest time and most memory of a pair. Findings are exceptions, exit codes that the help of the
+command does not list, more than `--seconds`, more than 1,500 MiB, and changed files that the command was not asked to
+write. Exit code 1: there are findings.
 """
 
 from __future__ import annotations

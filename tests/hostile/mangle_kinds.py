@@ -24,8 +24,7 @@ from diorama.scene_specs.benchmarks.clevr.importing import import_published as i
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
-from diorama.scene_specs.benchmarks.kilogram.own import folder as tangrams_folder
-from diorama.scene_specs.benchmarks.kilogram.own import own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.dataset import OWN_FOLDER, own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.pieces import figure_of, svg_text
 from diorama.scene_specs.benchmarks.kilogram.report import measure
 from diorama.scene_specs.benchmarks.kilogram.svg import read_svg
@@ -142,7 +141,7 @@ def _read_row(path: Path) -> None:
 
 
 def _annotations(_: Path) -> list[bytes]:
-    named = json.loads((tangrams_folder() / "annotations.json").read_text("utf-8"))
+    named = json.loads((OWN_FOLDER / "annotations.json").read_text("utf-8"))
     return [json.dumps(dict(list(named.items())[:3]), indent=1).encode()]
 
 

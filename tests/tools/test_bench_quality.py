@@ -13,8 +13,8 @@ import pytest
 from diorama.render.model.errors import UsageError
 from diorama.render.model.profiles import settings_for
 from tools.__main__ import main as run_tool
+from tools.quality.measure import TunedRenderer
 from tools.quality.scenes import scenes
-from tools.quality.tuned import TunedRenderer
 
 SMALL = ["--limit", "1", "--size", "32x24"]
 

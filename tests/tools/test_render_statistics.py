@@ -11,9 +11,9 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display
 from diorama.render.model.errors import UsageError
 from diorama.scene_specs.language.scene import Scene
+from tests.statistical import power
 from tests.statistical.power import CHANGES
 from tests.statistical.scenes import scenes
-from tools import render_statistics
 
 
 def changed(name: str, scene: str) -> Scene:
@@ -55,6 +55,6 @@ def test_the_camera_moves_by_half_a_pixel(name: str) -> None:
 
 def test_a_misspelled_scene_is_refused_before_anything_renders() -> None:
     parser = ArgumentParser()
-    render_statistics.add_options(parser)
+    power.add_options(parser)
     with pytest.raises(UsageError, match="hnad"):
-        render_statistics.main(parser.parse_args(["references", "hnad"]))
+        power.main(parser.parse_args(["references", "hnad"]))

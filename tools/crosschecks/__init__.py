@@ -1,7 +1,7 @@
 """Comparisons of Diorama with the checkouts of published benchmarks, for `python -m tools published`.
 
 Each module has MARK, a path that only checkouts of its benchmark contain, and `check(checkout, options)`, which yields
-a Row as soon as each comparison ends. Names with a leading underscore are parts of others.
+a Row as soon as each comparison ends.
 """
 
 from __future__ import annotations

@@ -193,11 +193,9 @@ def _frames(folder: Path, stimuli: Path) -> Row:
                     with Image.open(frames / f"epoch{k}.png") as picture:
                         theirs = np.asarray(picture.convert("RGB"), dtype=int)
                     off = np.abs(theirs - image.passes.color).max(axis=2) > 1
-                    pixels, differ, known = (
-                        pixels + off.size,
-                        differ + int(off.sum()),
-                        known + int(off[99:126, 99:126].sum()),
-                    )
+                    pixels += off.size
+                    differ += int(off.sum())
+                    known += int(off[99:126, 99:126].sum())
     what = "pixels of their frames, with their pictures as models"
     return Row(what, pixels, differ, known, "ends of the cross")
 

@@ -184,8 +184,8 @@ class PublishedRenderer(AbstractContextManager["PublishedRenderer"]):
         try:
             self._start(scene)
         except BaseException:
-            # __exit__ won't run, and the interpreter would wait for a process that hangs.
-            self._end()
+            # Nobody else calls __exit__ then, and the interpreter would wait for a process that hangs.
+            self.__exit__()
             raise
 
     def _start(self, scene: Scene) -> None:
@@ -215,9 +215,6 @@ class PublishedRenderer(AbstractContextManager["PublishedRenderer"]):
             ) from error
 
     def __exit__(self, *error: object) -> None:
-        self._end()
-
-    def _end(self) -> None:
         # Shutdown would wait forever for a process that hangs.
         for process in list((self._pool._processes or {}).values()):
             process.kill()

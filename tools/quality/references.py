@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from diorama.render.model.errors import AssetError, UsageError
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.language.writing import atomic_path, write_atomic
+from tools.quality.measure import TunedRenderer
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.results import Size, read_facts
 from tools.quality.scenes import TestScene
-from tools.quality.tuned import TunedRenderer
 
 
 def _image_io() -> Any:

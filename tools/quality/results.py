@@ -30,7 +30,7 @@ _ROOT = Path(__file__).parents[2]
 # The compiler's work is in a scene's digest, and a profile's in a candidate's settings.
 _FILES = (
     "render/renderers/cycles", "render/annotations", "render/geometry", "render/episode/make_record.py",
-    "tools/quality/measure.py", "tools/quality/tuned.py", "tools/quality/published.py",
+    "tools/quality/measure.py", "tools/quality/published.py",
 )  # fmt: skip
 
 
@@ -126,11 +126,6 @@ def key_of(*decides: Any) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def load_per_core() -> float:
-    """Return the machine's load of the last minute, per core."""
-    return round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
-
-
 def is_kept(folder: Path, candidate: str, scene: str, key: str) -> bool:
     """Return whether the result with this key is there."""
     facts = read_facts(folder / candidate / f"{scene}.json")
@@ -142,7 +137,8 @@ def keep(
 ) -> None:
     """Write one result; the JSON file last, since it marks the result as complete."""
     costs = {name: getattr(measured, name) for name in _MEASURED}
-    facts = {"key": key, **costs, "load": load_per_core(), "about": about or {}}
+    load_per_core = round(os.getloadavg()[0] / (os.cpu_count() or 1), 2)
+    facts = {"key": key, **costs, "load": load_per_core, "about": about or {}}
     path = folder / candidate / f"{scene}.json"
     # An older result must not describe the newer image.
     path.unlink(missing_ok=True)

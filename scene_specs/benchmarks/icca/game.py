@@ -286,9 +286,7 @@ def list_variants(options: Variants) -> Result:
         {"name": one.name, **one.data(), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
         for one in LISTENER_VARIANTS.values()
     ]
-    speakers = [
-        {key: getattr(one, key) for key in ("name", "instruction", "says")} for one in SPEAKER_VARIANTS.values()
-    ]
+    speakers = [asdict(one) for one in SPEAKER_VARIANTS.values()]
     lines = [f"{one['name']}  {one['instruction']}: {one['says']}" for one in speakers]
     for one in listeners:
         settings = ", ".join(f"{key} {one[key]}" for key in ("history", "images_once", "shuffle", "mask"))

@@ -42,7 +42,11 @@ def solve(
         tests[left.variable].append(Constraint(left, right, constraint.equal))
     chosen: Solution = {}
     for component in _components(variables, constraints):
-        found = _search(component, {variable: _domain(variable, stimuli) for variable in component}, tests, rng)
+        domains: dict[Variable, Sequence[Choice]] = {}
+        for variable in component:
+            kind = variable[0].removeprefix("constant ")
+            domains[variable] = stimuli.identities if kind == "model" else [(one,) for one in stimuli.values(kind)]
+        found = _search(component, domains, tests, rng)
         if found is None:
             return None
         chosen |= found
@@ -56,11 +60,6 @@ def _components(variables: Sequence[Variable], constraints: Sequence[Constraint]
     graph.add_edges_from((one.left.variable, one.right.variable) for one in constraints if isinstance(one.right, Term))
     # Components come in the order of their first nodes.
     return [[one for one in variables if one in component] for component in nx.connected_components(graph)]
-
-
-def _domain(variable: Variable, stimuli: Stimuli) -> Sequence[Choice]:
-    kind = variable[0].removeprefix("constant ")
-    return stimuli.identities if kind == "model" else [(value,) for value in stimuli.values(kind)]
 
 
 def _search(

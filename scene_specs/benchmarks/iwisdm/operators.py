@@ -99,10 +99,6 @@ def _sides_of_and(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
     return ((True, False), (False, True), (False, False))[rng.weighted((_MIXED, _MIXED, _NEITHER))]
 
 
-def _sides_of_or(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
-    return tuple(not side for side in _sides_of_and(not wanted, rng))
-
-
 def _reader_of(name: str) -> Callable[[Sequence[Value]], Value]:
     def forward(children: Sequence[Value]) -> Value:
         (item,) = children
@@ -132,7 +128,8 @@ _OPERATORS = (
     ),
     Operator(
         "Or", "boolean", (("boolean", "boolean"),), "{0} or {1}", join=True,
-        forward=lambda s: bool(s[0] or s[1]), backward=_sides_of_or,
+        forward=lambda s: bool(s[0] or s[1]),
+        backward=lambda wanted, rng: [not side for side in _sides_of_and(not wanted, rng)],
     ),
     Operator(
         "Switch", "branch", (("boolean", "question", "question"),), "if {0}, then {1} else {2}",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
+from importlib import resources
 from itertools import accumulate, pairwise
 from math import isfinite
 from pathlib import Path
@@ -19,8 +21,7 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import (
     log_diagnostics,
     read_annotations,
 )
-from diorama.scene_specs.benchmarks.kilogram.own import own_annotations, own_tangrams
-from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, figure_of
+from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, Root2, Tangram, figure_of
 from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from diorama.scene_specs.language.benchmark import Result
@@ -36,6 +37,8 @@ PUBLISHED: Mapping[str, int] = MappingProxyType({"train": 692, "dev": 125, "held
 VALIDATION = (240, 692)
 # Shares of Diorama's own tangrams. None has enough descriptions for a dense split, and games need ten tangrams.
 OWN: Mapping[str, int] = MappingProxyType({"train": 3, "dev": 1, "heldout": 1})
+# Built by diorama.assets.build.tangrams.
+OWN_FOLDER = Path(str(resources.files("diorama.assets"))) / "tangrams"
 MOST_BYTES = 512 << 20
 # Names of the published file that differ from ours.
 _PUBLISHED_NAMES: Mapping[str, str] = MappingProxyType({"development": "dev"})
@@ -95,6 +98,26 @@ def drawn_validation(
     """Draw the published share of training tangrams, among those with two annotations, so that one is left to train."""
     able = [name for name in train if len(annotations.get(name, ())) > 1]
     return tuple(sorted(_order(able, seed, "validation")[: len(train) * VALIDATION[0] // VALIDATION[1]]))
+
+
+@lru_cache(maxsize=1)
+def own_tangrams() -> tuple[Tangram, ...]:
+    """Return all of Diorama's own tangrams, in the order of their names."""
+    data = json.loads((OWN_FOLDER / "tangrams.json").read_text("utf-8"))
+    return tuple(
+        Tangram(name, tuple(tuple((Root2(a, b), Root2(c, d)) for a, b, c, d in polygon) for polygon in polygons))
+        for name, polygons in data["tangrams"].items()
+    )
+
+
+@lru_cache(maxsize=1)
+def own_annotations() -> Annotations:
+    """Return their descriptions. Raises ValueError if the file is damaged."""
+    path = OWN_FOLDER / "annotations.json"
+    found, diagnostics = read_annotations(path.read_text("utf-8"), path.name)
+    if diagnostics:
+        raise ValueError(f"Diorama's own descriptions are damaged: {diagnostics[0]}")
+    return found
 
 
 @lru_cache(maxsize=8)

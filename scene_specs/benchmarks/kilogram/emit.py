@@ -14,8 +14,7 @@ from types import MappingProxyType
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, RGB, Example, subsets, whole_example
-from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, RGB, SIZE, Example, Game, subsets, whole_example
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
 from diorama.scene_specs.benchmarks.kilogram.truth import Part
 from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData

@@ -39,8 +39,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from diorama.scene_specs.benchmarks.kilogram.games import SIZE
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, SIZE
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord

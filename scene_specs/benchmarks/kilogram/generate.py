@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import log_diagnostics
-from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset, read_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS
-from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, games
 from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import counted
 
@@ -19,7 +18,11 @@ _log = logging.getLogger(__name__)
 
 def generate(options: Options) -> Iterator[EpisodeData]:
     """Episodes as JSON data. Raises SpecError for wrong files."""
-    dataset = _read_dataset(options)
+    if options.svg is None:
+        dataset = own_dataset(options.seed)
+    else:
+        dataset = read_dataset(options.svg, options.annotations, options.splits, options.seed, options.strict)
+        log_diagnostics(dataset.diagnostics, "; `render-specs drawings` lists them, --strict makes them errors")
     conditions = tuple(CONDITIONS) if options.condition == "four" else (options.condition,)
     annotations = dataset.of_split(options.split)
     if not annotations:
@@ -35,12 +38,3 @@ def generate(options: Options) -> Iterator[EpisodeData]:
     for reason, keys in skipped.items():
         listed = ", ".join(keys[:5]) + (", ..." if len(keys) > 5 else "")
         _log.warning("%s without a game: %s (%s)", counted(len(keys), "description"), reason, listed)
-
-
-def _read_dataset(options: Options) -> Dataset:
-    """The packaged dataset, or the user's."""
-    if options.svg is None:
-        return own_dataset(options.seed)
-    dataset = read_dataset(options.svg, options.annotations, options.splits, options.seed, options.strict)
-    log_diagnostics(dataset.diagnostics, "; `render-specs drawings` lists them, --strict makes them errors")
-    return dataset

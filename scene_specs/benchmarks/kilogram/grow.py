@@ -20,14 +20,18 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     Point,
     Polygon,
     Root2,
+    Span,
     Tangram,
     figure_of,
     mirrored_x,
     moved,
     orientations,
+    overlap,
+    spans,
     svg_text,
+    tangram_problems,
+    touch,
 )
-from diorama.scene_specs.benchmarks.kilogram.validity import Span, overlap, spans, tangram_problems, touch
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.outlines import edges
@@ -79,10 +83,7 @@ def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = F
 def _freely(rng: np.random.Generator, corners: float) -> _Placed | None:
     placed = _Placed()
     for piece in shuffled(rng, PIECES):
-        if not placed.polygons:
-            placed.add(piece, pick(rng, orientations(piece)))
-            continue
-        place = _place(rng, placed, piece, corners)
+        place = _place(rng, placed, piece, corners) if placed.polygons else pick(rng, orientations(piece))
         if place is None:
             return None
         placed.add(piece, place)

@@ -21,8 +21,7 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text
 from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, Example
-from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, SIZE, Example, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json

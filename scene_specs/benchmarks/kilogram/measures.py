@@ -23,8 +23,7 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import (
     log_diagnostics,
     read_annotations,
 )
-from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES
-from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
+from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, own_annotations
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.language.benchmark import Result
 from diorama.scene_specs.language.errors import Diagnostic, SpecError

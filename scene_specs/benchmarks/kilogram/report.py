@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from diorama.scene_specs.benchmarks.kilogram.pieces import AREAS, PIECES, XY, Corners, Figure
-from diorama.scene_specs.language.outlines import edges, signed_area
+from diorama.scene_specs.language.outlines import distance_to_edge, edges, signed_area, turn_of
 
 # Name of each piece, and the angles of its corners in degrees, sorted.
 _TRIANGLES = {3: "small", 4: "small", 5: "medium", 6: "large", 7: "large"}
@@ -108,8 +108,8 @@ def _angle(shapes: Sequence[Corners]) -> float:
 def clipped(one: Sequence[XY], window: Sequence[XY]) -> Corners:
     """Return the part of a convex polygon inside another, both clockwise on a screen; () if there is none."""
     kept = list(one)
-    for (x1, y1), (x2, y2) in edges(window):
-        sides = [(x2 - x1) * (y - y1) - (y2 - y1) * (x - x1) for x, y in kept]
+    for a, b in edges(window):
+        sides = [turn_of(a, b, point) for point in kept]
         cut: list[XY] = []
         for k, (point, side) in enumerate(zip(kept, sides, strict=True)):
             before, other = kept[k - 1], sides[k - 1]
@@ -135,17 +135,8 @@ def apart(one: Corners, other: Corners) -> float:
     """Return the distance of two convex polygons, 0 if they overlap."""
     if len(clipped(one, other)) > 2:
         return 0.0
-    return min(
-        _to_edge(point, a, b) for here, there in ((one, other), (other, one)) for point in here for a, b in edges(there)
-    )
-
-
-def _to_edge(point: XY, a: XY, b: XY) -> float:
-    dx, dy = b[0] - a[0], b[1] - a[1]
-    length = dx * dx + dy * dy
-    t = 0.0 if length == 0 else ((point[0] - a[0]) * dx + (point[1] - a[1]) * dy) / length
-    t = min(1.0, max(0.0, t))
-    return math.hypot(point[0] - a[0] - t * dx, point[1] - a[1] - t * dy)
+    both = ((one, other), (other, one))
+    return min(distance_to_edge(point, *side) for here, there in both for point in here for side in edges(there))
 
 
 def _margin(figure: Figure) -> float:

@@ -18,14 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, drawn_dataset, own_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, drawn_dataset, own_annotations, own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB, drawn_digest
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB
-from diorama.scene_specs.benchmarks.kilogram.own import own_annotations
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB, caption
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Corners, inset
 from diorama.scene_specs.benchmarks.kilogram.report import clipped
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
-from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.outlines import signed_area
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.spec_data import EpisodeData, FrameData

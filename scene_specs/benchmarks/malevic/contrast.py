@@ -13,8 +13,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
 from diorama.scene_specs.benchmarks.malevic.labels import label_of
 from diorama.scene_specs.benchmarks.malevic.published import objects_of
 from diorama.scene_specs.benchmarks.malevic.sets import Set, set_of
-from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Areas, Object, area_of, placed
-from diorama.scene_specs.benchmarks.malevic.table import on_table
+from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Areas, Object, area_of, on_table, placed
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.language.contrast import Edit

@@ -21,8 +21,7 @@ from diorama.scene_specs.benchmarks.malevic.sets import (
     sentence,
     set_by,
 )
-from diorama.scene_specs.benchmarks.malevic.shapes import Object, placed
-from diorama.scene_specs.benchmarks.malevic.table import on_table
+from diorama.scene_specs.benchmarks.malevic.shapes import Object, on_table, placed
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import UsageError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
-from diorama.scene_specs.invented.similarity import chamfer
+from diorama.scene_specs.invented.invented_mesh import chamfer
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec_data import EpisodeData

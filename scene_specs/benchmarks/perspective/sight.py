@@ -9,6 +9,7 @@ from operator import mul, sub
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
+from diorama.scene_specs.language.outlines import distance_to_edge, turn_of
 from diorama.scene_specs.language.spec_data import FrameData
 
 Point = tuple[float, float]
@@ -91,7 +92,8 @@ class Layout(NamedTuple):
 
     def eyes(self) -> Point3:
         """Return the point between the eyes of the person, wherever its body turns."""
-        (x, y), size, target = self._center(self.person), self.bodies[self.person].height / 2, self.bodies[self.target]
+        person, target = self.bodies[self.person], self.bodies[self.target]
+        (x, y), size = person.middle, person.height / 2
         away, nod, ahead, high = math.dist((x, y), target.middle), 0.0, 0.0, 0.0
         for _ in range(8):
             ahead = size * (AHEAD * math.cos(nod) + ABOVE * math.sin(nod))
@@ -110,7 +112,7 @@ class Layout(NamedTuple):
     def angle(self, of: str, name: str) -> float:
         """Return the angle from one object to another for the person, degrees; positive is to the left."""
         eye = self.eyes()
-        turns = [math.atan2(y - eye[1], x - eye[0]) for x, y in (self._center(of), self._center(name))]
+        turns = [math.atan2(y - eye[1], x - eye[0]) for x, y in (self.bodies[of].middle, self.bodies[name].middle)]
         return (math.degrees(turns[1] - turns[0]) + 180) % 360 - 180
 
     def side(self, name: str, of: str) -> str:
@@ -175,7 +177,7 @@ class Layout(NamedTuple):
 
     def nearer(self, name: str, other: str) -> bool:
         """Return whether an object is nearer to the camera than another one."""
-        one, two = (math.dist(self.camera[:2], self._center(item)) for item in (name, other))
+        one, two = (math.dist(self.camera[:2], self.bodies[item].middle) for item in (name, other))
         return one < two
 
     def size(self, name: str) -> float:
@@ -183,10 +185,7 @@ class Layout(NamedTuple):
         return self.bodies[name].height / 2
 
     def _point(self, name: str) -> Point3:
-        return (*self._center(name), self.bodies[name].height / 2)
-
-    def _center(self, name: str) -> Point:
-        return self.bodies[name].middle
+        return (*self.bodies[name].middle, self.bodies[name].height / 2)
 
     def _from_gaze(self, name: str, eye: Point3) -> tuple[float, float]:
         """Angle of the middle of an object from the gaze, and by how much its ends may differ from it. Degrees."""
@@ -198,7 +197,7 @@ class Layout(NamedTuple):
 
     def _free(self, name: str, eye: Point3, half: float, least: float) -> bool:
         """Return whether lines from an eye to the middle of a body, and to `half` beside it, keep clear of all else."""
-        (x, y), top = self._center(name), self.bodies[name].height
+        (x, y), top = self.bodies[name].middle, self.bodies[name].height
         across, along = eye[0] - x, eye[1] - y
         far = math.hypot(across, along)
         for side in (-half, 0.0, half):
@@ -273,19 +272,8 @@ def gap(a: Point, b: Point, body: Body) -> float:
     """Return the distance of a line between two points from a body; at most 0 if they meet."""
     c, d = body.start, body.end
     if c == d:
-        return _distance(c, a, b) - body.radius
-    if _turn(a, b, c) * _turn(a, b, d) < 0 and _turn(c, d, a) * _turn(c, d, b) < 0:
+        return distance_to_edge(c, a, b) - body.radius
+    if turn_of(a, b, c) * turn_of(a, b, d) < 0 and turn_of(c, d, a) * turn_of(c, d, b) < 0:
         return -body.radius
-    return min(_distance(a, c, d), _distance(b, c, d), _distance(c, a, b), _distance(d, a, b)) - body.radius
-
-
-def _turn(a: Point, b: Point, c: Point) -> float:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-def _distance(p: Point, a: Point, b: Point) -> float:
-    """Distance of a point from a line between two points."""
-    x, y = b[0] - a[0], b[1] - a[1]
-    part = ((p[0] - a[0]) * x + (p[1] - a[1]) * y) / ((x * x + y * y) or 1.0)
-    part = min(max(part, 0.0), 1.0)
-    return math.dist(p, (a[0] + part * x, a[1] + part * y))
+    ends = ((a, c, d), (b, c, d), (c, a, b), (d, a, b))
+    return min(distance_to_edge(*end) for end in ends) - body.radius

@@ -9,13 +9,15 @@ import math
 from collections.abc import Mapping
 from itertools import combinations
 from operator import mul, sub
-from typing import Protocol
+from typing import Any
 
-from diorama.scene_specs.benchmarks.perspective.form import form_problem, photo_problem
-from diorama.scene_specs.benchmarks.perspective.sight import PHOTO_AHEAD, Layout
+import numpy as np
+
+from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, CORNERS, HIGH, PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, Vector3
-from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.language.vocabulary import SHAPES
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
@@ -27,25 +29,8 @@ _SIDE, _IMAGE_SIDE = 6.0, 0.02
 _VIEW, _BEHIND = 60.0, 105.0
 
 
-class Sight(Protocol):
-    """Who sees what; None and "" are of what is not clear. See Layout for the methods."""
-
-    @property
-    def person(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    def shown(self, name: str) -> bool: ...
-    def sees(self, name: str) -> bool | None: ...
-    def side(self, name: str, of: str) -> str: ...
-    def camera_side(self, name: str, of: str) -> str: ...
-    def gaze_is_clear(self) -> bool: ...
-    def pictured(self, name: str) -> bool | None: ...
-    def photo_side(self, name: str, of: str) -> str: ...
-    def size(self, name: str) -> float: ...
-
-
 class _Measured:
-    """Who sees what by the annotation of an image."""
+    """Who sees what by the annotation of an image; see Layout for the methods."""
 
     def __init__(self, image: FrameAnnotation, photo: FrameAnnotation | None = None) -> None:
         self._photo = _Measured(photo) if photo is not None else None
@@ -95,6 +80,10 @@ class _Measured:
     def _away(self, name: str) -> Vector3:
         x, y, z = map(sub, self._objects[name].location, self._observer.eye)
         return x, y, z
+
+
+# Who sees what; None and "" are of what is not clear.
+Sight = Layout | _Measured
 
 
 def verify_spec(data: EpisodeData) -> str:
@@ -184,3 +173,56 @@ def answers(truth: Truth, sight: Sight) -> tuple[str, tuple[str, ...]] | str:
             return f"the person sees {len(found)} of the three objects, or their sizes are alike"
         return next(name for name in ordered if name in found), (ordered[0],)
     return (found[0], truth.asked) if len(found) == 1 else f"the person sees {len(found)} of the two objects"
+
+
+def form_problem(data: EpisodeData, truth: Truth) -> str:
+    """Return the first reason why the geometry can't tell who sees what in a valid spec, as JSON data; "" if it can."""
+    if len(data["frames"]) != 1:
+        return f"expected 1 of frames; found {len(data['frames'])}"
+    (frame,) = data["frames"]
+    people, objects = frame.get("observers") or [], frame["objects"]
+    if len(people) != 1 or not isinstance(people[0]["looks_at"], str):
+        return "expected one of observers, whose looks_at names an object"
+    if unknown := [key for key in ("random_objects", "pointer") if frame.get(key)]:
+        return f"the geometry knows nothing of {unknown[0]}"
+    cameras, count = frame.get("views") or [frame.get("camera") or {}], 1 + truth.is_photographed
+    if len(cameras) != count:
+        return f"expected cameras: {count}; found {len(cameras)} of views"
+    if missing := [key for key in ("location", "look_at") if not cameras[0].get(key)]:
+        return f"expected {missing[0]} of the camera; found none"
+    if any(camera.get("jitter") for camera in cameras):
+        return "the geometry knows nothing of jitter"
+    walls = [item for item in objects if item.get("name") == SCREEN or item.get("shape") in CELLS]
+    found = [(item.get("shape"), item.get("size")) for item in walls]
+    if truth.name != "shelf" and found != [({"polygon": CORNERS, "height": HIGH}, 1)]:
+        return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"
+    if truth.name == "shelf" and not (found and all(shape in CELLS and size == CELL for shape, size in found)):
+        return f"expected cells of a shelf, of size {CELL}, and no {SCREEN}"
+    problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
+    return next(filter(None, problems), "")
+
+
+def photo_problem(frame: FrameData, layout: Layout) -> str:
+    """Return why the second camera of a frame, if any, is not that of the person; "" if it is."""
+    for camera in (frame.get("views") or [])[1:]:
+        for key, expected in layout.photo().items():
+            if not np.allclose(camera.get(key, math.nan), expected, rtol=0, atol=0.01):
+                return f"{key} of the second camera: expected {expected}, for {layout.person}; found {camera.get(key)}"
+    return ""
+
+
+def _body_problem(item: dict[str, Any], person: bool, wall: bool) -> str:
+    name = item.get("name")
+    for key in ("size",) if person else ("size", "rotation_deg"):
+        if not isinstance(item.get(key), int | float):
+            return f"{name}: expected a number as {key}; found {item.get(key, 'none')}"
+    for key in ("location",) if person else ("name", "location", "color"):
+        if item.get(key) is None:
+            return f"{name}: expected a {key}; found none"
+    if not person and not wall and item.get("shape") not in SHAPES:
+        return f"{name}: expected one of the shapes {', '.join(SHAPES)}; found {item.get('shape', 'none')}"
+    half = HIGH / 2 if name == SCREEN else item["size"]
+    # A person in a pose is a little lower than one who looks straight ahead.
+    if any(abs(z - half) > 0.01 * half for z in item["location"][2:]):
+        return f"{name} does not stand on the ground: expected z = {half:g}; found {item['location'][2]:g}"
+    return ""

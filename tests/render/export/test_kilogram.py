@@ -20,11 +20,9 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, caption, games
 from diorama.scene_specs.benchmarks.kilogram.export import games_path
-from diorama.scene_specs.benchmarks.kilogram.games import games
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
-from diorama.scene_specs.benchmarks.kilogram.wording import caption
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories

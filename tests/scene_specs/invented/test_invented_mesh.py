@@ -11,7 +11,7 @@ from diorama.render.geometry.meshes import load_mesh
 from diorama.render.model.errors import AssetError
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.checks.semantics import diagnostics_of
-from diorama.scene_specs.invented.similarity import chamfer
+from diorama.scene_specs.invented.invented_mesh import chamfer
 from diorama.scene_specs.language.invented import Invented, parse_invented
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.spec import EpisodeSpec

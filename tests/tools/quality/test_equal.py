@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.quality.equal import compare, cost_of, from_truth, samples_at
 from tools.quality.metrics import Errors
-from tools.quality.report import Row
+from tools.quality.report import Row, compare, cost_of, from_truth, samples_at
 from tools.quality.results import Result
 
 COUNTS = (32, 128, 512)

@@ -11,9 +11,9 @@ import pytest
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.language.pictures import decode_png
 from tools.__main__ import main as run_tool
+from tools.quality.measure import TunedRenderer
 from tools.quality.published import PublishedRenderer
 from tools.quality.scenes import scenes
-from tools.quality.tuned import TunedRenderer
 
 SMALL = ["--limit", "1", "--size", "32x24"]
 

@@ -10,8 +10,7 @@ import pytest
 
 from diorama.render.model.errors import UsageError
 from tests.tools.simulated_gpu.conftest import Machine
-from tools.simulated_gpu import environment
-from tools.simulated_gpu.packages import atomic_folder
+from tools.simulated_gpu import atomic_folder, environment
 
 COUNT = (
     "n = ctypes.c_int(-1); started = cuda.cuInit(0); cuda.cuDeviceGetCount(ctypes.byref(n)); show([started, n.value])"

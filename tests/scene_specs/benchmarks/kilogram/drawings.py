@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diorama.scene_specs.benchmarks.kilogram.own import own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.pieces import Corners, figure_of
 
 FIGURE = figure_of(own_tangrams()[27])

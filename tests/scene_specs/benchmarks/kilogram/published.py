@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
-from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from diorama.scene_specs.benchmarks.kilogram.own import own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, caption
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, figure_of, svg_text
-from diorama.scene_specs.benchmarks.kilogram.wording import caption
 
 NAMES = ["head", "body", "tail", "leg", "wing", "beak", "UNKNOWN"]
 WHOLES = [

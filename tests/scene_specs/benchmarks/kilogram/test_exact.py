@@ -17,14 +17,12 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     Polygon,
     Root2,
     Tangram,
+    connected,
     double_area,
+    edges_meet,
     mirrored_x,
     moved,
     orientations,
-)
-from diorama.scene_specs.benchmarks.kilogram.validity import (
-    connected,
-    edges_meet,
     overlap,
     spans,
     tangram_problems,

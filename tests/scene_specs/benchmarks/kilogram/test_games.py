@@ -15,11 +15,20 @@ from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import SPAN, game_spec, picture_specs
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, Example, subsets, whole_example
-from diorama.scene_specs.benchmarks.kilogram.games import SIZE, Game, games
+from diorama.scene_specs.benchmarks.kilogram.examples import (
+    AUG,
+    COLORS,
+    CONDITIONS,
+    SIZE,
+    Example,
+    Game,
+    games,
+    same_text,
+    subsets,
+    whole_example,
+)
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
-from diorama.scene_specs.benchmarks.kilogram.wording import same_text
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 

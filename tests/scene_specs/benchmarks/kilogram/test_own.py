@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from diorama.assets.build.tangrams.__main__ import SEEN, build, described
+from diorama.scene_specs.benchmarks.kilogram.dataset import OWN_FOLDER, own_annotations, own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.grow import (
     MOST_ALIKE,
     drawn_varied,
@@ -16,16 +17,14 @@ from diorama.scene_specs.benchmarks.kilogram.grow import (
     silhouette,
     varied,
 )
-from diorama.scene_specs.benchmarks.kilogram.own import folder, own_annotations, own_tangrams
-from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, figure_of
+from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, figure_of, tangram_problems
 from diorama.scene_specs.benchmarks.kilogram.report import measure
-from diorama.scene_specs.benchmarks.kilogram.validity import tangram_problems
 
 
 def test_the_builder_makes_them(tmp_path: Path) -> None:
     build(tmp_path)
     for name in ("tangrams.json", "annotations.json"):
-        assert (tmp_path / name).read_bytes() == (folder() / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (OWN_FOLDER / name).read_bytes()
 
 
 def test_there_are_enough_and_all_are_valid() -> None:
@@ -84,6 +83,6 @@ def test_variety_gives_up_where_all_are_alike() -> None:
 
 
 def test_the_files_say_what_they_are() -> None:
-    data = json.loads((folder() / "tangrams.json").read_text())
+    data = json.loads((OWN_FOLDER / "tangrams.json").read_text())
     assert data["version"] == 1
-    assert {*json.loads((folder() / "annotations.json").read_text())} == {*data["tangrams"]}
+    assert {*json.loads((OWN_FOLDER / "annotations.json").read_text())} == {*data["tangrams"]}

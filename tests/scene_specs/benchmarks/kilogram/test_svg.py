@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.scene_specs.benchmarks.kilogram.own import own_tangrams
+from diorama.scene_specs.benchmarks.kilogram.dataset import own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.pieces import Figure, figure_of, inset, svg_text
 from diorama.scene_specs.benchmarks.kilogram.report import apart, clipped, measure
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, read_svg

@@ -19,8 +19,7 @@ from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
-from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
-from diorama.scene_specs.benchmarks.kilogram.games import games
+from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, games
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests import factories

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.scene_specs.benchmarks.kilogram.wording import (
+from diorama.scene_specs.benchmarks.kilogram.examples import (
     caption,
     normalized,
     same_text,
