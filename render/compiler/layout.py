@@ -40,15 +40,11 @@ class Layout:
 
     Attributes:
         locations: of all objects, Blender units.
-        restarts: number of discarded layouts.
-        refused: constraint -> candidates that it rejected.
         pointer: with location and rotation; None without one.
         items: all objects with the poses of observers, or the first object of each pile.
     """
 
     locations: tuple[Vec, ...]
-    restarts: int
-    refused: dict[str, int]
     pointer: Item | None
     items: tuple[Item, ...]
 
@@ -172,8 +168,7 @@ def _search(
                 hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not failed and not hidden and (placer is None or pointer is not None):
-                    posed_items = tuple(posed.get(k, item) for k, item in enumerate(items))
-                    return Layout(locations, tried + row, refused, pointer, posed_items)
+                    return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(items)))
                 for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():
