@@ -20,8 +20,6 @@ from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
-# The columns that tell whether an exported episode is the stored one.
-IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 # Below this many episodes, starting other processes takes longer than the export.
 MIN_PARALLEL = 1024
 _DIED = "a process that exported it died, possibly out of memory; run the export again, and it will continue"

@@ -32,7 +32,7 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Card, Failure, Task
 from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
 from diorama.render.store import open_or_create, peek
-from diorama.render.store.episode_store import EpisodeStore
+from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import Decision, Planner
 from diorama.scene_specs.language.errors import Diagnostic, DioramaError, SpecError
 from diorama.scene_specs.reading.source import SpecSource
@@ -156,7 +156,7 @@ class Batch:
             raise Planner.conflict(conflicts, sum(kind == "conflict" for kind in self._kinds.values()))
         self._count()
 
-    def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
+    def decisions(self, store: LanceStore | None) -> Iterator[Decision]:
         """Read the specs again and yield what to do with each episode, given what is stored now.
 
         Episodes that `plan` found up to date, and that still are, are left out.
@@ -279,9 +279,7 @@ class Batch:
         progress.metrics = metrics
         return progress
 
-    def _render_with_ray(
-        self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
-    ) -> None:
+    def _render_with_ray(self, store: LanceStore, events: EventLog, interrupts: Interrupts, progress: Progress) -> None:
         """Render what is missing; if the Ray of this machine dies on the way, start another."""
 
         def trouble(text: str) -> None:
@@ -314,7 +312,7 @@ class Batch:
                 lost_cards |= loop.lost_cards
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
 
-    def _tasks(self, store: EpisodeStore) -> Iterator[Task | Failure]:
+    def _tasks(self, store: LanceStore) -> Iterator[Task | Failure]:
         """Yield what the store lacks now, except episodes that have failed.
 
         Another run may have stored or deleted episodes since `plan`, so each is decided again.

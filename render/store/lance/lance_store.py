@@ -56,7 +56,10 @@ LEAST_AGE = timedelta(days=1)
 
 
 class LanceStore(LanceReader):
-    """An EpisodeStore in a Lance dataset. Use `open`, `create`, `open_or_create` or `peek` to get one.
+    """Read and write access to a store. Use `open`, `create`, `open_or_create` or `peek` to get one.
+
+    All methods raise StoreError if the store can't be read or written. Reads see what was committed when the store was
+    opened or last refreshed, and the store's own puts.
 
     Args:
         fsync: whether put waits until the data is on the disk (25 ms per commit on a usual disk; local stores only).
@@ -193,23 +196,20 @@ class LanceStore(LanceReader):
         self._commit(lambda: self._dataset.delete(condition), f"deleting {counted(matching, 'episode')}")
         return matching
 
-    def maybe_compact(self) -> bool:
-        """Compact after 200 commits and return whether it did. A conflict with a busy writer only postpones it."""
+    def maybe_compact(self) -> None:
+        """Compact after 200 commits. A conflict with a busy writer only postpones it."""
         if self._commits < _COMMITS_BEFORE_COMPACTION:
-            return False
+            return
         self._commits = 0
         try:
             self._compact_files()
         except StoreError as error:
             log.warning("compaction postponed: %s", error)
-            compacted = False
         else:
             self._check_unique()
-            compacted = True
         # A dataset that commits keeps 10 KB per episode until it is dropped, whatever its cache sizes (pylance 14:
         # 170 MB after 16,000 episodes, 140 of which are free again once it is gone).
         self._dataset = open_dataset(self._url)
-        return compacted
 
     def compact(self) -> None:
         """Merge small files and update the index; run it when nobody writes. Raises StoreError for a duplicate id."""
@@ -217,10 +217,25 @@ class LanceStore(LanceReader):
         self._check_unique()
 
     def _compact_files(self) -> None:
+        """Merge small fragments and update the BTREE index on the id.
+
+        Old versions stay: deleting them while another process writes corrupts, and they are the history of episodes.
+        """
         check_conditional_put(self._url)
         self.refresh()
         with translate_errors(self._url, "compaction (nothing is lost)"):
-            _compact(self._dataset)
+            wanted, rows = _FRAGMENT_ROWS, self._dataset.count_rows()
+            # In powers of two, so that an episode is copied a few times in the life of a store and not at every
+            # compaction.
+            while rows > wanted * _MOST_FRAGMENTS:
+                wanted *= 2
+            self._dataset.optimize.compact_files(
+                target_rows_per_fragment=wanted, compaction_mode="try_binary_copy", num_threads=1, batch_size=BATCH_ROWS
+            )
+            if any(KEY in index.field_names for index in self._dataset.describe_indices()):
+                self._dataset.optimize.optimize_indices()
+            elif rows:
+                self._dataset.create_scalar_index(KEY, "BTREE")
             if self._fsync:
                 sync_tree(Path(self._url))
 
@@ -280,24 +295,6 @@ class LanceStore(LanceReader):
         """Make commits of other writers visible."""
         with translate_errors(self._url, "reading its latest version"):
             self._dataset.checkout_latest()
-
-
-def _compact(dataset: Any) -> None:
-    """Merge small fragments and update the BTREE index on the id.
-
-    Old versions stay: deleting them while another process writes corrupts, and they are the history of episodes.
-    """
-    wanted = _FRAGMENT_ROWS
-    # In powers of two, so that an episode is copied a few times in the life of a store and not at every compaction.
-    while dataset.count_rows() > wanted * _MOST_FRAGMENTS:
-        wanted *= 2
-    dataset.optimize.compact_files(
-        target_rows_per_fragment=wanted, compaction_mode="try_binary_copy", num_threads=1, batch_size=BATCH_ROWS
-    )
-    if any(KEY in index.field_names for index in dataset.describe_indices()):
-        dataset.optimize.optimize_indices()
-    elif dataset.count_rows():
-        dataset.create_scalar_index(KEY, "BTREE")
 
 
 def _newest_of_each(table: pa.Table) -> pa.Table:
