@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, turned
 from diorama.render.compiler.constraints import Demand, Distance, Rules, carriers_of, claims_of, difference
@@ -21,14 +20,13 @@ from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.contact import Body, depth_in, gap
 from diorama.render.geometry.forms import area, form_of
-from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.render.geometry.rotation import Floats, Vec, rounded, rounded3
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.scene import SceneContact
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 
-Floats = NDArray[np.float64]
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
 _TRIES, _MOST, _RESTARTS = 40, 6000, 60
 # Corners of the outline of a pile.

@@ -7,10 +7,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Vec
+from diorama.render.geometry.rotation import Floats, Vec
 from diorama.scene_specs.language.stage import StageGround
 
-Floats = NDArray[np.float64]
 # Points of a ray where `is_between` compares it with the ground.
 _SAMPLES = 512
 

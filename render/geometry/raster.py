@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.fill import Corners, fill
 from diorama.render.geometry.ground import height, height_at, on_sheet
-from diorama.render.geometry.rotation import Vec, rotation_matrix
+from diorama.render.geometry.rotation import Floats, Vec, rotation_matrix
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.stage import StageGround
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

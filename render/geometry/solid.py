@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh, is_varied, load_mesh
 from diorama.render.geometry.outlines import corners_of, outline_mesh, outline_of
-from diorama.render.geometry.rotation import transform
+from diorama.render.geometry.rotation import Floats, transform
 from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.model_names import is_model
@@ -19,7 +19,6 @@ from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.spec import OutlineSpec
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # Deviation from the box of a shape, and of a normal from its length.
 _BOX = 0.01
