@@ -171,6 +171,17 @@ def group(title: str, option: Callable[[_Decorated], _Decorated]) -> Callable[[_
     return add
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
+    """Several arguments and options as one, in this order."""
+
+    def add(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
 def flag(name: str, help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option without a value."""
     return click.option(name, is_flag=True, help=help)
@@ -280,14 +291,8 @@ families = group("Selection", repeated(
     "With --questions: family of questions; repeatable. forms: negations, exceptions, quantifiers and numbers.  "
     "[default: all but the forms]",
 ))  # fmt: skip
-_SELECTION: Sequence[Callable[[Any], Any]] = (at, where, splits, limit("episodes"), questions, families)
-
-
-def selection(function: _Decorated) -> _Decorated:
-    """Add the options that select items of a store: --questions, --family, --limit, --split, --where and --at."""
-    for option in _SELECTION:
-        function = option(function)
-    return function
+# Those that select items of a store.
+selection = together(families, questions, limit("episodes"), splits, where, at)
 
 
 def open_selected(url: str, values: dict[str, Any]) -> tuple[LanceReader, Selection]:
