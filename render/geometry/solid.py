@@ -107,8 +107,8 @@ def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
     """
     drawn = outline_of(name, outline)
     if is_varied(name):
-        return _of_varied(name)
-    return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
+        return _of_many(name, "")
+    return _of_many(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 
 
 def world_vertices(item: SceneObject) -> Floats:
@@ -125,14 +125,9 @@ def _of_shape(name: str, outline: OutlineSpec | None) -> Solid:
     return Solid.of(load_mesh(name) if outline is None else outline_mesh(outline))
 
 
-@lru_cache(maxsize=64)
-def _of_varied(name: str) -> Solid:
-    return Solid.of(load_mesh(name))
-
-
-@lru_cache(maxsize=64)
-def _of_model(name: str, _sha256: str) -> Solid:
-    return Solid.of(load_model(name))
+@lru_cache(maxsize=128)
+def _of_many(name: str, _sha256: str) -> Solid:
+    return Solid.of(load_model(name) if is_model(name) else load_mesh(name))
 
 
 @dataclass(frozen=True)

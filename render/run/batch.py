@@ -271,12 +271,11 @@ class Batch:
 
     def _progress(self) -> Progress:
         """Start the display and the files that say how far the run is. Raises UsageError for --metrics."""
-        path, metrics = self.options.metrics, None
-        progress = Progress(self.summary, self.work.cost, on_progress=self._on_progress)
-        if path is not None:
-            metrics = partial(write_metrics, path, summary=self.summary)
+        path = self.options.metrics
+        metrics = None if path is None else partial(write_metrics, path, summary=self.summary)
+        progress = Progress(self.summary, self.work.cost, on_progress=self._on_progress, metrics=metrics)
+        if metrics is not None:
             metrics(progress.status)
-        progress.metrics = metrics
         return progress
 
     def _render_with_ray(self, store: LanceStore, events: EventLog, interrupts: Interrupts, progress: Progress) -> None:
