@@ -63,8 +63,7 @@ class Strips:
     def total(self) -> Floats:
         """Length of all intervals, (B,)."""
         # Summed in sequence: the order in np.sum depends on the processor.
-        summed: Floats = np.cumsum(self.length, axis=1)[:, -1]
-        return summed
+        return np.cumsum(self.length, axis=1)[:, -1]
 
     def at(self, u: Floats) -> Floats:
         """Return the coordinates (B, T) at shares (B, T) in [0, 1) of the total length."""
@@ -73,8 +72,7 @@ class Strips:
         passed = (reach[:, :, None] >= ends[:, None, :]).sum(axis=2)
         which = np.minimum(passed, self.length.shape[1] - 1)
         start: Floats = np.take_along_axis(self.start - (ends - self.length), which, axis=1)
-        placed: Floats = start + reach
-        return placed
+        return start + reach
 
 
 def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Strips:
