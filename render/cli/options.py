@@ -199,6 +199,11 @@ def repeated(name: str, parameter: str, metavar: str, help: str) -> Callable[[_D
     return click.option(name, parameter, multiple=True, metavar=metavar, help=help)
 
 
+def value(name: str, metavar: str, help: str, kind: Any = None) -> Callable[[_Decorated], _Decorated]:
+    """An option with one value."""
+    return click.option(name, metavar=metavar, help=help, type=kind)
+
+
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option with one of several values; the default is the first value."""
     return click.option(name, type=click.Choice(values), default=values[0], help=help)
@@ -270,10 +275,7 @@ device = group("Rendering", click.option(
     "NVIDIA GPUs if there are any, otherwise the CPU. It is an error if a specified device does not exist."
 ))  # fmt: skip
 store = click.argument("url", metavar="[STORE]", default=default_store)
-at = group(
-    "Selection",
-    click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]"),
-)
+at = group("Selection", value("--at", "VERSION", "Version number or tag of the store.  [default: the newest version]"))
 where = group("Selection", click.option(
     "--where", metavar="SQL", help="SQL filter on columns of the store, such as \"split = 'train'\". If a column "
     "doesn't exist, the message lists all.  [default: all]"

@@ -110,9 +110,7 @@ def schema(out: Path | None) -> None:
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
 @opt.flag("--prove", "Also verify that the stored answer of each episode follows from what the episode shows.")
-@click.option(
-    "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."
-)
+@opt.value("--store", "STORE", "With --prove: verify the rendered episodes of this store, instead of FILES.")
 @click.option(
     "--svg",
     type=opt.FOLDER,
@@ -179,7 +177,7 @@ def check(
 _resolving = opt.together(opt.profile(), opt.size(), opt.asset_root, opt.shapenet)
 _files_or_store = opt.together(
     click.argument("files", nargs=-1),
-    click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]"),
+    opt.value("--store", "STORE", "Use the specs of this store.  [default: FILES]"),
     _resolving,
     opt.out,
 )
