@@ -35,15 +35,11 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         views = draw_views(frame, stage, items, keys)
         camera = Camera.of(views[0].camera, *stage.size)
         claims = claims_of(frame)
-        if claims:
-            items, layout = lay_out_piles(frame, items, camera, stage, keys)
-        else:
-            layout = lay_out(frame, items, camera, stage, keys)
-            items = list(layout.items)
+        layout = (lay_out_piles if claims else lay_out)(frame, items, camera, stage, keys)
     except CompileError as error:
         error.episode, error.frame = spec.id, name
         raise
-    placed = [*zip(items, layout.locations, strict=True)]
+    placed = [*zip(layout.items, layout.locations, strict=True)]
     pointer = None
     if layout.pointer is not None and frame.pointer is not None:
         assert layout.pointer.location is not None

@@ -41,7 +41,7 @@ class Layout:
     Attributes:
         locations: of all objects, Blender units.
         pointer: with location and rotation; None without one.
-        items: all objects with the poses of observers, or the first object of each pile.
+        items: all objects with the poses of observers; in piles, those that lean with their rotation.
     """
 
     locations: tuple[Vec, ...]
@@ -168,7 +168,8 @@ def _search(
                 hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not failed and not hidden and (placer is None or pointer is not None):
-                    return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(items)))
+                    made = search.piles.items if search.piles is not None else items
+                    return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(made)))
                 for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():
@@ -234,13 +235,8 @@ def lay_out(
     return layout
 
 
-def lay_out_piles(
-    frame: FrameSpec, items: Sequence[Item], camera: Camera, stage: Stage, keys: Keys
-) -> tuple[list[Item], Layout]:
+def lay_out_piles(frame: FrameSpec, items: Sequence[Item], camera: Camera, stage: Stage, keys: Keys) -> Layout:
     """Put together the piles of a frame and find locations for them; start over with other piles a few times.
-
-    Returns:
-        The objects, those that lean with their rotation, and their layout.
 
     Raises:
         CompileError: no pile or no layout was found.
@@ -250,13 +246,10 @@ def lay_out_piles(
     limited = stage.model_copy(update={"placement": once})
     for attempt in range(_PILES):
         piles = build_piles(frame, items, generator, turn=attempt > 0)
-        made = list(piles.items)
         again = replace(keys, frame=f"{keys.frame}#{attempt}") if attempt else keys
         try:
-            layout = lay_out(frame, made, camera, limited, again, piles)
+            return lay_out(frame, piles.items, camera, limited, again, piles)
         except CompileError:
             if attempt == _PILES - 1:
                 raise
-        else:
-            return made, layout
     raise AssertionError("unreachable")
