@@ -15,9 +15,8 @@ from itertools import islice
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.episode.make_record import Episode
 from diorama.render.model.errors import AssetError, CompileError, DeviceError, RayFailedError, UsageError
-from diorama.render.model.profiles import episode_settings
+from diorama.render.model.profiles import Episode, episode_settings
 from diorama.render.run.commit import Committer, conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
 from diorama.render.run.local_ray import node_here, ray_nodes

@@ -21,11 +21,12 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 
 from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.canary import check_canary
-from diorama.render.episode.make_record import Episode, make_record
+from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.geometry.shapenet import choose_library
 from diorama.render.model.errors import DeviceError, DioramaError, first_line
 from diorama.render.model.passes import Renderer
+from diorama.render.model.profiles import Episode
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
