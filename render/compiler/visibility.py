@@ -79,9 +79,7 @@ class VisibilityCounter:
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
         return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}
 
-    def hidden(
-        self, locations: Sequence[Vec], floors: Sequence[int], posed: Mapping[int, Item] | None = None
-    ) -> list[int]:
+    def hidden(self, locations: Sequence[Vec], floors: Sequence[int], posed: Mapping[int, Item]) -> list[int]:
         """Return which of all objects show fewer pixels than their floor, or one of them.
 
         What was hidden in the last layout is mostly hidden again, and by what is near, so this is tried first.

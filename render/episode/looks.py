@@ -13,9 +13,7 @@ from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.scene import Scene, Settings
 
 
-def look_scenes(
-    spec: Episode, settings: Settings, looks: Sequence[str], asset_roots: Sequence[Path] = ()
-) -> list[Scene]:
+def look_scenes(spec: Episode, settings: Settings, looks: Sequence[str], asset_roots: Sequence[Path]) -> list[Scene]:
     """Return a Scene for each look, with the id `<id>+<look>`.
 
     Raises:
