@@ -13,7 +13,7 @@ from diorama.render.compiler.constraints import Rules, rules_of
 from diorama.render.compiler.observers import with_poses
 from diorama.render.compiler.piles import Piles, build_piles
 from diorama.render.compiler.placement import Floats, Ground2, Search
-from diorama.render.compiler.pointer import Placer, placer_of, quadrants
+from diorama.render.compiler.pointer import Placer, quadrants
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
@@ -226,7 +226,7 @@ def lay_out(
         rules = outer_rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
-        placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys)
+        placer = Placer(frame.pointer, stage, pointer_ground, rules, visibility, keys)
     search = Search(outer, outer_rules, grounds, visibility, stage.placement.tries, piles)
     layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None)
     if piles is not None:

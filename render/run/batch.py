@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
@@ -47,6 +47,7 @@ _MAX_CONFLICTS = 5
 _STARTED = "started"
 
 
+@dataclass
 class Batch:
     """A run in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream.
 
@@ -62,22 +63,19 @@ class Batch:
         work: what `plan` found to render.
     """
 
-    def __init__(
-        self,
-        specs: Sequence[str] | SpecSource,
-        store: str,
-        options: RunOptions,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        self.options = options
-        self.source = specs if isinstance(specs, SpecSource) else SpecSource(specs)
-        self.source.part = first, count = options.part or (1, 1)
-        self.source.look = options.look
+    specs: Sequence[str] | SpecSource
+    store: str
+    options: RunOptions
+    on_progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.source = self.specs if isinstance(self.specs, SpecSource) else SpecSource(self.specs)
+        self.source.part = first, count = self.options.part or (1, 1)
+        self.source.look = self.options.look
         # `options.limit` counts before the part is taken.
-        self._limit = None if options.limit is None else len(range(first, options.limit + 1, count))
-        self.summary = Summary(store=store)
+        self._limit = None if self.options.limit is None else len(range(first, self.options.limit + 1, count))
+        self.summary = Summary(store=self.store)
         self.work = Work()
-        self._on_progress = on_progress
         # Episode id -> the kind of its latest decision, or _STARTED.
         self._kinds: dict[str, str] = {}
         # Episode id -> the hash of its RenderKey, if it was stored with that.
@@ -217,7 +215,7 @@ class Batch:
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
         self.summary.estimate = self._predict()
-        with closing(Progress(self.summary, dry_run=True, on_progress=self._on_progress)) as progress:
+        with closing(Progress(self.summary, dry_run=True, on_progress=self.on_progress)) as progress:
             for decision in self.decisions(peek(self.summary.store)):
                 if decision.kind not in ("render", "replace"):
                     continue
@@ -272,7 +270,7 @@ class Batch:
         """Start the display and the files that say how far the run is. Raises UsageError for --metrics."""
         path = self.options.metrics
         metrics = None if path is None else partial(write_metrics, path, summary=self.summary)
-        progress = Progress(self.summary, self.work.cost, on_progress=self._on_progress, metrics=metrics)
+        progress = Progress(self.summary, self.work.cost, on_progress=self.on_progress, metrics=metrics)
         if metrics is not None:
             metrics(progress.status)
         return progress

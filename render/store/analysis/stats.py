@@ -344,9 +344,7 @@ SCALES: dict[str, Scale] = {
 }
 
 
-def extremes(
-    store: EpisodeReader, scale: str, where: str | None = None, limit: int | None = None, largest: bool = False
-) -> list[Extreme]:
+def extremes(store: EpisodeReader, scale: str, where: str | None, limit: int | None, largest: bool) -> list[Extreme]:
     """Return episodes sorted by the smallest value of a scale (a key of SCALES), or by the largest; then by id.
 
     Each episode occurs once, with its own extreme; episodes without a value are left out, and pointers are not objects.
