@@ -93,7 +93,7 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
         return spec.model_copy(update={"settings": settings, "frames": frames})
     stage = stage_of(spec)
     compiled = (_compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
-    frames = tuple(fit_frame(frame, stage.size, settings) for frame in compiled)
+    frames = tuple(fit_frame(frame, stage.size, settings, None) for frame in compiled)
     shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
     blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
     scene = Scene(

@@ -151,9 +151,7 @@ def _distributions() -> dict[str, Distribution]:
     return {item.name: item for item in made}
 
 
-def gather(
-    store: EpisodeReader, where: str | None = None, by: By | None = None, progress: OnProgress = lambda done: None
-) -> Stats:
+def gather(store: EpisodeReader, where: str | None, by: By | None, progress: OnProgress = lambda done: None) -> Stats:
     """Return the distributions of a store, or of the episodes that match a SQL filter.
 
     progress gets the number of episodes done since its last call. A color or size without a name counts as "(no name)",

@@ -91,14 +91,14 @@ def test_distributions_are_those_of_the_records(
 ) -> None:
     monkeypatch.setattr(stats_module, "BATCH_ROWS", batch)
     done: list[int] = []
-    found = gather(store, progress=done.append)
+    found = gather(store, None, None, done.append)
     assert counts_of(found, ALL) == expected(records)
     assert sum(done) == found.episodes[ALL] == len(records)
     assert found.images[ALL] == sum(len(record.images) for record in records)
 
 
 def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord]) -> None:
-    found = gather(store, by="task")
+    found = gather(store, None, "task")
     assert found.groups == ["-", "task-0", "task-1"]
     for group in found.groups:
         members = [r for r in records if str((r.scene.task or {"name": "-"})["name"]) == group]
@@ -106,9 +106,9 @@ def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord
 
 
 def test_a_condition_and_an_empty_store(store: LanceStore, records: list[EpisodeRecord], tmp_path: Path) -> None:
-    some = gather(store, "task = 'task-1'")
+    some = gather(store, "task = 'task-1'", None)
     assert counts_of(some, ALL) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
-    empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False))
+    empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False), None, None)
     assert empty.groups == [] and all(not item.counts for item in empty.distributions.values())
     save_charts(empty, "empty", tmp_path / "e.svg", True)
     assert empty.as_dict()["distributions"]["shape"]["counts"] == {}
@@ -226,7 +226,7 @@ def test_a_distribution_of_nothing_has_no_values(kind: Any) -> None:
 
 
 def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> None:
-    for found in gather(store).distributions.values():
+    for found in gather(store, None, None).distributions.values():
         counted = {key for group in found.counts.values() for key in group}
         values = found.keys()
         assert counted <= set(values) and all(found.label(key) for key in values)
@@ -236,6 +236,6 @@ def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> No
 def test_statistics_as_data_name_their_groups(store: LanceStore) -> None:
     groups: tuple[By | None, ...] = (None, "task")
     for by in groups:
-        data = gather(store, by=by).as_dict()
+        data = gather(store, None, by).as_dict()
         assert list(data) == ["by", "episodes", "images", "objects", "bin_width", "distributions"]
         assert (data["by"], data["bin_width"]) == (by, 1 / BINS)
