@@ -205,6 +205,8 @@ class _Builder:
     def _add(self, k: int, bodies: dict[int, Body]) -> bool:
         relation, parent = self.parents[k]
         propose = {"on": self._on, "in": self._in, "leaning": self._leaning, "touching": self._touching}[relation]
+        # A body may touch its support, and not overlap it; it must not touch others.
+        gaps = {parent: -contact.TOUCH / 2}
         for _ in range(_TRIES):
             self.tried += 1
             if self.tried > _MOST:
@@ -212,7 +214,7 @@ class _Builder:
             body = propose(k, bodies)
             if body is None:
                 self._refuse(self._label(k))
-            elif any(_collide(body, other, j == parent) for j, other in bodies.items()):
+            elif any(contact.closer(body, other, gaps.get(j, _CLEAR)) for j, other in bodies.items()):
                 self._refuse(f"{self.items[k].name} would touch another object")
             else:
                 bodies[k] = body
@@ -327,11 +329,6 @@ class _Builder:
                 self._refuse(f"{self._label(k)}: center of mass within {SUPPORT_MARGIN:g} of the edge")
                 return False
         return True
-
-
-def _collide(body: Body, other: Body, is_parent: bool) -> bool:
-    """Whether a body overlaps another one, or touches one that is not its support."""
-    return contact.closer(body, other, -contact.TOUCH / 2 if is_parent else _CLEAR)
 
 
 def _body_at(item: Item, location: Vec) -> Body:

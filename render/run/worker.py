@@ -218,7 +218,9 @@ class Worker:
         if hasattr(os, "sched_setaffinity"):
             cores = plan.pinned(sorted(os.sched_getaffinity(0)))
             os.sched_setaffinity(0, cores)
-        keep_kernels()
+        # Make the GPU driver cache the kernels it compiles, in its usual folder, with room for all kernels of Cycles.
+        os.environ.setdefault("CUDA_CACHE_PATH", str(Path("~/.nv/ComputeCache").expanduser()))
+        os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(_CUDA_CACHE_BYTES))
         handle, output_file = tempfile.mkstemp(prefix="diorama-output-", suffix=".txt")
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
@@ -269,12 +271,6 @@ class Worker:
         output_file = os.environ.pop(OUTPUT_FILE, None)
         if output_file is not None:
             Path(output_file).unlink(missing_ok=True)
-
-
-def keep_kernels() -> None:
-    """Make the GPU driver cache the kernels it compiles, in its usual folder, with room for all kernels of Cycles."""
-    os.environ.setdefault("CUDA_CACHE_PATH", str(Path("~/.nv/ComputeCache").expanduser()))
-    os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(_CUDA_CACHE_BYTES))
 
 
 def start_actor(worker: type[Worker], run_options: RunOptions, plan: WorkerPlan, group: Any = None) -> Any:
