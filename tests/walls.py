@@ -26,7 +26,6 @@ LAZY_IMPORTS = {
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
     ("render/geometry/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
-    ("render/store/__init__.py", "diorama.render.store.lance"): "nothing heavy is imported before a store is opened",
     ("render/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",

@@ -79,9 +79,8 @@ class NullStore:
         """Count the rows as stored."""
         return PutResult(len(parts), 0, 0)
 
-    def maybe_compact(self) -> bool:
+    def maybe_compact(self) -> None:
         """Do nothing."""
-        return False
 
     def refresh(self) -> None:
         """Do nothing."""

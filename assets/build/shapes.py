@@ -80,10 +80,10 @@ def ground(stage: StageGround) -> tuple[Floats, Floats, Ints]:
 
     Heights are those of `diorama.render.geometry.ground`.
     """
-    from diorama.render.geometry.ground import height, slope
+    from diorama.render.geometry.ground import height_and_slope
 
     s = np.unique(np.concatenate([np.linspace(stage.profile[0][0], 6, 40), np.linspace(6, stage.profile[-1][0], 160)]))
-    z, dz = height(stage, s), slope(stage, s)
+    z, dz = height_and_slope(stage, s)
     across = np.linspace(stage.across[0], stage.across[1], 3)
     dx, dy = stage.direction
     grid_s, grid_t = np.meshgrid(s, across, indexing="ij")

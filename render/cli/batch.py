@@ -119,9 +119,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
 @opt.mix_series
 @opt.profile()
 @opt.size()
-@click.option(
-    "--look", metavar="NAME", help="Look of all episodes, such as wood; see docs/looks.md.  [default: the specs']"
-)
+@opt.value("--look", "NAME", "Look of all episodes, such as wood; see docs/looks.md.  [default: the specs']")
 @opt.renderer()
 @opt.device
 @opt.asset_root
@@ -149,9 +147,7 @@ def _prediction_text(prediction: dict[str, float | bool]) -> str:
     help="Restart a worker that uses more memory than SIZE, such as 4GB.  [default: 80% of the memory that "
     "render-doctor prints, divided by the number of workers]",
 )  # fmt: skip
-@click.option(
-    "--address", metavar="ADDRESS", help="Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]"
-)
+@opt.value("--address", "ADDRESS", "Ray cluster: auto, HOST:PORT or ray://HOST:PORT.  [default: this machine]")
 @opt.group("Failures", opt.flag(
     "--fail-fast",
     "Stop after the first failed episode, as --max-failures 1. Episodes in progress are finished first.",

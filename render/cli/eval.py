@@ -143,11 +143,8 @@ def score(
 
 @main.command(cls=DioramaCommand)
 @click.argument("store", metavar="[STORE]", default=opt.default_store)
-@click.option(
-    "--prune",
-    type=opt.NEW_FILE,
-    metavar="FILE",
-    help="Also write the ids of items to leave out, one per line.  [default: no file]",
+@opt.value(
+    "--prune", "FILE", "Also write the ids of items to leave out, one per line.  [default: no file]", opt.NEW_FILE
 )
 @opt.selection
 @opt.as_json

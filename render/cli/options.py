@@ -171,6 +171,17 @@ def group(title: str, option: Callable[[_Decorated], _Decorated]) -> Callable[[_
     return add
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[_Decorated], _Decorated]:
+    """Several arguments and options as one, in this order."""
+
+    def add(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
 def flag(name: str, help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option without a value."""
     return click.option(name, is_flag=True, help=help)
@@ -186,6 +197,11 @@ def number(
 def repeated(name: str, parameter: str, metavar: str, help: str) -> Callable[[_Decorated], _Decorated]:
     """Add an option that can be given several times; its values are the tuple `parameter`."""
     return click.option(name, parameter, multiple=True, metavar=metavar, help=help)
+
+
+def value(name: str, metavar: str, help: str, kind: Any = None) -> Callable[[_Decorated], _Decorated]:
+    """An option with one value."""
+    return click.option(name, metavar=metavar, help=help, type=kind)
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[_Decorated], _Decorated]:
@@ -259,10 +275,7 @@ device = group("Rendering", click.option(
     "NVIDIA GPUs if there are any, otherwise the CPU. It is an error if a specified device does not exist."
 ))  # fmt: skip
 store = click.argument("url", metavar="[STORE]", default=default_store)
-at = group(
-    "Selection",
-    click.option("--at", metavar="VERSION", help="Version number or tag of the store.  [default: the newest version]"),
-)
+at = group("Selection", value("--at", "VERSION", "Version number or tag of the store.  [default: the newest version]"))
 where = group("Selection", click.option(
     "--where", metavar="SQL", help="SQL filter on columns of the store, such as \"split = 'train'\". If a column "
     "doesn't exist, the message lists all.  [default: all]"
@@ -280,14 +293,8 @@ families = group("Selection", repeated(
     "With --questions: family of questions; repeatable. forms: negations, exceptions, quantifiers and numbers.  "
     "[default: all but the forms]",
 ))  # fmt: skip
-_SELECTION: Sequence[Callable[[Any], Any]] = (at, where, splits, limit("episodes"), questions, families)
-
-
-def selection(function: _Decorated) -> _Decorated:
-    """Add the options that select items of a store: --questions, --family, --limit, --split, --where and --at."""
-    for option in _SELECTION:
-        function = option(function)
-    return function
+# Those that select items of a store.
+selection = together(families, questions, limit("episodes"), splits, where, at)
 
 
 def open_selected(url: str, values: dict[str, Any]) -> tuple[LanceReader, Selection]:

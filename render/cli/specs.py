@@ -110,9 +110,7 @@ def schema(out: Path | None) -> None:
 @main.command(epilog=opt.FILES_HELP)
 @click.argument("files", nargs=-1)
 @opt.flag("--prove", "Also verify that the stored answer of each episode follows from what the episode shows.")
-@click.option(
-    "--store", metavar="STORE", help="With --prove: verify the rendered episodes of this store, instead of FILES."
-)
+@opt.value("--store", "STORE", "With --prove: verify the rendered episodes of this store, instead of FILES.")
 @click.option(
     "--svg",
     type=opt.FOLDER,
@@ -176,24 +174,13 @@ def check(
     click.echo(f"{counted(result.episodes, 'episode')}, no errors{proved}{unverified_note}")
 
 
-_RESOLVING = (opt.profile(), opt.size(), opt.asset_root, opt.shapenet)
-_FILES_OR_STORE = (
+_resolving = opt.together(opt.profile(), opt.size(), opt.asset_root, opt.shapenet)
+_files_or_store = opt.together(
     click.argument("files", nargs=-1),
-    click.option("--store", metavar="STORE", help="Use the specs of this store.  [default: FILES]"),
-    *_RESOLVING,
+    opt.value("--store", "STORE", "Use the specs of this store.  [default: FILES]"),
+    _resolving,
     opt.out,
 )
-
-
-def _with(options: Iterable[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Add options to a command, in this order."""
-
-    def decorate(command: Any) -> Any:
-        for option in reversed([*options]):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 def _with_settings(
@@ -231,7 +218,7 @@ def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene 
 @main.command(epilog=opt.FILES_HELP)
 @opt.files
 @opt.out
-@_with(_RESOLVING)
+@_resolving
 def resolve(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ...], **given: Any) -> None:
     """Compile specs and write the resolved scenes.
 
@@ -272,7 +259,7 @@ _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer"
     ["flip", "stay", "any"],
     "Whether the correct answer must differ within a pair (flip), be the same (stay), or either (any).",
 )
-@_with(_FILES_OR_STORE)
+@_files_or_store
 def contrast(
     changes: tuple[Any, ...], chain: int, answers: Any, out: Path | None, asset_roots: tuple[Path, ...], **given: Any
 ) -> None:
@@ -304,7 +291,7 @@ def contrast(
     required=True,
     help="Names of looks, separated by commas, such as plain,wood,daylight; see docs/looks.md.",
 )
-@_with(_FILES_OR_STORE)
+@_files_or_store
 def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: Any) -> None:
     """Write each episode in several looks.
 
@@ -328,7 +315,7 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
 @main.command(epilog=opt.FILES_HELP)
 @opt.files
 @opt.out
-@_with(_RESOLVING)
+@_resolving
 def settle(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ...], **given: Any) -> None:
     """Let objects fall, and write where they rest.
 

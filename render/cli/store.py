@@ -237,9 +237,7 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
 @opt.store
 @opt.workers
 @opt.flag("--images", "Also find images that are black, constant or noise; see above.")
-@click.option(
-    "--specs-out", type=opt.NEW_PATH, metavar="FILE", help="Write the specs of damaged episodes to this .jsonl file."
-)
+@opt.value("--specs-out", "FILE", "Write the specs of damaged episodes to this .jsonl file.", opt.NEW_PATH)
 @click.option(
     "--repair",
     "mend",

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from diorama.render.compiler.compile import compile_episode, compile_with_report
+from diorama.render.compiler.compile import compile_episode
 
-__all__ = ["compile_episode", "compile_with_report"]
+__all__ = ["compile_episode"]

@@ -142,9 +142,7 @@ def _shows(camera: SceneCamera, settings: Settings) -> tuple[float, tuple[int, i
     return camera.ortho_scale or 0.0, (settings.width, settings.height)
 
 
-def fit_frame(
-    frame: SceneFrame, size: tuple[int, int], settings: Settings, before: Settings | None = None
-) -> SceneFrame:
+def fit_frame(frame: SceneFrame, size: tuple[int, int], settings: Settings, before: Settings | None) -> SceneFrame:
     """Fit the cameras of a flat frame to the aspect ratio of the image; they get margins where it differs.
 
     Other frames are unchanged: what their cameras see beside the objects depends on the aspect ratio by design.

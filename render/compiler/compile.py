@@ -9,7 +9,7 @@ from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import Item, draw_items
 from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
 from diorama.render.compiler.constraints import claims_of
-from diorama.render.compiler.layout import Layout, lay_out, lay_out_piles
+from diorama.render.compiler.layout import lay_out, lay_out_piles
 from diorama.render.compiler.looks import with_look
 from diorama.render.compiler.observers import check_gazes
 from diorama.render.compiler.render_key import content_seed
@@ -28,22 +28,18 @@ def _object(index: int, item: Item, location: tuple[float, float, float]) -> Sce
     return SceneObject(index=index, location=location, **decided)
 
 
-def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> tuple[SceneFrame, Layout]:
+def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage) -> SceneFrame:
     keys = Keys(spec.seed, spec.id, name)
     try:
         items = draw_items(frame, stage, keys, first_eye(frame, stage, keys))
         views = draw_views(frame, stage, items, keys)
         camera = Camera.of(views[0].camera, *stage.size)
         claims = claims_of(frame)
-        if claims:
-            items, layout = lay_out_piles(frame, items, camera, stage, keys)
-        else:
-            layout = lay_out(frame, items, camera, stage, keys)
-            items = list(layout.items)
+        layout = (lay_out_piles if claims else lay_out)(frame, items, camera, stage, keys)
     except CompileError as error:
         error.episode, error.frame = spec.id, name
         raise
-    placed = [*zip(items, layout.locations, strict=True)]
+    placed = [*zip(layout.items, layout.locations, strict=True)]
     pointer = None
     if layout.pointer is not None and frame.pointer is not None:
         assert layout.pointer.location is not None
@@ -70,35 +66,10 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
     )
     if stage.sampling == "content":
         compiled = compiled.model_copy(update={"seed": content_seed(compiled)})
-    return compiled, layout
+    return compiled
 
 
 @in_asset_roots
-def compile_with_report(
-    spec: EpisodeSpec, settings: Settings, asset_roots: Sequence[Path] = ()
-) -> tuple[Scene, tuple[Layout, ...]]:
-    """Compile a spec; return its Scene and the layout of each frame. Arguments and errors: see `compile_episode`."""
-    stage = stage_of(spec)
-    compiled = (_compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
-    frames, layouts = zip(*compiled, strict=True)
-    frames = tuple(fit_frame(frame, stage.size, settings) for frame in frames)
-    shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
-    blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
-    scene = Scene(
-        scene_version=1,
-        id=spec.id,
-        seed=spec.seed,
-        stage=spec.stage,
-        split=spec.split,
-        settings=settings,
-        assets=scene_assets(spec.stage, stage, shapes, blends, asset_roots),
-        frames=frames,
-        task=spec.task,
-    )
-    look = spec.chosen_look()
-    return with_look(scene, look.name, look.variant), layouts
-
-
 def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: Sequence[Path] = ()) -> Scene:
     """Compile a spec to a Scene; of a Scene only the settings change.
 
@@ -120,4 +91,21 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
         size = (spec.settings.width, spec.settings.height)
         frames = tuple(fit_frame(frame, size, settings, spec.settings) for frame in spec.frames)
         return spec.model_copy(update={"settings": settings, "frames": frames})
-    return compile_with_report(spec, settings, asset_roots)[0]
+    stage = stage_of(spec)
+    compiled = (_compile_frame(frame, spec.frame_name(k), spec, stage) for k, frame in enumerate(spec.frames))
+    frames = tuple(fit_frame(frame, stage.size, settings, None) for frame in compiled)
+    shapes = {item.shape for frame in frames for item in frame.objects if outline_of(item.shape, item.outline) is None}
+    blends = {item.material.blend for frame in frames for item in frame.objects if item.material.blend is not None}
+    scene = Scene(
+        scene_version=1,
+        id=spec.id,
+        seed=spec.seed,
+        stage=spec.stage,
+        split=spec.split,
+        settings=settings,
+        assets=scene_assets(spec.stage, stage, shapes, blends, asset_roots),
+        frames=frames,
+        task=spec.task,
+    )
+    look = spec.chosen_look()
+    return with_look(scene, look.name, look.variant)

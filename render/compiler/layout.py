@@ -13,7 +13,7 @@ from diorama.render.compiler.constraints import Rules, rules_of
 from diorama.render.compiler.observers import with_poses
 from diorama.render.compiler.piles import Piles, build_piles
 from diorama.render.compiler.placement import Floats, Ground2, Search
-from diorama.render.compiler.pointer import Placer, placer_of, quadrants
+from diorama.render.compiler.pointer import Placer, quadrants
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
@@ -40,15 +40,11 @@ class Layout:
 
     Attributes:
         locations: of all objects, Blender units.
-        restarts: number of discarded layouts.
-        refused: constraint -> candidates that it rejected.
         pointer: with location and rotation; None without one.
-        items: all objects with the poses of observers, or the first object of each pile.
+        items: all objects with the poses of observers; in piles, those that lean with their rotation.
     """
 
     locations: tuple[Vec, ...]
-    restarts: int
-    refused: dict[str, int]
     pointer: Item | None
     items: tuple[Item, ...]
 
@@ -172,8 +168,8 @@ def _search(
                 hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not failed and not hidden and (placer is None or pointer is not None):
-                    posed_items = tuple(posed.get(k, item) for k, item in enumerate(items))
-                    return Layout(locations, tried + row, refused, pointer, posed_items)
+                    made = search.piles.items if search.piles is not None else items
+                    return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(made)))
                 for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():
@@ -230,7 +226,7 @@ def lay_out(
         rules = outer_rules = replace(rules, front_margin=False)
     placer = None
     if frame.pointer is not None:
-        placer = placer_of(frame.pointer, stage, pointer_ground, rules, visibility, keys)
+        placer = Placer(frame.pointer, stage, pointer_ground, rules, visibility, keys)
     search = Search(outer, outer_rules, grounds, visibility, stage.placement.tries, piles)
     layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None)
     if piles is not None:
@@ -239,13 +235,8 @@ def lay_out(
     return layout
 
 
-def lay_out_piles(
-    frame: FrameSpec, items: Sequence[Item], camera: Camera, stage: Stage, keys: Keys
-) -> tuple[list[Item], Layout]:
+def lay_out_piles(frame: FrameSpec, items: Sequence[Item], camera: Camera, stage: Stage, keys: Keys) -> Layout:
     """Put together the piles of a frame and find locations for them; start over with other piles a few times.
-
-    Returns:
-        The objects, those that lean with their rotation, and their layout.
 
     Raises:
         CompileError: no pile or no layout was found.
@@ -255,13 +246,10 @@ def lay_out_piles(
     limited = stage.model_copy(update={"placement": once})
     for attempt in range(_PILES):
         piles = build_piles(frame, items, generator, turn=attempt > 0)
-        made = list(piles.items)
         again = replace(keys, frame=f"{keys.frame}#{attempt}") if attempt else keys
         try:
-            layout = lay_out(frame, made, camera, limited, again, piles)
+            return lay_out(frame, piles.items, camera, limited, again, piles)
         except CompileError:
             if attempt == _PILES - 1:
                 raise
-        else:
-            return made, layout
     raise AssertionError("unreachable")

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, turned
 from diorama.render.compiler.constraints import Demand, Distance, Rules, carriers_of, claims_of, difference
@@ -21,14 +20,13 @@ from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.contact import Body, depth_in, gap
 from diorama.render.geometry.forms import area, form_of
-from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.render.geometry.rotation import Floats, Vec, rounded, rounded3
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.scene import SceneContact
 from diorama.scene_specs.language.spec import FrameSpec
 from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 
-Floats = NDArray[np.float64]
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
 _TRIES, _MOST, _RESTARTS = 40, 6000, 60
 # Corners of the outline of a pile.
@@ -207,6 +205,8 @@ class _Builder:
     def _add(self, k: int, bodies: dict[int, Body]) -> bool:
         relation, parent = self.parents[k]
         propose = {"on": self._on, "in": self._in, "leaning": self._leaning, "touching": self._touching}[relation]
+        # A body may touch its support, and not overlap it; it must not touch others.
+        gaps = {parent: -contact.TOUCH / 2}
         for _ in range(_TRIES):
             self.tried += 1
             if self.tried > _MOST:
@@ -214,7 +214,7 @@ class _Builder:
             body = propose(k, bodies)
             if body is None:
                 self._refuse(self._label(k))
-            elif any(_collide(body, other, j == parent) for j, other in bodies.items()):
+            elif any(contact.closer(body, other, gaps.get(j, _CLEAR)) for j, other in bodies.items()):
                 self._refuse(f"{self.items[k].name} would touch another object")
             else:
                 bodies[k] = body
@@ -329,11 +329,6 @@ class _Builder:
                 self._refuse(f"{self._label(k)}: center of mass within {SUPPORT_MARGIN:g} of the edge")
                 return False
         return True
-
-
-def _collide(body: Body, other: Body, is_parent: bool) -> bool:
-    """Whether a body overlaps another one, or touches one that is not its support."""
-    return contact.closer(body, other, -contact.TOUCH / 2 if is_parent else _CLEAR)
 
 
 def _body_at(item: Item, location: Vec) -> Body:

@@ -63,8 +63,7 @@ class Strips:
     def total(self) -> Floats:
         """Length of all intervals, (B,)."""
         # Summed in sequence: the order in np.sum depends on the processor.
-        summed: Floats = np.cumsum(self.length, axis=1)[:, -1]
-        return summed
+        return np.cumsum(self.length, axis=1)[:, -1]
 
     def at(self, u: Floats) -> Floats:
         """Return the coordinates (B, T) at shares (B, T) in [0, 1) of the total length."""
@@ -73,8 +72,7 @@ class Strips:
         passed = (reach[:, :, None] >= ends[:, None, :]).sum(axis=2)
         which = np.minimum(passed, self.length.shape[1] - 1)
         start: Floats = np.take_along_axis(self.start - (ends - self.length), which, axis=1)
-        placed: Floats = start + reach
-        return placed
+        return start + reach
 
 
 def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Strips:
@@ -144,32 +142,29 @@ def placing_order(rules: Rules, least: Pair, free: Sequence[int]) -> list[int]:
     return order
 
 
+@dataclass
 class Search:
-    """The search for the layout of one frame."""
+    """The search for the locations of objects.
 
-    def __init__(
-        self,
-        items: Sequence[Item],
-        rules: Rules,
-        grounds: Sequence[Ground2],
-        visibility: VisibilityCounter,
-        tries: int,
-        piles: Piles | None = None,
-    ) -> None:
-        """Prepare the search.
+    Attributes:
+        grounds: the area of each object; all share the camera's directions.
+        tries: candidates per object.
+        piles: of which `items` are the first objects; None if the objects are all.
+    """
 
-        Args:
-            grounds: the area of each object; all share the camera's directions.
-            tries: candidates per object.
-            piles: of which `items` are the first objects; None if the objects are all.
-        """
-        self.piles = piles
-        self.items, self.rules, self.grounds, self.visibility, self.tries = items, rules, grounds, visibility, tries
+    items: Sequence[Item]
+    rules: Rules
+    grounds: Sequence[Ground2]
+    visibility: VisibilityCounter
+    tries: int
+    piles: Piles | None
+
+    def __post_init__(self) -> None:
+        items, rules, piles, camera = self.items, self.rules, self.piles, self.visibility.camera
         self.least = (rules.least(0), rules.least(1))
         free = [k for k, item in enumerate(items) if item.location is None]
         self.fixed = [k for k, item in enumerate(items) if item.location is not None]
         self.order = placing_order(rules, self.least, free)
-        camera = visibility.camera
         self.planes = {
             k: frame_planes(items[k], items[k].height, camera)
             if piles is None

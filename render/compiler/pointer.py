@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, material_of
@@ -90,24 +89,20 @@ def quadrants(frame: FrameSpec, items: Sequence[Item], stage: StagePointer | Non
 
 @dataclass
 class Placer:
-    """Places the pointer in a finished layout.
+    """Places the pointer in a finished layout. `ground` is its area."""
 
-    Attributes:
-        item: the pointer, with or without a specified location.
-        target: index of the object that it points at.
-        ground: its area.
-        tries: candidate locations per layout.
-        height: of the pointer's origin, Blender units.
-    """
-
-    item: Item
-    target: int
+    spec: PointerSpec
+    stage: Stage
     ground: Ground2
     rules: Rules
     visibility: VisibilityCounter
-    tries: int
-    height: float
-    generator: Generator
+    keys: Keys
+
+    def __post_init__(self) -> None:
+        assert self.stage.pointer is not None
+        self.item, self.height = pointer_item(self.spec, self.stage.pointer), self.stage.pointer.height
+        self.target, self.tries = self.rules.names.index(self.spec.target), self.stage.placement.tries
+        self.generator = self.keys.generator("pointer")
 
     def place(self, locations: Sequence[Vec], floors: Sequence[int], refused: dict[str, int]) -> Item | None:
         """Find a location and rotation of the pointer.
@@ -194,16 +189,3 @@ class Placer:
         if after[len(layers) + 1] < max(_LEAST_SHOWN * hand.pixels, 1):
             return "the pointer is not hidden"
         return None
-
-
-def placer_of(
-    spec: PointerSpec, stage: Stage, ground: Ground2, rules: Rules, counter: VisibilityCounter, keys: Keys
-) -> Placer:
-    """Return the placer of a frame's pointer.
-
-    Args:
-        ground: its area.
-    """
-    assert stage.pointer is not None
-    item, target, tries = pointer_item(spec, stage.pointer), rules.names.index(spec.target), stage.placement.tries
-    return Placer(item, target, ground, rules, counter, tries, stage.pointer.height, keys.generator("pointer"))

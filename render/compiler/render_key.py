@@ -18,6 +18,7 @@ from diorama.render.compiler.pointer import MESHES
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.model.blender_series import key_suffix
 from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import Episode
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.look import PLAIN, load_look, look_digest
 from diorama.scene_specs.language.model_names import is_model
@@ -46,9 +47,7 @@ _CODE_SUFFIXES = (".py", ".so", ".pyd")
 
 
 @in_asset_roots
-def render_key_of(
-    episode: EpisodeSpec | Scene, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()
-) -> RenderKey:
+def render_key_of(episode: Episode, settings: Settings, renderer: str, asset_roots: Sequence[Path] = ()) -> RenderKey:
     """Return the identity of an episode.
 
     Args:

@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterize
-from diorama.render.geometry.rotation import Vec
+from diorama.render.geometry.rotation import Floats, Vec
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.stage import StageGround
 
-Floats = NDArray[np.float64]
 # With how many objects a layout is tried before all are drawn: one and those nearest to it.
 _NEAREST = (2, 4)
 
@@ -81,9 +79,7 @@ class VisibilityCounter:
         counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
         return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}
 
-    def hidden(
-        self, locations: Sequence[Vec], floors: Sequence[int], posed: Mapping[int, Item] | None = None
-    ) -> list[int]:
+    def hidden(self, locations: Sequence[Vec], floors: Sequence[int], posed: Mapping[int, Item]) -> list[int]:
         """Return which of all objects show fewer pixels than their floor, or one of them.
 
         What was hidden in the last layout is mostly hidden again, and by what is near, so this is tried first.

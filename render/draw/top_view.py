@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diorama.render.draw.canvas import Point, Svg
 from diorama.render.draw.typography import FAINT, INK
@@ -20,14 +19,12 @@ from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.observer import eye_camera, front_of
-from diorama.render.geometry.rotation import Vec, transform
+from diorama.render.geometry.rotation import Floats, Vec, transform
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import AssetError
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
 from diorama.scene_specs.language.stage import Stage, load_stage
-
-Outline = NDArray[np.float64]
 
 PANEL = 460
 _GAP = 16
@@ -114,7 +111,7 @@ def _draw(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Camera],
         _rails(page, frame, stage.placement.axis_margin, to_page, (x, y))
 
 
-def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Outline:
+def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Floats:
     """The convex outline of an object's mesh: (N, 2) corners along two axes, in order.
 
     An object whose asset is missing gets a circle of its scale.
@@ -129,7 +126,7 @@ def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Outline:
 
 
 def _map_of(
-    frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], outlines: Sequence[Outline], axes: tuple[Vec, Vec]
+    frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], outlines: Sequence[Floats], axes: tuple[Vec, Vec]
 ) -> Map:
     """A map that contains objects, cameras, area lights and the stage's area."""
     points: list[Vec] = [light.location for light in frame.lights if light.kind == "area"]
@@ -227,9 +224,7 @@ def _draw_area(page: Svg, stage: Stage, to_page: Map) -> None:
         page.text((at[0], at[1] - spot.radius * to_page.scale - 4), name, 10, fill=FAINT, text_anchor="middle")
 
 
-def _draw_object(
-    page: Svg, frame: SceneFrame, item: SceneObject, outline: NDArray[np.float64], margin: float, to_page: Map
-) -> None:
+def _draw_object(page: Svg, frame: SceneFrame, item: SceneObject, outline: Floats, margin: float, to_page: Map) -> None:
     """Draw an object with its name, its rotation, its front, and what it points or looks at.
 
     Args:
@@ -338,7 +333,7 @@ def seen_at(camera: Camera, depth: float) -> list[Vec]:
     return [(x, y, z) for x, y, z in (starts + depth * directions).tolist()]
 
 
-def _rays(camera: Camera, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _rays(camera: Camera, at: Floats) -> tuple[Floats, Floats]:
     """Starts and directions of rays, (N, 3) in the world, one unit of depth long. at: (N, 2) shares of the image."""
     offsets = (at * (camera.width, camera.height) - camera.center) / camera.focal
     sideways = offsets @ np.array([camera.right, camera.down])

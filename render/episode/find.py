@@ -40,11 +40,6 @@ class ResolvedRequest:
     spec: EpisodeSpec | None
     expect_difference: bool
 
-    @property
-    def source(self) -> EpisodeSpec | Scene:
-        """The source that the new record names: the spec, or the Scene where there is none."""
-        return self.scene if self.spec is None else self.spec
-
 
 def find(request: EpisodeRequest) -> ResolvedRequest:
     """Find the requested episode and apply its edits.

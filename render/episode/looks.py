@@ -8,14 +8,12 @@ from pathlib import Path
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.model.errors import UsageError
+from diorama.render.model.profiles import Episode
 from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.scene import Scene, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
 
 
-def look_scenes(
-    spec: EpisodeSpec | Scene, settings: Settings, looks: Sequence[str], asset_roots: Sequence[Path] = ()
-) -> list[Scene]:
+def look_scenes(spec: Episode, settings: Settings, looks: Sequence[str], asset_roots: Sequence[Path]) -> list[Scene]:
     """Return a Scene for each look, with the id `<id>+<look>`.
 
     Raises:

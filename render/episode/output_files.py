@@ -33,14 +33,9 @@ class BlendSaver:
 
     def __init__(self, renderer: Any, folder: Path) -> None:
         self._renderer = renderer
+        self.info: dict[str, str] = renderer.info
         self._folder = folder
         self.paths: list[Path] = []
-
-    @property
-    def info(self) -> dict[str, str]:
-        """The info of the wrapped renderer."""
-        info: dict[str, str] = self._renderer.info
-        return info
 
     def render(self, scene: Scene, frame: SceneFrame, view: SceneView) -> Passes:
         """Render a view and save its .blend file.

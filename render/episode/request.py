@@ -69,12 +69,6 @@ class EpisodeRequest:
         """Whether an option edits the episode."""
         return bool(self.sets or self.unsets or self.scene_sets or self.seed is not None or self.recompile)
 
-    @property
-    def views_only(self) -> bool:
-        """Whether a sheet, a top view or both are all that the call writes."""
-        views = self.sheet is not None or self.plan is not None
-        return views and not (self.out is not None or self.save_blend or self.compare or self.replace)
-
 
 def check_options(request: EpisodeRequest) -> None:
     """Check the options against each other.

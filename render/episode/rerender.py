@@ -127,7 +127,8 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
         if path is not None:
             check_writable(path)
     stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
-    if request.views_only:
+    views = request.sheet is not None or request.plan is not None
+    if views and not (request.out is not None or request.save_blend or request.compare or request.replace):
         return _view(resolved, stored)
     folder = request.out or Path(resolved.scene.id.replace("/", "_"))
     check_writable(folder, folder=True)
@@ -188,7 +189,7 @@ def render_request(resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeReco
     """
     request = resolved.request
     scene = only_frames(resolved.scene, request.frames)
-    key = render_key_of(resolved.source, scene.settings, request.renderer, request.asset_roots)
+    key = render_key_of(resolved.spec or resolved.scene, scene.settings, request.renderer, request.asset_roots)
     try:
         return run_within(_limit(request, scene), f"episode {scene.id}", _render_here, request, scene, key, folder)
     finally:

@@ -14,8 +14,8 @@ import numpy as np
 
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
-from diorama.render.geometry.forms import Floats, Form, form_of
-from diorama.render.geometry.rotation import matrix_euler, matrix_quaternion, rotation_matrix, rounded3
+from diorama.render.geometry.forms import Form, form_of
+from diorama.render.geometry.rotation import Floats, matrix_euler, matrix_quaternion, rotation_matrix, rounded3
 from diorama.render.model.errors import CompileError, SpecError, UsageError
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, Settings

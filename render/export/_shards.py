@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.export.hub import check_hub_splits, question_rows
-from diorama.render.export.protocol import IDENTITY_COLUMNS, Export, reported
+from diorama.render.export.protocol import Export, reported
 from diorama.render.export.publish import DESCRIPTION, is_published
 from diorama.render.io.atomic_output import below
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.items.scores import items_maker
 from diorama.render.model.errors import ConflictError, StoreError
+from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.render.store.selection import chosen_ids, iter_valid_records
 from diorama.scene_specs.exporting.layouts import split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord

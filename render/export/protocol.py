@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from diorama.render.io.atomic_output import FileConflictError, output_lock, remove_leftovers
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import ConflictError, DioramaError, StoreError, UsageError
-from diorama.render.store.episode_store import EpisodeReader
+from diorama.render.store.episode_store import EpisodeReader, OnProgress
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.selection import Selection, iter_valid_records, listed
 from diorama.scene_specs.exporting.layouts import ID
@@ -20,8 +20,6 @@ from diorama.scene_specs.language.benchmark import benchmark_of
 from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
 from diorama.scene_specs.language.rendered import EpisodeRecord
 
-# The columns that tell whether an exported episode is the stored one.
-IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 # Below this many episodes, starting other processes takes longer than the export.
 MIN_PARALLEL = 1024
 _DIED = "a process that exported it died, possibly out of memory; run the export again, and it will continue"
@@ -92,9 +90,7 @@ class Exporter(Protocol):
         UsageError: for problems of the whole export; problems of one episode are in the report.
     """
 
-    def __call__(
-        self, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
-    ) -> ExportReport:
+    def __call__(self, store: EpisodeReader, out: Path, options: ExportOptions, progress: OnProgress) -> ExportReport:
         """Export; see the class."""
         ...
 
@@ -102,9 +98,7 @@ class Exporter(Protocol):
 class Export:
     """One export of Diorama's own formats: what it reads, where it writes, and its report. A format overrides `run`."""
 
-    def __init__(
-        self, store: EpisodeReader, out: Path, options: ExportOptions, progress: Callable[[int], None]
-    ) -> None:
+    def __init__(self, store: EpisodeReader, out: Path, options: ExportOptions, progress: OnProgress) -> None:
         self.store, self.out, self.options, self.progress = store, out, options, progress
         self.report = ExportReport()
         # Makes an export like this in another process.
@@ -168,7 +162,7 @@ def write_records(
     write: Callable[[EpisodeRecord], bool],
     out: Path,
     report: ExportReport,
-    progress: Callable[[int], None],
+    progress: OnProgress,
 ) -> None:
     """Write episodes one by one; those that can't be written go to the report.
 

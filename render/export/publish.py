@@ -49,16 +49,6 @@ def is_published(out: Path) -> bool:
         return False
 
 
-def card(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
-         values: Mapping[str, Any], rerender: bool) -> str:  # fmt: skip
-    """The card.
-
-    Args:
-        values: of the format, for its head.
-    """
-    return "\n".join([_head(about, facts, values), *_body(about, facts, licenses, limits, biases, rerender)])
-
-
 def _head(about: About, facts: Facts, more: Mapping[str, Any]) -> str:
     named = {"license": COMMON_LICENSES[about.license]} if about.license in COMMON_LICENSES else {
         "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
@@ -203,9 +193,10 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
         image = io.BytesIO()
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
+        body = _body(about, facts, licenses, limits, biases, rerender=name == "huggingface")
         files: dict[str, str | bytes] = {
             PUBLISHED: indented_json(_provenance(store, facts, licenses)),
-            "README.md": card(about, facts, licenses, limits, biases, values, name == "huggingface"),
+            "README.md": "\n".join([_head(about, facts, values), *body]),
             "croissant.json": indented_json(described),
             "CITATION.cff": citation_cff(about),
             "LICENSE": license_text(about, facts, licenses),

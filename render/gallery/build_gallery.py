@@ -12,7 +12,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -111,23 +111,6 @@ def _opened(png: bytes) -> Image.Image | None:
 def _inside(size: tuple[int, int], cell: tuple[int, int]) -> tuple[int, int]:
     factor = min(cell[0] / size[0], cell[1] / size[1])
     return (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))
-
-
-def write_episodes(
-    store: EpisodeReader, out: Path, todo: Sequence[tuple[str, str]], workers: int | None
-) -> Iterator[list[str]]:
-    """Write the episodes in `todo`, (id, key) pairs, below `out`; yield their search rows as JSON, batch by batch.
-
-    Args:
-        workers: processes; None for one per core, or a single one for few episodes.
-
-    Raises:
-        StoreError: the store can't be read or written.
-        OSError: a file can't be read or written.
-    """
-    batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]
-    few = len(todo) < _MIN_FOR_PROCESSES
-    return map_in_processes(store, partial(_write_batch, out), batches, workers, few, _DIED)
 
 
 def _write_batch(out: Path, store: EpisodeReader, batch: Sequence[tuple[str, str]]) -> list[str]:
@@ -287,8 +270,10 @@ def _build(
     progress(report.kept)
     _write_rows(out, rows)
     damaged: dict[str, str] = {}
+    batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]
     with (out / ROWS).open("a", encoding="utf-8", newline="\n") as journal:
-        for batch in write_episodes(store, out, todo, options.workers):
+        write, few = partial(_write_batch, out), len(todo) < _MIN_FOR_PROCESSES
+        for batch in map_in_processes(store, write, batches, options.workers, few, _DIED):
             for row in batch:
                 _add_row(row, rows, damaged, report)
             journal.writelines(f"{row}\n" for row in batch if not row.startswith('{"key":""'))

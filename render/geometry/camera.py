@@ -10,9 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Matrix, Vec, matrix_euler, multiply, transpose
+from diorama.render.geometry.rotation import Floats, Matrix, Vec, matrix_euler, multiply, transpose
 from diorama.scene_specs.language.scene import SceneCamera
 
 
@@ -77,7 +76,7 @@ class Camera:
         """The rows of the rotation from the world to the camera frame."""
         return (self.right, self.down, self.forward)
 
-    def project(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def project(self, points: Floats) -> Floats:
         """Project world points (N, 3) to x, y in pixels (pixel centers at .5) and depth in Blender units, (N, 3)."""
         d = points - np.asarray(self.location)
         c = [d[:, 0] * a[0] + d[:, 1] * a[1] + d[:, 2] * a[2] for a in self.axes]
@@ -86,9 +85,7 @@ class Camera:
             x, y = (self.center[k] + self.focal * c[k] / depth for k in range(2))
         return np.stack([x, y, c[2]], axis=1)
 
-    def unproject(
-        self, x: NDArray[np.float64], y: NDArray[np.float64], depth: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
+    def unproject(self, x: Floats, y: Floats, depth: Floats) -> list[Floats]:
         """Return world x, y and z of pixel positions (pixel centers at .5) at a depth; the inverse of `project`."""
         across, down = (x - self.center[0]) / self.focal, (y - self.center[1]) / self.focal
         if not self.orthographic:

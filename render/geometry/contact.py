@@ -14,8 +14,8 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from diorama.render.geometry.forms import FLAT, Cavity, Floats, Form, Prism, form_of, hull
-from diorama.render.geometry.rotation import Vec, transform
+from diorama.render.geometry.forms import FLAT, Cavity, Form, Prism, form_of, hull
+from diorama.render.geometry.rotation import Floats, Vec, transform
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.vocabulary import BETWEEN, FAR, NEAR
 

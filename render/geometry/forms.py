@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh, load_mesh
 from diorama.render.geometry.outlines import outline_mesh, outline_of
-from diorama.render.geometry.rotation import Vec
+from diorama.render.geometry.rotation import Floats, Vec
 from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import is_closed
@@ -19,7 +18,6 @@ from diorama.scene_specs.invented.invented_mesh import mass_center
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.spec import OutlineSpec
 
-Floats = NDArray[np.float64]
 # Rounding of meshes, at scale 1.
 FLAT, _SAME = 1e-4, 1e-5
 

@@ -7,10 +7,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Vec
+from diorama.render.geometry.rotation import Floats, Vec
 from diorama.scene_specs.language.stage import StageGround
 
-Floats = NDArray[np.float64]
 # Points of a ray where `is_between` compares it with the ground.
 _SAMPLES = 512
 
@@ -30,7 +29,8 @@ def _tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats,
     return s, h, m
 
 
-def _hermite(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
+def height_and_slope(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
+    """Height (Blender units) and dz/ds at distances s along the direction of the ground; constant beyond its ends."""
     knots, heights, tangents = _tangents(ground.profile)
     x = np.clip(s, knots[0], knots[-1])
     k = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
@@ -43,19 +43,9 @@ def _hermite(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
     return value, change
 
 
-def height(ground: StageGround, s: Floats) -> Floats:
-    """Height (Blender units) at distances s along the direction of the ground; constant beyond its ends."""
-    return _hermite(ground, s)[0]
-
-
-def slope(ground: StageGround, s: Floats) -> Floats:
-    """Derivative dz/ds at distances s."""
-    return _hermite(ground, s)[1]
-
-
 def height_at(ground: StageGround, x: Floats, y: Floats) -> Floats:
     """Height (Blender units) of the ground below world points."""
-    return height(ground, x * ground.direction[0] + y * ground.direction[1])
+    return height_and_slope(ground, x * ground.direction[0] + y * ground.direction[1])[0]
 
 
 def on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:

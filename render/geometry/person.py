@@ -6,12 +6,10 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Vec, transform
+from diorama.render.geometry.rotation import Floats, Vec, transform
 from diorama.scene_specs.language.person import Gaze
 
-Floats = NDArray[np.float64]
 Anchors = Mapping[str, Floats]
 
 # Radius of the disc on the ground, at scale 1, over which a person is in any pose.

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.fill import Corners, fill
-from diorama.render.geometry.ground import height, height_at, on_sheet
-from diorama.render.geometry.rotation import Vec, rotation_matrix
+from diorama.render.geometry.ground import height_and_slope, height_at, on_sheet
+from diorama.render.geometry.rotation import Floats, Vec, rotation_matrix
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.stage import StageGround
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
@@ -200,7 +199,7 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
     """Remove pixels below the ground, which rises slightly while objects stand on z = 0."""
     reach = body.radius * pose.scale
     along = pose.location[0] * ground.direction[0] + pose.location[1] * ground.direction[1] + reach
-    highest = float(height(ground, np.array([along]))[0])
+    highest = float(height_and_slope(ground, np.array([along]))[0][0])
     if pose.location[2] - reach >= highest:
         return
     rows, columns = np.nonzero(np.isfinite(layer.depth))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
 Vec = tuple[float, float, float]
 Matrix = tuple[Vec, Vec, Vec]
 Quaternion = tuple[float, float, float, float]
@@ -18,7 +19,7 @@ def rounded(value: float, digits: int = 6) -> float:
     return round(float(value), digits) + 0.0
 
 
-def rounded3(values: Sequence[float] | NDArray[np.float64], digits: int = 6) -> Vec:
+def rounded3(values: Sequence[float] | Floats, digits: int = 6) -> Vec:
     """Three numbers, each rounded by `rounded`."""
     x, y, z = (rounded(value, digits) for value in values)
     return (x, y, z)
@@ -40,7 +41,7 @@ def rotation_matrix(rotation_deg: Vec) -> Matrix:
     return euler_matrix((math.radians(rotation_deg[0]), math.radians(rotation_deg[1]), math.radians(rotation_deg[2])))
 
 
-def transform(points: NDArray[np.float64], rotation_deg: Vec, scale: float, location: Vec) -> NDArray[np.float64]:
+def transform(points: Floats, rotation_deg: Vec, scale: float, location: Vec) -> Floats:
     """(N, 3) points of a mesh in world coordinates.
 
     Args:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh, is_varied, load_mesh
 from diorama.render.geometry.outlines import corners_of, outline_mesh, outline_of
-from diorama.render.geometry.rotation import transform
+from diorama.render.geometry.rotation import Floats, transform
 from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.model_names import is_model
@@ -19,7 +19,6 @@ from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.spec import OutlineSpec
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # Deviation from the box of a shape, and of a normal from its length.
 _BOX = 0.01
@@ -108,8 +107,8 @@ def solid(name: str, outline: OutlineSpec | None = None) -> Solid:
     """
     drawn = outline_of(name, outline)
     if is_varied(name):
-        return _of_varied(name)
-    return _of_model(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
+        return _of_many(name, "")
+    return _of_many(name, load_model(name).sha256) if is_model(name) else _of_shape(name, drawn)
 
 
 def world_vertices(item: SceneObject) -> Floats:
@@ -126,14 +125,9 @@ def _of_shape(name: str, outline: OutlineSpec | None) -> Solid:
     return Solid.of(load_mesh(name) if outline is None else outline_mesh(outline))
 
 
-@lru_cache(maxsize=64)
-def _of_varied(name: str) -> Solid:
-    return Solid.of(load_mesh(name))
-
-
-@lru_cache(maxsize=64)
-def _of_model(name: str, _sha256: str) -> Solid:
-    return Solid.of(load_model(name))
+@lru_cache(maxsize=128)
+def _of_many(name: str, _sha256: str) -> Solid:
+    return Solid.of(load_model(name) if is_model(name) else load_mesh(name))
 
 
 @dataclass(frozen=True)

@@ -151,9 +151,7 @@ class Entry:
         return cls(some.task, pair, groups, (), False, "right", "", {}, reply, **guesses)
 
 
-def read_entries(
-    store: EpisodeReader, options: Selection, progress: Callable[[int], None] = lambda done: None
-) -> dict[str, Entry]:
+def read_entries(store: EpisodeReader, options: Selection, progress: Callable[[int], None]) -> dict[str, Entry]:
     """Id -> entry of the items of a store; see `iter_items`. Memory: about 2 KB per item."""
     entries = {name: Entry.of(item, record.episode_id) for name, item, record in iter_items(store, options, progress)}
     add_guesses(entries.values())

@@ -58,8 +58,7 @@ class Passes:
 
     def get(self, name: str) -> NDArray[np.float32] | None:
         """A pass by its name in a spec; None if it was not requested."""
-        found: NDArray[np.float32] | None = getattr(self, name) if name in _FIELDS else self.extra.get(name)
-        return found
+        return getattr(self, name) if name in _FIELDS else self.extra.get(name)
 
 
 class Renderer(Protocol):

@@ -14,6 +14,8 @@ from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.stage import stage_of
 
 DEFAULT_PROFILE = "standard"
+# What can be rendered.
+Episode = EpisodeSpec | Scene
 
 
 @lru_cache(maxsize=1)
@@ -25,9 +27,7 @@ def profiles() -> dict[str, dict[str, Any]]:
     return found
 
 
-def episode_settings(
-    episode: EpisodeSpec | Scene, profile: str | None = None, size: tuple[int, int] | None = None
-) -> Settings:
+def episode_settings(episode: Episode, profile: str | None = None, size: tuple[int, int] | None = None) -> Settings:
     """Return the settings that an episode is rendered with.
 
     Args:

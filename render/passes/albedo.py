@@ -8,16 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView
+from diorama.render.passes import Floats, PassRow, SoftwareView
 from diorama.scene_specs.language.model_names import UNLIT
-from diorama.scene_specs.language.scene import SceneFrame
 
 _NOT_DIFFUSE = ("glass", "metal", "emission", UNLIT)
-
-
-def read(image: CyclesImage, _frame: SceneFrame) -> Floats:
-    """(H, W, 3)."""
-    return np.clip(image.stack("DiffCol", "RGB"), 0, 1)
 
 
 def fake(view: SoftwareView) -> Floats:
@@ -33,6 +27,6 @@ PASS = PassRow(
     unit="linear RGB, 0 to 1",
     meaning="diffuse color without light; mean over the pixel's samples; 0 for glass, metal, emission, background",
     switch="use_pass_diffuse_color",
-    read=read,
+    read=lambda image, _: np.clip(image.stack("DiffCol", "RGB"), 0, 1),
     fake=fake,
 )

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView
-from diorama.scene_specs.language.scene import SceneFrame
-
-
-def read(image: CyclesImage, frame: SceneFrame) -> Floats:
-    """(N, H, W)."""
-    return image.coverage([item.index for item in frame.objects])
+from diorama.render.passes import Floats, PassRow, SoftwareView
 
 
 def fake(view: SoftwareView) -> Floats:
@@ -26,6 +20,6 @@ PASS = PassRow(
     unit="0 to 1",
     meaning="share of each pixel in which an object is visible; objects in the order of their `index`",
     switch="use_pass_cryptomatte_object",
-    read=read,
+    read=lambda image, frame: image.coverage([item.index for item in frame.objects]),
     fake=fake,
 )

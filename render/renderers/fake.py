@@ -10,6 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from diorama.scene_specs.language.stage import load_stage
 _GRAY = 128
 
 
+@dataclass(eq=False)
 class FakeRenderer:
     """Paints the silhouette of each object in its own flat color over gray.
 
@@ -44,23 +46,18 @@ class FakeRenderer:
         UsageError: for an id instead of ids.
     """
 
-    def __init__(
-        self,
-        seconds: float = 0.0,
-        fail_on: Collection[str] = (),
-        crash_on: Collection[str] = (),
-        hang_on: Collection[str] = (),
-        device: str = "none",
-        grow: int = 0,
-    ) -> None:
-        for ids in (fail_on, crash_on, hang_on):
+    seconds: float = 0.0
+    fail_on: Collection[str] = ()
+    crash_on: Collection[str] = ()
+    hang_on: Collection[str] = ()
+    device: str = "none"
+    grow: int = 0
+
+    def __post_init__(self) -> None:
+        for ids in (self.fail_on, self.crash_on, self.hang_on):
             if isinstance(ids, str):
                 raise UsageError(f"fail_on, crash_on, hang_on: found {ids!r}; allowed: several ids, such as [{ids!r}]")
-        self.seconds = seconds
-        self.device = device
-        self.grow = grow
         self._kept: list[bytes] = []
-        self.fail_on, self.crash_on, self.hang_on = frozenset(fail_on), frozenset(crash_on), frozenset(hang_on)
         self.closed = False
 
     @property

@@ -9,15 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.episode.make_record import Episode
 from diorama.render.model.errors import AssetError, CompileError, DeviceError, RayFailedError, UsageError
-from diorama.render.model.profiles import episode_settings
+from diorama.render.model.profiles import Episode, episode_settings
 from diorama.render.run.commit import Committer, conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
 from diorama.render.run.local_ray import node_here, ray_nodes
@@ -32,7 +31,7 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Card, Failure, Task
 from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_workers
 from diorama.render.store import open_or_create, peek
-from diorama.render.store.episode_store import EpisodeStore
+from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import Decision, Planner
 from diorama.scene_specs.language.errors import Diagnostic, DioramaError, SpecError
 from diorama.scene_specs.reading.source import SpecSource
@@ -48,6 +47,7 @@ _MAX_CONFLICTS = 5
 _STARTED = "started"
 
 
+@dataclass
 class Batch:
     """A run in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream.
 
@@ -63,22 +63,19 @@ class Batch:
         work: what `plan` found to render.
     """
 
-    def __init__(
-        self,
-        specs: Sequence[str] | SpecSource,
-        store: str,
-        options: RunOptions,
-        on_progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        self.options = options
-        self.source = specs if isinstance(specs, SpecSource) else SpecSource(specs)
-        self.source.part = first, count = options.part or (1, 1)
-        self.source.look = options.look
+    specs: Sequence[str] | SpecSource
+    store: str
+    options: RunOptions
+    on_progress: Callable[[int, int], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.source = self.specs if isinstance(self.specs, SpecSource) else SpecSource(self.specs)
+        self.source.part = first, count = self.options.part or (1, 1)
+        self.source.look = self.options.look
         # `options.limit` counts before the part is taken.
-        self._limit = None if options.limit is None else len(range(first, options.limit + 1, count))
-        self.summary = Summary(store=store)
+        self._limit = None if self.options.limit is None else len(range(first, self.options.limit + 1, count))
+        self.summary = Summary(store=self.store)
         self.work = Work()
-        self._on_progress = on_progress
         # Episode id -> the kind of its latest decision, or _STARTED.
         self._kinds: dict[str, str] = {}
         # Episode id -> the hash of its RenderKey, if it was stored with that.
@@ -156,7 +153,7 @@ class Batch:
             raise Planner.conflict(conflicts, sum(kind == "conflict" for kind in self._kinds.values()))
         self._count()
 
-    def decisions(self, store: EpisodeStore | None) -> Iterator[Decision]:
+    def decisions(self, store: LanceStore | None) -> Iterator[Decision]:
         """Read the specs again and yield what to do with each episode, given what is stored now.
 
         Episodes that `plan` found up to date, and that still are, are left out.
@@ -218,7 +215,7 @@ class Batch:
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
         self.summary.estimate = self._predict()
-        with closing(Progress(self.summary, dry_run=True, on_progress=self._on_progress)) as progress:
+        with closing(Progress(self.summary, dry_run=True, on_progress=self.on_progress)) as progress:
             for decision in self.decisions(peek(self.summary.store)):
                 if decision.kind not in ("render", "replace"):
                     continue
@@ -271,17 +268,14 @@ class Batch:
 
     def _progress(self) -> Progress:
         """Start the display and the files that say how far the run is. Raises UsageError for --metrics."""
-        path, metrics = self.options.metrics, None
-        progress = Progress(self.summary, self.work.cost, on_progress=self._on_progress)
-        if path is not None:
-            metrics = partial(write_metrics, path, summary=self.summary)
+        path = self.options.metrics
+        metrics = None if path is None else partial(write_metrics, path, summary=self.summary)
+        progress = Progress(self.summary, self.work.cost, on_progress=self.on_progress, metrics=metrics)
+        if metrics is not None:
             metrics(progress.status)
-        progress.metrics = metrics
         return progress
 
-    def _render_with_ray(
-        self, store: EpisodeStore, events: EventLog, interrupts: Interrupts, progress: Progress
-    ) -> None:
+    def _render_with_ray(self, store: LanceStore, events: EventLog, interrupts: Interrupts, progress: Progress) -> None:
         """Render what is missing; if the Ray of this machine dies on the way, start another."""
 
         def trouble(text: str) -> None:
@@ -314,7 +308,7 @@ class Batch:
                 lost_cards |= loop.lost_cards
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
 
-    def _tasks(self, store: EpisodeStore) -> Iterator[Task | Failure]:
+    def _tasks(self, store: LanceStore) -> Iterator[Task | Failure]:
         """Yield what the store lacks now, except episodes that have failed.
 
         Another run may have stored or deleted episodes since `plan`, so each is decided again.

@@ -12,7 +12,8 @@ from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done, Failure
 from diorama.render.store.columns import JOB_COLUMNS
-from diorama.render.store.episode_store import KEY, EpisodeStore, PutResult, ids_filter
+from diorama.render.store.episode_store import KEY, PutResult, ids_filter
+from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import put_first
 from diorama.render.store.rows import decode, job_of_row
 from diorama.scene_specs.language.tables import counted
@@ -43,7 +44,7 @@ class Committer:
 
     endless = False
 
-    def __init__(self, store: EpisodeStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
+    def __init__(self, store: LanceStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
         self._store, self._warn = store, warn
         self._every, self._patience = options.commit_every, options.store_wait
         self._any_series = options.mix_series
@@ -179,7 +180,7 @@ class Committer:
         return result
 
 
-def conflicting_commits(store: EpisodeStore, parts: Sequence[bytes]) -> list[Failure]:
+def conflicting_commits(store: LanceStore, parts: Sequence[bytes]) -> list[Failure]:
     """Return a failure for each of the rows just put whose id is stored with another RenderKey.
 
     Called if a put left ids unchanged. A row that was put twice, or that another run made with the same RenderKey, is

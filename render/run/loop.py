@@ -15,11 +15,10 @@ from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_fo
 from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
 from diorama.render.run.feed import Feed
-from diorama.render.run.late import QUEUE_SECONDS, SHORT_SECONDS, late_starts, late_workers, limit_of
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, RayLostError
 from diorama.render.run.recheck import is_sampled, judge, may_take
-from diorama.render.run.slot import Slot
+from diorama.render.run.slot import QUEUE_SECONDS, SHORT_SECONDS, Slot, late_starts, late_workers, limit_of
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary

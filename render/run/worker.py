@@ -21,11 +21,12 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, Place
 
 from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.canary import check_canary
-from diorama.render.episode.make_record import Episode, make_record
+from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.geometry.shapenet import choose_library
 from diorama.render.model.errors import DeviceError, DioramaError, first_line
 from diorama.render.model.passes import Renderer
+from diorama.render.model.profiles import Episode
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
@@ -217,7 +218,9 @@ class Worker:
         if hasattr(os, "sched_setaffinity"):
             cores = plan.pinned(sorted(os.sched_getaffinity(0)))
             os.sched_setaffinity(0, cores)
-        keep_kernels()
+        # Make the GPU driver cache the kernels it compiles, in its usual folder, with room for all kernels of Cycles.
+        os.environ.setdefault("CUDA_CACHE_PATH", str(Path("~/.nv/ComputeCache").expanduser()))
+        os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(_CUDA_CACHE_BYTES))
         handle, output_file = tempfile.mkstemp(prefix="diorama-output-", suffix=".txt")
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
@@ -268,12 +271,6 @@ class Worker:
         output_file = os.environ.pop(OUTPUT_FILE, None)
         if output_file is not None:
             Path(output_file).unlink(missing_ok=True)
-
-
-def keep_kernels() -> None:
-    """Make the GPU driver cache the kernels it compiles, in its usual folder, with room for all kernels of Cycles."""
-    os.environ.setdefault("CUDA_CACHE_PATH", str(Path("~/.nv/ComputeCache").expanduser()))
-    os.environ.setdefault("CUDA_CACHE_MAXSIZE", str(_CUDA_CACHE_BYTES))
 
 
 def start_actor(worker: type[Worker], run_options: RunOptions, plan: WorkerPlan, group: Any = None) -> Any:

@@ -1,47 +1,35 @@
-"""The dataset store: one row per episode, stored atomically. Lance and pyarrow are imported when a store is opened."""
+"""The dataset store: one row per episode, stored atomically. Lance is imported when a store is opened."""
 
 from __future__ import annotations
 
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from diorama.render.store.lance.lance_store import LanceStore
-    from diorama.render.store.lance.reader import LanceReader
+from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.store.lance.reader import LanceReader
 
 __all__ = ["create_store", "open_at", "open_or_create", "open_store", "peek"]
 
 
 def create_store(url: str | PathLike[str]) -> LanceStore:
     """Create an empty store at a path or URL. Raises StoreError if anything is there."""
-    from diorama.render.store.lance.lance_store import LanceStore
-
     return LanceStore.create(fspath(url))
 
 
 def open_store(url: str | PathLike[str]) -> LanceStore:
     """Open the store at a path or URL. Raises StoreError if there is none, or something else."""
-    from diorama.render.store.lance.lance_store import LanceStore
-
     return LanceStore.open(fspath(url))
 
 
 def open_at(url: str | PathLike[str], version: int | str) -> LanceReader:
     """Open a store for reading at a version, by number or tag. Raises StoreError."""
-    from diorama.render.store.lance.reader import LanceReader
-
     return LanceReader.at_version(fspath(url), version)
 
 
 def open_or_create(url: str | PathLike[str]) -> LanceStore:
     """Open the store at a path or URL for writing, or create it. Raises StoreError if something else is there."""
-    from diorama.render.store.lance.lance_store import LanceStore
-
     return LanceStore.open_or_create(fspath(url))
 
 
 def peek(url: str | PathLike[str]) -> LanceStore | None:
     """Open the store at a path or URL, or return None if nothing is there. Raises StoreError if something else is."""
-    from diorama.render.store.lance.lance_store import LanceStore
-
     return LanceStore.peek(fspath(url))

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any, Literal
 
 from diorama.render.model.errors import ConflictError, MissingError, StoreError
-from diorama.render.store.episode_store import BATCH_ROWS, EpisodeReader, EpisodeStore, read_each, short_columns
+from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, EpisodeReader, read_each, short_columns
+from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import check_series, put_first
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
@@ -20,7 +21,6 @@ _COMMIT_ROWS, _COMMIT_BYTES = 512, 1 << 26
 _SHOWN_MISSING = 100
 # Id -> what identifies the contents of an episode.
 States = dict[str, tuple[Any, ...]]
-_STATE_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 
 
 @dataclass
@@ -49,7 +49,7 @@ class CopyResult:
 
 def states(store: EpisodeReader, where: str | None = None) -> States:
     """Return id -> what identifies the contents of an episode."""
-    return short_columns(store, _STATE_COLUMNS, where)
+    return short_columns(store, IDENTITY_COLUMNS, where)
 
 
 def check_together(
@@ -95,7 +95,7 @@ def check_together(
 
 def copy(
     source: EpisodeReader,
-    target: EpisodeStore,
+    target: LanceStore,
     where: str | None = None,
     differing: Differing = "error",
     progress: Callable[[int], None] = lambda done: None,

@@ -19,6 +19,8 @@ KEY = "episode_id"
 BATCH_ROWS = 32
 # Large ones where only ids and other short columns are read.
 ID_BATCH_ROWS = 8192
+# What tells whether a copied or exported episode is the stored one.
+IDENTITY_COLUMNS = ("job_hash", "attempt", "sha256", "text_sha256")
 # Of a larger store, no nearest id is looked for.
 _MOST_IDS = 100_000
 _SHOWN_SPLITS = 10
@@ -93,37 +95,6 @@ class EpisodeReader(Protocol):
 
     def close(self) -> None:
         """Release resources. Not needed to save data: a put is committed when it returns."""
-
-
-class EpisodeStore(EpisodeReader, Protocol):
-    """Read and write access. All methods raise StoreError if the store can't be read or written.
-
-    Reads see what was committed when the store was opened or last refreshed, and the store's own puts.
-    """
-
-    def put(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """Commit episodes in one atomic step. Safe to repeat; of each id the latest attempt stays."""
-
-    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """Commit records encoded by diorama.render.store.rows.encode, in this process or another.
-
-        Otherwise, it does what `put` does.
-        """
-
-    def replace(self, records: Sequence[EpisodeRecord]) -> PutResult:
-        """Commit episodes as `put`, but replace any stored attempt. Replaced episodes stay in the history."""
-
-    def delete(self, episode_ids: Sequence[str]) -> int:
-        """Delete episodes and return how many were stored. They stay in the history."""
-
-    def compact(self) -> None:
-        """Merge small files and update the index; run it when nobody writes. Raises StoreError for a duplicate id."""
-
-    def maybe_compact(self) -> bool:
-        """Compact if enough was committed since the last compaction; return whether it did."""
-
-    def refresh(self) -> None:
-        """Make commits of other writers visible."""
 
 
 def is_remote(url: str) -> bool:

@@ -10,7 +10,8 @@ from typing import Literal
 from diorama.render.model.blender_series import PYTHONS, series_of
 from diorama.render.model.errors import ConflictError
 from diorama.render.model.json_diff import differences, preview_json
-from diorama.render.store.episode_store import KEY, EpisodeReader, EpisodeStore, PutResult, short_columns
+from diorama.render.store.episode_store import KEY, EpisodeReader, PutResult, short_columns
+from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
@@ -49,7 +50,7 @@ class Planner:
         mix_series: see RunOptions.
     """
 
-    def __init__(self, store: EpisodeStore | None, policy: Policy = "error", mix_series: bool = False) -> None:
+    def __init__(self, store: LanceStore | None, policy: Policy = "error", mix_series: bool = False) -> None:
         self._store = store
         self._policy = policy
         self._any_series = mix_series or store is None
@@ -128,7 +129,7 @@ def check_series(store: EpisodeReader, new: RenderKey, where: str | None = None)
         )
 
 
-def put_first(store: EpisodeStore, rows: Mapping[str, RenderKey], put: Callable[[], PutResult]) -> PutResult:
+def put_first(store: LanceStore, rows: Mapping[str, RenderKey], put: Callable[[], PutResult]) -> PutResult:
     """Put a writer's first episodes, unless another writer has meanwhile begun the store with another series.
 
     Args:

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store import open_store
 from diorama.render.store.columns import RECORD_COLUMNS
-from diorama.render.store.episode_store import KEY, EpisodeReader, read_each
+from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, read_each
 from diorama.render.store.rows import record_of
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.scene import pair_of_id
@@ -21,7 +21,6 @@ from diorama.scene_specs.language.tables import counted
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32
 _MAX_LISTED = 5
-_SCAN_ROWS = 8192
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +42,7 @@ class Selection:
 
 def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:
     """The selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
-    if selection.where is None:
-        found = sorted(key for key, _ in store.ids())
-    else:
-        found = sorted(row["episode_id"] for row in store.scan(["episode_id"], selection.where, _SCAN_ROWS))
+    found = sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS))
     return first_ids(found, selection.limit)
 
 

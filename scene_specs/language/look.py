@@ -18,11 +18,10 @@ from diorama.scene_specs.language.diagnostics import did_you_mean, option_proble
 from diorama.scene_specs.language.errors import DioramaError
 from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.registry import PluginError, plugin, plugins
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel, Vector3
+from diorama.scene_specs.language.spec import LinearColor, NotNegative, Positive, SpecModel, Vector3
 
 # The look of a spec that names none; it has no file.
 PLAIN = "plain"
-_Linear = tuple[NotNegative, NotNegative, NotNegative]
 _Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -57,7 +56,7 @@ class LookLight(SpecModel):
 
     name: str
     energy: NotNegative | None = None
-    color: _Linear | None = None
+    color: LinearColor | None = None
     size: NotNegative | None = None
     rotation_rad: Vector3 | None = None
 
@@ -65,8 +64,8 @@ class LookLight(SpecModel):
 class Sky(SpecModel):
     """Light from all directions: linear RGB at the horizon and above, and a gradient between them."""
 
-    horizon: _Linear
-    zenith: _Linear
+    horizon: LinearColor
+    zenith: LinearColor
 
 
 class Finish(SpecModel):
@@ -101,7 +100,7 @@ class SceneLook(SpecModel):
     ground: Recipe | None = None
     offset: tuple[NotNegative, NotNegative] = (0.0, 0.0)
     sky: Sky | None = None
-    gain: _Linear = (1.0, 1.0, 1.0)
+    gain: LinearColor = (1.0, 1.0, 1.0)
     finish: Finish | None = None
 
 
@@ -124,7 +123,7 @@ class Look(SpecModel):
     lights: tuple[LookLight, ...] = ()
     sky: Sky | None = None
     exposure: Positive = 1.0
-    white: _Linear = (1.0, 1.0, 1.0)
+    white: LinearColor = (1.0, 1.0, 1.0)
     finish: Finish | None = None
     without: tuple[str | tuple[str, str], ...] = ()
     variants: Annotated[tuple[dict[str, Any], ...], Field(max_length=8)] = ()

@@ -39,6 +39,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ +#-]{
 Finite = Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False)]
+LinearColor = tuple[NotNegative, NotNegative, NotNegative]
 Byte = Annotated[int, Field(ge=0, le=255, strict=True)]
 Vector2 = tuple[Finite, Finite]
 Vector3 = tuple[Finite, Finite, Finite]
@@ -331,7 +332,7 @@ class LightSpec(SpecModel):
 
     name: Name
     energy: Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)] | None = None
-    color: tuple[NotNegative, NotNegative, NotNegative] | None = None
+    color: LinearColor | None = None
     location: Vector3 | None = None
     jitter: NotNegative | None = None
 

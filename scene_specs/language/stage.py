@@ -22,6 +22,7 @@ from diorama.scene_specs.language.spec import (
     EpisodeSpec,
     Finite,
     FrameSpec,
+    LinearColor,
     NotNegative,
     OutlineSpec,
     Positive,
@@ -85,7 +86,7 @@ class StageLight(SpecModel):
     name: str
     kind: Literal["area", "sun"]
     energy: NotNegative
-    color: tuple[NotNegative, NotNegative, NotNegative]
+    color: LinearColor
     size: NotNegative
     location: Vector3 = (0.0, 0.0, 0.0)
     look_at: Vector3 | None = None
@@ -219,7 +220,7 @@ class Stage(SpecModel):
     defaults: StageDefaults
     places: dict[str, StagePlace] | None = None
     background: tuple[Byte, Byte, Byte] | None = None
-    ambient: tuple[NotNegative, NotNegative, NotNegative] = (0.0, 0.0, 0.0)
+    ambient: LinearColor = (0.0, 0.0, 0.0)
     fixation: StageFixation | None = None
     sampling: Literal["episode", "content"] = "episode"
     pixels: Literal["filtered", "center"] = "filtered"

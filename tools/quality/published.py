@@ -103,7 +103,7 @@ def _open_scene(folder: Path, scene: Scene, frame: SceneFrame, threads: int) -> 
     with captured():
         bpy.ops.wm.open_mainfile(filepath=str(folder / _BASE), load_ui=False, use_scripts=False)
     blender = bpy.context.scene
-    apply_settings(blender, scene.settings, frame, frame.views[0], threads)
+    apply_settings(blender, scene.settings, frame, frame.views[0], threads, gpu=False)
     stages.apply_lights(blender, frame.lights)
     stages.apply_camera(blender, frame.views[0], scene.settings)
     layer = blender.view_layers[0]

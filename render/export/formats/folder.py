@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 
 from diorama.render.export.croissant import Node, field, file_set, objects_field, record_set, source
 from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, typed_truth
-from diorama.render.export.protocol import IDENTITY_COLUMNS
 from diorama.render.io.written_files import WrittenFiles
+from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.scene_specs.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
 from diorama.scene_specs.language.writing import indented_json

@@ -103,10 +103,7 @@ class ModelCache:
         text += "\0own" * isinstance(library, MeshFolder)
         self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = cache_folder() / "models" / self._key[:2]
-
-    @property
-    def _entry(self) -> Path:
-        return self._folder / f"{self._key}.npz"
+        self._entry = self._folder / f"{self._key}.npz"
 
     def read(self, name: str) -> Model | None:
         """The model; None if the entry is missing, damaged or out of date."""

@@ -12,14 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from diorama.render.geometry.rotation import Vec, rounded3
+from diorama.render.geometry.rotation import Floats, Vec, rounded3
 from diorama.render.geometry.shapenet.library import Library, MeshFolder
 from diorama.render.geometry.shapenet.reading import note_license, read_parts
 from diorama.render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
 from diorama.render.geometry.shapenet.sources import Part, Sources
 from diorama.render.model.errors import AssetError
-
-Floats = NDArray[np.float64]
 
 # Part of every digest: a change of this code that changes models changes the version.
 VERSION = "diorama-model-1"
@@ -124,7 +122,7 @@ class Model:
 
 @dataclass(frozen=True)
 class _Faces:
-    vertices: NDArray[np.float64]
+    vertices: Floats
     triangles: NDArray[np.int64]
     uv: NDArray[np.float32]
     slots: NDArray[np.int32]
@@ -211,7 +209,7 @@ def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
     return _Faces(vertices, triangles[good], uv[good], slots[good])
 
 
-def _axis(name: str) -> NDArray[np.float64]:
+def _axis(name: str) -> Floats:
     vector: Floats = np.eye(3)["xyz".index(name[1])]
     return vector if name[0] == "+" else -vector
 
@@ -316,7 +314,7 @@ def _material(part: Part, index: int, store: StoreTexture, sources: Sources) -> 
     )
 
 
-def _mean_color(vertices: NDArray[np.float64], faces: _Faces, materials: Sequence[ModelMaterial]) -> Vec:
+def _mean_color(vertices: Floats, faces: _Faces, materials: Sequence[ModelMaterial]) -> Vec:
     """Mean of the materials' colors, weighted by area; a texture counts as gray."""
     a, b, c = (vertices[faces.triangles[:, k]] for k in range(3))
     normal = np.cross(b - a, c - a)

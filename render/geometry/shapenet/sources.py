@@ -150,8 +150,8 @@ class Sources:
             raise FileNotFoundError(name) from None
         return data
 
-    def __getitem__(self, name: str) -> bytes:
-        return self.get(name)
+    # What trimesh calls.
+    __getitem__ = get
 
     def _materials(self) -> bytes:
         found = [self.locate(name, "material file") for name in self.libraries]

@@ -16,10 +16,7 @@ from diorama.scene_specs.language.spec import OutlineSpec
 def mesh_data(name: str) -> Any:
     """The Blender mesh of an asset, with its shading normals and one material slot. Raises AssetError."""
     mesh = load_mesh(name)
-    existing = bpy.data.meshes.get(f"mesh-{name}")
-    if existing is not None:
-        return existing
-    return _filled(bpy.data.meshes.new(f"mesh-{name}"), mesh)
+    return bpy.data.meshes.get(f"mesh-{name}") or _filled(bpy.data.meshes.new(f"mesh-{name}"), mesh)
 
 
 class SlotMeshes:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -74,11 +74,12 @@ def captured() -> Iterator[Captured]:
 
 
 @contextmanager
-def naming(where: str) -> Iterator[None]:
-    """Begin the message of a RenderError with what was rendered."""
+def naming(where: str, cleanup: Callable[[], object]) -> Iterator[None]:
+    """After a RenderError, clean up and begin its message with what was rendered."""
     try:
         yield
     except RenderError as error:
+        cleanup()
         error.args = (f"{where}{error}",)
         raise
 

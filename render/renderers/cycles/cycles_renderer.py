@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -241,7 +241,8 @@ class CyclesRenderer:
         with searching(self._asset_roots):
             self.build(scene, frame, view)
         built = time.perf_counter()
-        with naming(f"episode {scene.id}: frame {frame.image_name(view)}: "), self._ending_with_errors():
+        # A device keeps its first error, until the session ends.
+        with naming(f"episode {scene.id}: frame {frame.image_name(view)}: ", self._end_session):
             path = self._sample()
             rendered = time.perf_counter()
             exr = Exr(path)
@@ -258,15 +259,6 @@ class CyclesRenderer:
         }
         path.unlink()
         return Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
-
-    @contextmanager
-    def _ending_with_errors(self) -> Iterator[None]:
-        """End the session if the block raises RenderError: a device keeps its first error."""
-        try:
-            yield
-        except RenderError:
-            self._end_session()
-            raise
 
     def _sample(self) -> Path:
         """Render what is built and return the file of its passes. Raises RenderError."""

@@ -112,9 +112,7 @@ def _text(message: ctypes.c_char_p) -> str:
     return (message.value or b"").decode("utf-8", "replace")
 
 
-def denoise(
-    layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool = False, kind: str = "CPU"
-) -> Floats:
+def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int, mirrored: bool, kind: str) -> Floats:
     """Return the linear color, (H, W, 3), without its noise.
 
     Args:
@@ -135,7 +133,7 @@ def denoise(
     return _restore_ground(np.mean(turned, axis=0, dtype=np.float32), layers["color"], ids)
 
 
-def _filtered(layers: Layers, quality: str, threads: int, kind: str = "CPU") -> Floats:
+def _filtered(layers: Layers, quality: str, threads: int, kind: str) -> Floats:
     """Return what Cycles would make of the layers, except for the last digits of a float32."""
     oidn, (device, own) = _library(), _device(threads, kind)
     height, width = layers["color"].shape[:2]

@@ -70,9 +70,7 @@ class Exr:
         """Replace a layer by linear color, (H, W, 3)."""
         self.channels |= {f"{layer}.{letter}": color[..., k] for k, letter in enumerate("RGB")}
 
-    def color(
-        self, background: tuple[int, int, int] | None = None, gain: Sequence[float] = (1.0, 1.0, 1.0)
-    ) -> NDArray[np.uint8]:
+    def color(self, background: tuple[int, int, int] | None, gain: Sequence[float]) -> NDArray[np.uint8]:
         """(H, W, 3) uint8 display values.
 
         Args:

@@ -18,9 +18,7 @@ _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("B
 _INSIDE = 0.02
 
 
-def apply_settings(
-    scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int, gpu: bool = False
-) -> None:
+def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: SceneView, threads: int, gpu: bool) -> None:
     """Sampling, size, passes and output of one view.
 
     Args:

@@ -14,23 +14,15 @@ SECOND = bpy.app.version >= (5, 0)
 
 # Layers that 5.0 renamed -> their names in 4.5, which passes and plug-ins use. Found by writing every pass with both
 # modules; the names are in Blender's source/blender/render/RE_pipeline.h.
+_KINDS = {"Diffuse": "Diff", "Glossy": "Gloss", "Transmission": "Trans", "Volume": "Volume"}
+_PARTS = {"Color": "Col", "Direct": "Dir", "Indirect": "Ind"}
 LAYERS = {
     "Ambient Occlusion": "AO",
-    "Diffuse Color": "DiffCol",
-    "Diffuse Direct": "DiffDir",
-    "Diffuse Indirect": "DiffInd",
     "Emission": "Emit",
     "Environment": "Env",
-    "Glossy Color": "GlossCol",
-    "Glossy Direct": "GlossDir",
-    "Glossy Indirect": "GlossInd",
     "Material Index": "IndexMA",
     "Object Index": "IndexOB",
-    "Transmission Color": "TransCol",
-    "Transmission Direct": "TransDir",
-    "Transmission Indirect": "TransInd",
-    "Volume Direct": "VolumeDir",
-    "Volume Indirect": "VolumeInd",
+    **{f"{kind} {part}": _KINDS[kind] + _PARTS[part] for kind in _KINDS for part in _PARTS},
 }
 # One change of a setting each: owner (relative to the scene) -> property -> value.
 _ADDED: dict[str, dict[str, Any]] = {

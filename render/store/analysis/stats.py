@@ -151,9 +151,7 @@ def _distributions() -> dict[str, Distribution]:
     return {item.name: item for item in made}
 
 
-def gather(
-    store: EpisodeReader, where: str | None = None, by: By | None = None, progress: OnProgress = lambda done: None
-) -> Stats:
+def gather(store: EpisodeReader, where: str | None, by: By | None, progress: OnProgress = lambda done: None) -> Stats:
     """Return the distributions of a store, or of the episodes that match a SQL filter.
 
     progress gets the number of episodes done since its last call. A color or size without a name counts as "(no name)",
@@ -344,9 +342,7 @@ SCALES: dict[str, Scale] = {
 }
 
 
-def extremes(
-    store: EpisodeReader, scale: str, where: str | None = None, limit: int | None = None, largest: bool = False
-) -> list[Extreme]:
+def extremes(store: EpisodeReader, scale: str, where: str | None, limit: int | None, largest: bool) -> list[Extreme]:
     """Return episodes sorted by the smallest value of a scale (a key of SCALES), or by the largest; then by id.
 
     Each episode occurs once, with its own extreme; episodes without a value are left out, and pointers are not objects.

@@ -74,9 +74,7 @@ class StoreDiff:
         return not (self.only_a or self.only_b or self.differing)
 
 
-def diff(
-    a: EpisodeReader, b: EpisodeReader, where: str | None = None, progress: OnProgress = lambda done: None
-) -> StoreDiff:
+def diff(a: EpisodeReader, b: EpisodeReader, where: str | None, progress: OnProgress) -> StoreDiff:
     """Compare the episodes that match a SQL filter. Images are read only for episodes with different digests.
 
     progress gets the number of common ids done since its last call. Raises StoreError.

@@ -56,7 +56,10 @@ LEAST_AGE = timedelta(days=1)
 
 
 class LanceStore(LanceReader):
-    """An EpisodeStore in a Lance dataset. Use `open`, `create`, `open_or_create` or `peek` to get one.
+    """Read and write access to a store. Use `open`, `create`, `open_or_create` or `peek` to get one.
+
+    All methods raise StoreError if the store can't be read or written. Reads see what was committed when the store was
+    opened or last refreshed, and the store's own puts.
 
     Args:
         fsync: whether put waits until the data is on the disk (25 ms per commit on a usual disk; local stores only).
@@ -68,7 +71,7 @@ class LanceStore(LanceReader):
         self._commits = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (LanceStore.open, (self._url, self._fsync))
+        return (LanceStore.open, (self.url, self._fsync))
 
     @classmethod
     def open(cls, url: str, fsync: bool = True) -> LanceStore:
@@ -152,21 +155,21 @@ class LanceStore(LanceReader):
 
     def _commit(self, change: Callable[[], _T], action: str) -> _T:
         """Make a change that is safe to repeat and sync it; retry while other writers are in the way."""
-        check_conditional_put(self._url)
+        check_conditional_put(self.url)
         for number in range(_TRIES):
-            with translate_errors(self._url, action):
+            with translate_errors(self.url, action):
                 try:
                     before = self._dataset.version
                     result = change()
                     if self._fsync and self._dataset.version != before:
-                        sync_commit(Path(self._url), self._dataset)
+                        sync_commit(Path(self.url), self._dataset)
                     self._commits += 1
                     return result
                 except LANCE_ERRORS as error:
                     if not is_conflict(error) or number == _TRIES - 1:
                         raise
                 wait = _FIRST_WAIT * 2**number * random.uniform(0.5, 1.0)
-                log.info("%s: another writer committed first; retrying in %.2f s", self._url, wait)
+                log.info("%s: another writer committed first; retrying in %.2f s", self.url, wait)
                 time.sleep(wait)
                 self.refresh()
         raise AssertionError("the last try returns or raises")
@@ -180,7 +183,7 @@ class LanceStore(LanceReader):
         if found < SCHEMA_VERSION:
             newest = {VERSION_KEY.decode(): str(SCHEMA_VERSION)}
             self._commit(lambda: self._dataset.update_schema_metadata(newest), f"migration from schema version {found}")
-            log.info("%s: schema version %d is now %d", self._url, found, SCHEMA_VERSION)
+            log.info("%s: schema version %d is now %d", self.url, found, SCHEMA_VERSION)
         return found
 
     def delete(self, episode_ids: Sequence[str]) -> int:
@@ -193,23 +196,20 @@ class LanceStore(LanceReader):
         self._commit(lambda: self._dataset.delete(condition), f"deleting {counted(matching, 'episode')}")
         return matching
 
-    def maybe_compact(self) -> bool:
-        """Compact after 200 commits and return whether it did. A conflict with a busy writer only postpones it."""
+    def maybe_compact(self) -> None:
+        """Compact after 200 commits. A conflict with a busy writer only postpones it."""
         if self._commits < _COMMITS_BEFORE_COMPACTION:
-            return False
+            return
         self._commits = 0
         try:
             self._compact_files()
         except StoreError as error:
             log.warning("compaction postponed: %s", error)
-            compacted = False
         else:
             self._check_unique()
-            compacted = True
         # A dataset that commits keeps 10 KB per episode until it is dropped, whatever its cache sizes (pylance 14:
         # 170 MB after 16,000 episodes, 140 of which are free again once it is gone).
-        self._dataset = open_dataset(self._url)
-        return compacted
+        self._dataset = open_dataset(self.url)
 
     def compact(self) -> None:
         """Merge small files and update the index; run it when nobody writes. Raises StoreError for a duplicate id."""
@@ -217,12 +217,27 @@ class LanceStore(LanceReader):
         self._check_unique()
 
     def _compact_files(self) -> None:
-        check_conditional_put(self._url)
+        """Merge small fragments and update the BTREE index on the id.
+
+        Old versions stay: deleting them while another process writes corrupts, and they are the history of episodes.
+        """
+        check_conditional_put(self.url)
         self.refresh()
-        with translate_errors(self._url, "compaction (nothing is lost)"):
-            _compact(self._dataset)
+        with translate_errors(self.url, "compaction (nothing is lost)"):
+            wanted, rows = _FRAGMENT_ROWS, self._dataset.count_rows()
+            # In powers of two, so that an episode is copied a few times in the life of a store and not at every
+            # compaction.
+            while rows > wanted * _MOST_FRAGMENTS:
+                wanted *= 2
+            self._dataset.optimize.compact_files(
+                target_rows_per_fragment=wanted, compaction_mode="try_binary_copy", num_threads=1, batch_size=BATCH_ROWS
+            )
+            if any(KEY in index.field_names for index in self._dataset.describe_indices()):
+                self._dataset.optimize.optimize_indices()
+            elif rows:
+                self._dataset.create_scalar_index(KEY, "BTREE")
             if self._fsync:
-                sync_tree(Path(self._url))
+                sync_tree(Path(self.url))
 
     def _check_unique(self) -> None:
         # Two settings keep racing writers from duplicates; neither is proven.
@@ -230,8 +245,8 @@ class LanceStore(LanceReader):
         if duplicates:
             count = f"{counted(len(duplicates), 'episode')} {'is' if len(duplicates) == 1 else 'are'}"
             raise StoreError(
-                f"{self._url}: {count} stored twice, {duplicates[0]} the first; "
-                f"`render-store verify {self._url} --repair` keeps the newest of each"
+                f"{self.url}: {count} stored twice, {duplicates[0]} the first; "
+                f"`render-store verify {self.url} --repair` keeps the newest of each"
             )
 
     def clean_up(self, older_than: timedelta, least_age: timedelta = LEAST_AGE) -> int:
@@ -243,12 +258,12 @@ class LanceStore(LanceReader):
         Raises:
             UsageError: if `older_than` is below it.
         """
-        check_conditional_put(self._url)
+        check_conditional_put(self.url)
         if older_than < least_age:
             raise UsageError(
                 f"versions younger than {least_age} stay: deleting them while another process writes damages a store"
             )
-        with translate_errors(self._url, "cleaning up old versions (nothing of the newest is lost)"):
+        with translate_errors(self.url, "cleaning up old versions (nothing of the newest is lost)"):
             # delete_unverified would also delete files that a commit in progress has just written.
             stats = self._dataset.cleanup_old_versions(
                 older_than=older_than, delete_unverified=False, error_if_tagged_old_versions=False
@@ -266,38 +281,20 @@ class LanceStore(LanceReader):
             raise UsageError(
                 f"tag {name!r}: expected letters A-Z and a-z, digits, _ and -, and dots between them, not only digits"
             )
-        with translate_errors(self._url, f"tagging {name!r}"):
+        with translate_errors(self.url, f"tagging {name!r}"):
             number = self.version if version is None else version
             self._dataset.tags.create(name, number)
         return number
 
     def untag(self, name: str) -> None:
         """Remove a tag; its version stays until it is cleaned up. Raises StoreError for an unknown tag."""
-        with translate_errors(self._url, f"removing the tag {name!r}"):
+        with translate_errors(self.url, f"removing the tag {name!r}"):
             self._dataset.tags.delete(name)
 
     def refresh(self) -> None:
         """Make commits of other writers visible."""
-        with translate_errors(self._url, "reading its latest version"):
+        with translate_errors(self.url, "reading its latest version"):
             self._dataset.checkout_latest()
-
-
-def _compact(dataset: Any) -> None:
-    """Merge small fragments and update the BTREE index on the id.
-
-    Old versions stay: deleting them while another process writes corrupts, and they are the history of episodes.
-    """
-    wanted = _FRAGMENT_ROWS
-    # In powers of two, so that an episode is copied a few times in the life of a store and not at every compaction.
-    while dataset.count_rows() > wanted * _MOST_FRAGMENTS:
-        wanted *= 2
-    dataset.optimize.compact_files(
-        target_rows_per_fragment=wanted, compaction_mode="try_binary_copy", num_threads=1, batch_size=BATCH_ROWS
-    )
-    if any(KEY in index.field_names for index in dataset.describe_indices()):
-        dataset.optimize.optimize_indices()
-    elif dataset.count_rows():
-        dataset.create_scalar_index(KEY, "BTREE")
 
 
 def _newest_of_each(table: pa.Table) -> pa.Table:

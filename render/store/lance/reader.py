@@ -171,7 +171,7 @@ class LanceReader:
     """
 
     def __init__(self, url: str, dataset: Any) -> None:
-        self._url = url
+        self.url = url
         self._dataset = dataset
         # The number of ids that `get_many` was asked for at a version, and where that has them: sorted hashes and rows.
         self._placed, self._asked = -1, 0
@@ -184,10 +184,10 @@ class LanceReader:
         return store._at(store._version_number(version), " (cleaned up, or not committed yet?)")
 
     def _at(self, number: int, hint: str = "") -> LanceReader:
-        with translate_errors(self._url, f"opening version {number}{hint}"):
+        with translate_errors(self.url, f"opening version {number}{hint}"):
             dataset = self._dataset.checkout_version(number)
-        _refuse_foreign_files(self._url, dataset)
-        return LanceReader(self._url, dataset)
+        _refuse_foreign_files(self.url, dataset)
+        return LanceReader(self.url, dataset)
 
     def _version_number(self, version: int | str) -> int:
         # A number never means a tag: older versions of Diorama allowed tags of digits, and some that Lance can't list.
@@ -199,16 +199,11 @@ class LanceReader:
         if str(version).isdecimal() and len(str(version)) <= _MOST_DIGITS:
             return int(version)
         raise StoreError(
-            f"{self._url}: has no version and no tag {str(version)[:80]!r}; its tags: {', '.join(tags) or 'none'}"
+            f"{self.url}: has no version and no tag {str(version)[:80]!r}; its tags: {', '.join(tags) or 'none'}"
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (LanceReader.at_version, (self._url, self.version))
-
-    @property
-    def url(self) -> str:
-        """Path or URL of the store."""
-        return self._url
+        return (LanceReader.at_version, (self.url, self.version))
 
     @property
     def version(self) -> int:
@@ -218,7 +213,7 @@ class LanceReader:
     @property
     def schema_version(self) -> int:
         """Schema version of the newest commit."""
-        return schema_version(self._url, self._dataset.schema)
+        return schema_version(self.url, self._dataset.schema)
 
     def get(self, episode_id: str) -> EpisodeRecord:
         """Return one episode.
@@ -258,7 +253,7 @@ class LanceReader:
         at = np.searchsorted(hashes, np.array([hash(key) for key in episode_ids], dtype=np.int64))
         if not len(order) or at.max() == len(order):
             return {}
-        with translate_errors(self._url, f"reading {', '.join(RECORD_COLUMNS)}"):
+        with translate_errors(self.url, f"reading {', '.join(RECORD_COLUMNS)}"):
             found = self._dataset.take(order[at].tolist(), columns=list(RECORD_COLUMNS)).to_pylist()
         # A commit of this process meanwhile, an unknown id, or two ids of one hash.
         return {row[KEY]: row for row in found} if [row[KEY] for row in found] == [*episode_ids] else {}
@@ -288,7 +283,7 @@ class LanceReader:
 
     def batches(self, columns: Sequence[str], where: str | None = None, batch_size: int = BATCH_ROWS) -> Iterator[Any]:
         """Yield the rows of `scan` as pyarrow.RecordBatch of at most `batch_size` rows."""
-        with translate_filter_errors(self._url, f"reading {', '.join(columns)}", where):
+        with translate_filter_errors(self.url, f"reading {', '.join(columns)}", where):
             # Little readahead: each batch in flight holds its images in memory.
             yield from self._dataset.to_batches(
                 columns=list(columns), filter=where, batch_size=batch_size, batch_readahead=2, fragment_readahead=2
@@ -296,7 +291,7 @@ class LanceReader:
 
     def row_numbers(self, columns: Sequence[str], batch_size: int) -> Iterator[Any]:
         """Yield batches with Lance's own number of each row as `_rowid`."""
-        with translate_errors(self._url, f"reading {', '.join(columns)}"):
+        with translate_errors(self.url, f"reading {', '.join(columns)}"):
             yield from self._dataset.to_batches(columns=list(columns), with_row_id=True, batch_size=batch_size)
 
     def count(self, where: str | None = None) -> int:
@@ -306,7 +301,7 @@ class LanceReader:
             UsageError: an argument, option or name is wrong.
             StoreError: the store can't be read or written.
         """
-        with translate_filter_errors(self._url, "counting", where):
+        with translate_filter_errors(self.url, "counting", where):
             return int(self._dataset.count_rows(filter=where))
 
     def exists(self, episode_id: str) -> bool:
@@ -315,12 +310,12 @@ class LanceReader:
 
     def fragments(self) -> list[Any]:
         """Return the lance.LanceFragment of every data file, in their order."""
-        with translate_errors(self._url, "listing its files"):
+        with translate_errors(self.url, "listing its files"):
             return list(self._dataset.get_fragments())
 
     def versions(self) -> list[Version]:
         """Return all remaining versions, oldest first."""
-        with translate_errors(self._url, "listing its versions"):
+        with translate_errors(self.url, "listing its versions"):
             found = self._dataset.versions()
         return [
             Version(
@@ -346,13 +341,13 @@ class LanceReader:
 
     def tags(self) -> dict[str, int]:
         """Return tag -> version number, sorted by tag."""
-        with translate_errors(self._url, "listing its tags"):
+        with translate_errors(self.url, "listing its tags"):
             found = self._dataset.tags.list()
         return {name: int(found[name]["version"]) for name in sorted(found)}
 
     def bytes_on_disk(self) -> int | None:
         """Return the size of a local store with its old versions; None for a remote one."""
-        root = Path(self._url)
+        root = Path(self.url)
         return sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) if root.is_dir() else None
 
     def torch_dataset(self, **options: Any) -> Any:
@@ -366,7 +361,7 @@ class LanceReader:
 
     def close(self) -> None:
         """Release resources. After that, reading raises StoreError."""
-        self._dataset = _Closed(self._url)
+        self._dataset = _Closed(self.url)
 
 
 class _Closed:

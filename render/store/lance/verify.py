@@ -24,6 +24,7 @@ from diorama.scene_specs.language.writing import atomic_writer
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
 _UNIT_ROWS = 128
+_COLUMNS = episode_schema().names
 _BATCH_ROWS = 16
 # Below this, starting other processes takes longer than the check.
 _MIN_PARALLEL_ROWS = 512
@@ -135,16 +136,15 @@ def check_unit(store: LanceReader, unit: _Unit, also: Inspect | None = None) -> 
     """Return the damaged and invalid rows of a unit. Rows that can't be read together are read one by one."""
     number, first, count = unit
     (fragment,) = (fragment for fragment in store.fragments() if fragment.fragment_id == number)
-    columns = episode_schema().names
     found: list[Damage] = []
     offset = first
     try:
-        for row in _rows(store, fragment, columns, first, count):
+        for row in _rows(store, fragment, _COLUMNS, first, count):
             found += _check_row(row, also)
             offset += 1
     except StoreError:
         for single in range(offset, first + count):
-            found += _check_single(store, fragment, columns, single, also)
+            found += _check_single(store, fragment, single, also)
     return found
 
 
@@ -160,11 +160,9 @@ def _rows(
             yield from batch.to_pylist()
 
 
-def _check_single(
-    store: LanceReader, fragment: Any, columns: list[str], offset: int, also: Inspect | None
-) -> list[Damage]:
+def _check_single(store: LanceReader, fragment: Any, offset: int, also: Inspect | None) -> list[Damage]:
     try:
-        return [damage for row in _rows(store, fragment, columns, offset, 1) for damage in _check_row(row, also)]
+        return [damage for row in _rows(store, fragment, _COLUMNS, offset, 1) for damage in _check_row(row, also)]
     except StoreError as error:
         row: dict[str, Any] = {}
         # Read what is still readable, column by column: the id names the episode, the spec renders it again.

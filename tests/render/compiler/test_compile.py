@@ -10,7 +10,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from diorama.render.compiler import compile_episode, compile_with_report
+from diorama.render.compiler import compile_episode
 from diorama.render.model.errors import CompileError
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.language.scene import Scene
@@ -166,13 +166,6 @@ def test_what_cannot_be_seen_is_named() -> None:
     with pytest.raises(CompileError) as caught:
         compile_episode(spec, STANDARD)
     assert caught.value.broke == {"min_visible_pixels 300 of a": load_stage("clevr").placement.restarts + 1}
-
-
-def test_the_report_tells_restarts_and_refusals() -> None:
-    _, reports = compile_with_report(episode({"random_objects": {"count": 10}}, {"objects": []}), STANDARD)
-    assert len(reports) == 2
-    assert (reports[1].restarts, reports[1].refused) == (0, {})
-    assert bool(reports[0].refused) == (reports[0].restarts > 0)
 
 
 def test_an_unknown_stage_is_named() -> None:

@@ -13,7 +13,7 @@ from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.atomic_output import output_lock
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
-from diorama.render.store.episode_store import DamagedError, EpisodeStore
+from diorama.render.store.episode_store import DamagedError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from tests.factories import make_record
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> LanceStore:
     return LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
 
 
-def run(store: EpisodeStore, out: Path, overwrite: bool = False, limit: int | None = None) -> ExportReport:
+def run(store: LanceStore, out: Path, overwrite: bool = False, limit: int | None = None) -> ExportReport:
     done: list[int] = []
     report = format_of("folder").export(store, out, ExportOptions(overwrite=overwrite, limit=limit), done.append)
     chosen = store.count() if limit is None else min(limit, store.count())
@@ -152,10 +152,7 @@ class Odd:
     def count(self) -> int:
         return self._inner.count() + len(self._extra)
 
-    def ids(self) -> list[tuple[str, str]]:
-        return [*self._inner.ids(), *((name, "hash") for name in self._extra)]
-
-    def scan(self, columns: Sequence[str], batch_size: int) -> list[dict[str, object]]:
+    def scan(self, columns: Sequence[str], where: str | None = None, batch_size: int = 32) -> list[dict[str, object]]:
         rows = list(self._inner.scan(columns))
         return rows + [{**rows[0], "episode_id": name} for name in self._extra]
 

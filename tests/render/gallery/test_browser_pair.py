@@ -48,7 +48,7 @@ def test_difference_and_swipe_of_a_pair(open_page: Open, tmp_path: Path) -> None
 def test_the_looks_of_an_episode_stand_side_by_side(open_page: Open, tmp_path: Path) -> None:
     store = LanceStore.create(str(tmp_path / "looks.lance"), fsync=False)
     spec = EpisodeSpec.model_validate(make_spec("a/1", frames=1))
-    scenes = look_scenes(spec, settings_for("draft", 64, 48), ["plain", "wood", "tiles"])
+    scenes = look_scenes(spec, settings_for("draft", 64, 48), ["plain", "wood", "tiles"], ())
     alone = scenes[0].model_copy(update={"id": "a/2+plain"})
     store.put(
         [

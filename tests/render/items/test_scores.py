@@ -51,7 +51,7 @@ def write(path: Path, replies: dict[str, str]) -> Path:
 
 
 def oracle(store: LanceStore) -> dict[str, str]:
-    return {name: entry.answer for name, entry in read_entries(store, ExportOptions()).items()}
+    return {name: entry.answer for name, entry in read_entries(store, ExportOptions(), lambda done: None).items()}
 
 
 def score(store: LanceStore, *arguments: str | Path) -> dict[tuple[str, str], Any]:
@@ -138,7 +138,7 @@ def test_damaged_episodes_are_not_read(store: LanceStore, monkeypatch: pytest.Mo
         lambda _, ids, kind: [kind(f"episode {one}: damaged") for one in ids],
     )
     with pytest.raises(StoreError, match=r"^11 episodes not read:\n  episode mal"):
-        read_entries(store, ExportOptions())
+        read_entries(store, ExportOptions(), lambda done: None)
 
 
 def test_a_million_lines_take_no_memory(store: LanceStore, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_rules_get_what_the_report_of_mewl_says(tmp_path: Path) -> None:
     records = episodes("mewl", 18)
     store = LanceStore.create(str(tmp_path / "s.lance"), fsync=False)
     store.put(records)
-    entries = [*read_entries(store, ExportOptions()).values()]
+    entries = [*read_entries(store, ExportOptions(), lambda done: None).values()]
     store.close()
     specs: list[Any] = [record.job.spec for record in records]
     for row in audit(specs):
@@ -340,7 +340,7 @@ def test_all_looks_of_an_episode_are_asked_the_same(tmp_path: Path) -> None:
             for one, look in zip(scenes, ("plain", "wood", "tiles"), strict=True)
         ]
         made.put([make_record(FakeRenderer(), one, make_job(json.loads(one.to_json())), settings) for one in named])
-    entries = read_entries(made, ExportOptions(questions=5))
+    entries = read_entries(made, ExportOptions(questions=5), lambda done: None)
     made.close()
     # Guessers don't learn from one look about another, and intervals count an episode once.
     assert {entry.episode for entry in entries.values()} == {record.episode_id for record in episodes("clevr", 3)}
@@ -360,7 +360,7 @@ def test_all_looks_of_an_episode_are_asked_the_same(tmp_path: Path) -> None:
 def test_a_game_in_four_conditions_is_held_out_as_one(tmp_path: Path) -> None:
     """Its target is in the same place, which would tell a guesser the answer."""
     store = eval_store(tmp_path, "kilogram", episodes_each=8)
-    entries = read_entries(store, ExportOptions())
+    entries = read_entries(store, ExportOptions(), lambda done: None)
     assert {entry.groups["condition"] for entry in entries.values()} == {*CONDITIONS}
     assert Counter(entry.episode for entry in entries.values()) == {
         name.replace("/whole+black/", "/").partition("#")[0]: 8 for name in entries if "/whole+black/" in name
@@ -376,7 +376,7 @@ def test_a_game_is_held_out_as_one_in_all_looks_and_with_all_numbers_of_parts(tm
     looked = [(look, with_look(scene, look, words=False)) for scene in scenes for look in ("plain", "wood")]
     named = [scene.model_copy(update={"id": f"{scene.id}+{look}"}) for look, scene in looked]
     made.put([make_record(FakeRenderer(), one, make_job(json.loads(one.to_json())), settings) for one in named])
-    entries = read_entries(made, ExportOptions()).values()
+    entries = read_entries(made, ExportOptions(), lambda done: None).values()
     made.close()
     assert {entry.groups["shown_parts"] for entry in entries} >= {"0", "1"}
     assert len({entry.episode for entry in entries}) == 1

@@ -20,12 +20,11 @@ from diorama.render.episode.time_limit import KERNEL_SECONDS
 from diorama.render.model.errors import DeviceError
 from diorama.render.run import cards, pool
 from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
-from diorama.render.run.late import QUEUE_SECONDS
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
-from diorama.render.run.slot import Slot
+from diorama.render.run.slot import QUEUE_SECONDS, Slot
 from diorama.render.run.status import EventLog, read_status
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Done, Failure, Ready, Task

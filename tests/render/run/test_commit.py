@@ -23,7 +23,7 @@ class Breaking:
     def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
         return PutResult(len(parts), 0, 0)
 
-    def maybe_compact(self) -> bool:
+    def maybe_compact(self) -> None:
         raise RuntimeError("planted")
 
 

@@ -6,15 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+from diorama.scene_specs.language.spec import LinearColor, Positive, SpecModel
 
 
 class Parameters(SpecModel):
     """Parameters of `concrete`."""
 
-    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.5, 0.49, 0.46), description="linear RGB of the cement"
-    )
+    color: LinearColor = Field((0.5, 0.49, 0.46), description="linear RGB of the cement")
     scale: Positive = Field(0.35, description="of the clouds, per Blender unit")
     clouds: float = Field(0.4, ge=0, le=1, description="how far places differ in lightness, share (no unit)")
     grit: float = Field(0.25, ge=0, le=1, description="how far grains differ in lightness, share (no unit)")

@@ -6,15 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+from diorama.scene_specs.language.spec import LinearColor, NotNegative, Positive, SpecModel
 
 
 class Parameters(SpecModel):
     """Parameters of `fabric`."""
 
-    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.62, 0.58, 0.5), description="linear RGB of the threads"
-    )
+    color: LinearColor = Field((0.62, 0.58, 0.5), description="linear RGB of the threads")
     thread: Positive = Field(0.11, description="distance of threads, Blender units")
     uneven: float = Field(0.3, ge=0, le=1, description="how far threads differ in lightness, share (no unit)")
     depth: NotNegative = Field(0.02, description="of the weave, Blender units")

@@ -6,15 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+from diorama.scene_specs.language.spec import LinearColor, Positive, SpecModel
 
 
 class Parameters(SpecModel):
     """Parameters of `planks`."""
 
-    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.58, 0.42, 0.26), description="linear RGB of the wood"
-    )
+    color: LinearColor = Field((0.58, 0.42, 0.26), description="linear RGB of the wood")
     width: Positive = Field(1.1, description="of a board, Blender units")
     length: Positive = Field(9.0, description="of a board, Blender units")
     turn: float = Field(20.0, ge=-360, le=360, description="of the boards about Z, degrees")

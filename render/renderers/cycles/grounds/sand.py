@@ -6,15 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+from diorama.scene_specs.language.spec import LinearColor, NotNegative, Positive, SpecModel
 
 
 class Parameters(SpecModel):
     """Parameters of `sand`."""
 
-    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.62, 0.52, 0.37), description="linear RGB of the grains"
-    )
+    color: LinearColor = Field((0.62, 0.52, 0.37), description="linear RGB of the grains")
     grain: Positive = Field(0.035, description="size of grains, Blender units")
     tones: float = Field(0.2, ge=0, le=1, description="how far grains differ in lightness, share (no unit)")
     ripples: NotNegative = Field(0.12, description="height of ripples, Blender units")

@@ -6,18 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+from diorama.scene_specs.language.spec import LinearColor, Positive, SpecModel
 
 
 class Parameters(SpecModel):
     """Parameters of `stone`."""
 
-    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.6, 0.57, 0.51), description="linear RGB of the stone"
-    )
-    vein: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.36, 0.33, 0.29), description="linear RGB of the veins"
-    )
+    color: LinearColor = Field((0.6, 0.57, 0.51), description="linear RGB of the stone")
+    vein: LinearColor = Field((0.36, 0.33, 0.29), description="linear RGB of the veins")
     scale: Positive = Field(0.45, description="of the clouds, per Blender unit")
     clouds: float = Field(0.3, ge=0, le=1, description="how far places differ in lightness, share (no unit)")
     veins: float = Field(0.55, ge=0, le=1, description="how strong veins are (no unit)")

@@ -6,18 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import NotNegative, Positive, SpecModel
+from diorama.scene_specs.language.spec import LinearColor, Positive, SpecModel
 
 
 class Parameters(SpecModel):
     """Parameters of `tiles`."""
 
-    color: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.6, 0.58, 0.53), description="linear RGB of the tiles"
-    )
-    grout: tuple[NotNegative, NotNegative, NotNegative] = Field(
-        (0.3, 0.29, 0.27), description="linear RGB of the grout"
-    )
+    color: LinearColor = Field((0.6, 0.58, 0.53), description="linear RGB of the tiles")
+    grout: LinearColor = Field((0.3, 0.29, 0.27), description="linear RGB of the grout")
     side: Positive = Field(1.9, description="of a tile, Blender units")
     gap: Positive = Field(0.035, description="width of the grout, Blender units")
     turn: float = Field(12.0, ge=-360, le=360, description="of the rows about Z, degrees")

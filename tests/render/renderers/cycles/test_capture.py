@@ -71,7 +71,7 @@ def test_other_errors_are_not(kind: str, text: str) -> None:
 
 def test_a_message_begins_with_what_was_rendered() -> None:
     for error in (RenderError("no image"), GpuError("no image")):
-        with pytest.raises(type(error), match=r"^episode a: frame f: no image$"), naming("episode a: frame f: "):
+        with pytest.raises(type(error), match=r"^episode a: frame f: no image$"), naming("episode a: frame f: ", list):
             raise error
 
 

@@ -128,19 +128,19 @@ def test_our_call_of_the_denoiser_is_that_of_cycles(renderer: Watched, monkeypat
         one(renderer, sampled(scene_of(TRIO), denoising_quality=quality))
         theirs = renderer.exr.stack("Combined", "RGB")
         layers = renderer.exr.sampled()
-        assert np.allclose(denoiser._filtered(layers, quality, 1), theirs, rtol=1e-4, atol=1e-5)
+        assert np.allclose(denoiser._filtered(layers, quality, 1, "CPU"), theirs, rtol=1e-4, atol=1e-5)
         # Not so for an image that is upside down, nor for the one before the denoiser.
         assert not np.allclose(layers["color"], theirs, rtol=0.01)
         flipped = {name: layer[::-1] for name, layer in layers.items()}
-        assert not np.allclose(denoiser._filtered(flipped, quality, 1)[::-1], theirs, rtol=1e-4, atol=1e-5)
+        assert not np.allclose(denoiser._filtered(flipped, quality, 1, "CPU")[::-1], theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_mirror_images_are_denoised_where_samples_cost_far_more(renderer: Watched) -> None:
     one(renderer, sampled(scene_of(TRIO), object_samples=8))
     layers, ids = renderer.exr.sampled(), renderer.exr.ids()
-    once, four = (denoiser.denoise(layers, ids, "FAST", 1, mirrored) for mirrored in (False, True))
+    once, four = (denoiser.denoise(layers, ids, "FAST", 1, mirrored, "CPU") for mirrored in (False, True))
     turned = {name: layer[::-1, ::-1] for name, layer in layers.items()}
-    again = denoiser.denoise(turned, ids[::-1, ::-1], "FAST", 1, mirrored=True)[::-1, ::-1]
+    again = denoiser.denoise(turned, ids[::-1, ::-1], "FAST", 1, True, "CPU")[::-1, ::-1]
     assert np.allclose(again, four, atol=2e-3) and not np.allclose(once, four, atol=2e-3)
     assert [is_costly(Part(samples, 1)) for samples in (4, 8, 31, 32)] == [False, False, False, True]
 
@@ -235,8 +235,8 @@ def test_a_missing_or_unusable_denoiser_is_named(monkeypatch: pytest.MonkeyPatch
     for cached in (denoiser._library, denoiser._device):
         monkeypatch.setattr(denoiser, cached.__name__, cached.__wrapped__)
     with pytest.raises(DeviceError, match="no OpenImageDenoise, which profiles with `object_samples` need"):
-        denoiser.denoise(layers, np.zeros((4, 4), np.uint16), "HIGH", 1)
+        denoiser.denoise(layers, np.zeros((4, 4), np.uint16), "HIGH", 1, False, "CPU")
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/libOpenImageDenoise.so.2").write_text("no library")
     with pytest.raises(DeviceError, match="unusable OpenImageDenoise"):
-        denoiser.denoise(layers, np.zeros((4, 4), np.uint16), "HIGH", 1)
+        denoiser.denoise(layers, np.zeros((4, 4), np.uint16), "HIGH", 1, False, "CPU")

@@ -91,14 +91,14 @@ def test_distributions_are_those_of_the_records(
 ) -> None:
     monkeypatch.setattr(stats_module, "BATCH_ROWS", batch)
     done: list[int] = []
-    found = gather(store, progress=done.append)
+    found = gather(store, None, None, done.append)
     assert counts_of(found, ALL) == expected(records)
     assert sum(done) == found.episodes[ALL] == len(records)
     assert found.images[ALL] == sum(len(record.images) for record in records)
 
 
 def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord]) -> None:
-    found = gather(store, by="task")
+    found = gather(store, None, "task")
     assert found.groups == ["-", "task-0", "task-1"]
     for group in found.groups:
         members = [r for r in records if str((r.scene.task or {"name": "-"})["name"]) == group]
@@ -106,9 +106,9 @@ def test_groups_are_counted_apart(store: LanceStore, records: list[EpisodeRecord
 
 
 def test_a_condition_and_an_empty_store(store: LanceStore, records: list[EpisodeRecord], tmp_path: Path) -> None:
-    some = gather(store, "task = 'task-1'")
+    some = gather(store, "task = 'task-1'", None)
     assert counts_of(some, ALL) == expected([r for r in records if (r.scene.task or {}).get("name") == "task-1"])
-    empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False))
+    empty = gather(LanceStore.create(str(tmp_path / "e.lance"), fsync=False), None, None)
     assert empty.groups == [] and all(not item.counts for item in empty.distributions.values())
     save_charts(empty, "empty", tmp_path / "e.svg", True)
     assert empty.as_dict()["distributions"]["shape"]["counts"] == {}
@@ -148,9 +148,9 @@ def test_extremes_are_those_of_the_records(store: LanceStore, records: list[Epis
 
     values = [(value, record.episode_id) for record in records if (value := worst(record)) is not None]
     ordered = sorted(values, key=lambda pair: (-pair[0] if largest else pair[0], pair[1]))
-    found = extremes(store, "visible_fraction", largest=largest)
+    found = extremes(store, "visible_fraction", None, None, largest)
     assert [(one.value, one.episode) for one in found] == ordered
-    assert extremes(store, "visible_fraction", limit=3, largest=largest) == found[:3]
+    assert extremes(store, "visible_fraction", None, 3, largest) == found[:3]
     record = next(r for r in records if r.episode_id == found[0].episode)
     name, _, image = found[0].where.partition(" in ")
     truth = next(i.annotation for i in record.images if i.name == image)
@@ -159,9 +159,9 @@ def test_extremes_are_those_of_the_records(store: LanceStore, records: list[Epis
 
 @pytest.mark.parametrize("scale", sorted(SCALES))
 def test_every_scale_goes_up(store: LanceStore, scale: str) -> None:
-    values = [one.value for one in extremes(store, scale)]
+    values = [one.value for one in extremes(store, scale, None, None, False)]
     assert values == sorted(values) and values
-    assert extremes(store, scale, "episode_id = 'none'") == []
+    assert extremes(store, scale, "episode_id = 'none'", None, False) == []
 
 
 def put(folder: Path, *given: EpisodeRecord) -> LanceStore:
@@ -177,13 +177,13 @@ def test_two_stores_differ_in_what_they_differ_in(tmp_path: Path) -> None:
     a = put(tmp_path / "a.lance", same, only_a, old)
     b = put(tmp_path / "b.lance", same.model_copy(update={"provenance": later}), only_b, new)
     done: list[int] = []
-    found = diff(a, b, progress=done.append)
+    found = diff(a, b, None, done.append)
     assert (found.only_a, found.only_b, found.alike, sum(done)) == (["d/a"], ["d/b"], 1, 2)
     (one,) = found.differing
     assert one.episode == "d/x" and "spec seed: stored 1, now 2" in one.made
     assert one.scene and one.truth and set(one.pixels) == {"f0", "f1"} and one.psnr < 60
     assert {"spec", "Scene", "truth", "pictures"} <= set(found.reasons)
-    assert diff(a, a).same and diff(a, b, "episode_id = 'd/same'").same
+    assert diff(a, a, None, done.append).same and diff(a, b, "episode_id = 'd/same'", done.append).same
 
 
 def test_one_pixel_is_found_and_a_damaged_row_is_named(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_one_pixel_is_found_and_a_damaged_row_is_named(tmp_path: Path) -> None:
     a, b = put(tmp_path / "a.lance", record, rendered("d/2")), put(tmp_path / "b.lance", other, rendered("d/2"))
     lance.dataset(b.url).update({"sha256": "'00'"}, where="episode_id = 'd/2'")
     b.refresh()
-    found = diff(a, b)
+    found = diff(a, b, None, lambda done: None)
     assert [(one.episode, bool(one.problem)) for one in found.differing] == [("d/1", False), ("d/2", True)]
 
 
@@ -214,7 +214,7 @@ def test_tally(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scale", ["objects", "images"])
 def test_counts_of_an_episode_have_no_place(store: LanceStore, scale: str) -> None:
-    assert {one.where for one in extremes(store, scale)} == {""}
+    assert {one.where for one in extremes(store, scale, None, None, False)} == {""}
 
 
 @pytest.mark.parametrize("kind", ["words", "numbers", "bins"])
@@ -226,7 +226,7 @@ def test_a_distribution_of_nothing_has_no_values(kind: Any) -> None:
 
 
 def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> None:
-    for found in gather(store).distributions.values():
+    for found in gather(store, None, None).distributions.values():
         counted = {key for group in found.counts.values() for key in group}
         values = found.keys()
         assert counted <= set(values) and all(found.label(key) for key in values)
@@ -236,6 +236,6 @@ def test_every_distribution_of_a_store_lists_its_values(store: LanceStore) -> No
 def test_statistics_as_data_name_their_groups(store: LanceStore) -> None:
     groups: tuple[By | None, ...] = (None, "task")
     for by in groups:
-        data = gather(store, by=by).as_dict()
+        data = gather(store, None, by).as_dict()
         assert list(data) == ["by", "episodes", "images", "objects", "bin_width", "distributions"]
         assert (data["by"], data["bin_width"]) == (by, 1 / BINS)
