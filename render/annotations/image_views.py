@@ -19,23 +19,28 @@ def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
     """Yield the view of each image of some episodes. Raises StageError."""
     for record in records:
         scene = record.scene
-        threshold = load_stage(scene.stage).placement.relation_threshold
+        stage = load_stage(scene.stage)
+        threshold = stage.placement.relation_threshold
         frames = {frame.name: frame for frame in scene.frames}
         for one in record.images:
-            frame, annotation = frames[one.frame], one.annotation
-            extents = {item.name: extent_of(item) for item in frame.objects}
-            annotation = annotation if annotation.fronts else _with_fronts(annotation, frame, threshold)
+            # A row of somebody else may name another frame.
+            frame, annotation = frames.get(one.frame), one.annotation
+            extents = {item.name: extent_of(item) for item in (frame.objects if frame else ())}
+            if frame and stage.ground and not annotation.fronts:
+                annotation = _with_fronts(annotation, frame, threshold)
             yield view_of(scene, one.name, annotation, extents, threshold)
 
 
 def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: float) -> FrameAnnotation:
     """Return the annotation of a frame in which nothing depends on fronts, with those that its models have."""
+    known = {item.name for item in annotation.objects}
     items = [
-        item.model_copy(update={"front_deg": 0.0}) if has_front(item.shape) else item
+        item
         for item in frame.objects
-        if frame.pointer is None or item.index != frame.pointer.index
+        if item.name in known and (frame.pointer is None or item.index != frame.pointer.index)
     ]
-    fronts = fronts_of(frame, items)
+    models = [item.model_copy(update={"front_deg": 0.0}) for item in items if has_front(item.shape)]
+    fronts = fronts_of(frame, models)
     return annotation.model_copy(update={"fronts": fronts, "viewpoints": viewpoints_of(items, fronts, (), threshold)})
 
 

@@ -18,7 +18,7 @@ from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
 from diorama.render.model.errors import SpecError, UsageError
-from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 from diorama.scene_specs.language.writing import is_stream
 
 if TYPE_CHECKING:
@@ -47,26 +47,29 @@ _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers"
 def names() -> dict[str, tuple[str, str]]:
     """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
     found = plugins("benchmarks")
+    listed = [(text, one, below) for one in found.values() for text, below in one.keyword("short_name").items()]
+    listed = [*reversed(listed), *((name, one, "options") for name, one in found.items())]
     # Those of packages first: Diorama's own replace them.
-    short = [(text, (one.name, below)) for one in found.values() for text, below in one.keyword("short_name").items()]
-    return {**dict(reversed(short)), **{name: (name, "options") for name in found}}
+    return {text: (one.name, below) for text, one, below in sorted(listed, key=lambda each: each[1].own)}
 
 
 def command(name: str) -> click.Command | None:
     """Return the command of a benchmark, or one with a short name; None if there is none.
 
     Raises:
-        PluginError: the benchmark can't be imported.
+        PluginError: the benchmark can't be imported, or does not list the command.
     """
     from diorama.scene_specs.language.benchmark import benchmark
 
-    if name in plugins("benchmarks"):
-        found = benchmark(name)
-        return _group(name, found) if found.commands else _command(name, found, found.options)
-    if name not in (short := names()):
+    if name not in (known := names()):
         return None
-    owner, below = short[name]
+    owner, below = known[name]
     found = benchmark(owner)
+    if owner == name:
+        return _group(name, found) if found.commands else _command(name, found, found.options)
+    if below not in found.commands:
+        problem = f"COMMANDS has no class {below!r}, which has short_name={name!r}; add it"
+        raise PluginError(f"{plugin('benchmarks', owner).label}: {problem}")
     return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
 
 

@@ -156,7 +156,8 @@ def _parse_edited(document: Any, option: str) -> Any:
 def _remove_observer(frame: dict[str, Any], position: Step) -> None:
     """Remove the observer whose object was removed from a position, before the others are renumbered."""
     for one in _dicts(frame.get("observers")):
-        if one.get("index") == int(position) + 1:
+        # Another type, if an earlier change left an object in the place of the list.
+        if isinstance(position, int) and one.get("index") == position + 1:
             frame["observers"].remove(one)
 
 

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.language.registry import PluginError, plugin
 
 if TYPE_CHECKING:
     from diorama.render.export.protocol import Exporter
@@ -47,15 +47,18 @@ class Format:
 
 
 def format_of(name: str) -> Format:
-    """Import a format. Raises PluginError for an unknown name."""
+    """Import a format. Raises PluginError for an unknown name, and for a module of another form."""
     from diorama.render.export._layouts import FolderExport, ImageExport
 
     registered = plugin("exports", name)
     found = registered.load()
-    export = getattr(found, "export", found)
+    export = getattr(found, "export", None)
     for attribute, layout in (("FOLDERS", FolderExport), ("Lists", ImageExport)):
-        if hasattr(found, attribute):
+        if export is None and hasattr(found, attribute):
             export = partial(layout.export, getattr(found, attribute))
+    export = export or found
+    if not callable(export):
+        raise PluginError(f"{registered.label}: expected a function `export`, FOLDERS or Lists; found none")
     return Format(
         export=export,
         from_files=getattr(found, "FROM_FILES", False),

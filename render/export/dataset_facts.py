@@ -27,7 +27,7 @@ from diorama.scene_specs.importing.scenes import published_by
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.model_names import PREFIX, is_model
-from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 
 _COLUMNS = (
     "episode_id", "split", "width", "height", "image_names", "objects", "options", "spec", "job", "provenance",
@@ -152,7 +152,11 @@ def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
     name = str(task.get("benchmark"))
     if row["episode_id"].startswith(f"{name}/published/"):
         facts.sources.add(published_by(name))
-    facts.sources.update(_sources_of(name)(task))
+    sources = _sources_of(name)(task)
+    if isinstance(sources, str):
+        problem = f"`sources` returned the text {sources!r}; expected a list of texts"
+        raise PluginError(f"{plugin('benchmarks', name).label}: {problem}")
+    facts.sources.update(sources)
 
 
 @lru_cache(maxsize=64)

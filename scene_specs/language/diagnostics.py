@@ -350,7 +350,7 @@ def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> Pat
         return PathDiagnostic(path, str(context["error"]))
     if kind == "literal_error":
         words = _words(context.get("expected", ""))
-        hint = did_you_mean(found, map(str, words))
+        hint = did_you_mean(found, (word for word in words if isinstance(word, str)))
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
     hint = value_hint(path, kind, found, keys_at(model, path, str(detail["loc"])))
     return unexpected(path, found, _allowed(model, path, kind, context), hint)

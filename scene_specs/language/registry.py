@@ -7,7 +7,7 @@ An entry point of group `diorama.<noun>` has one of two forms:
 
 A file `export.py` in the folder of a benchmark `toys` is the export format `toys`, `export_cards.py` is `toys-cards`.
 
-Diorama's own plug-ins are registered the same way, in pyproject.toml. Nothing is imported before `load`.
+Diorama's own plug-ins are registered the same way, in pyproject.toml. No plug-in is imported before `load`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,9 @@ class Plugin:
 
 @lru_cache(maxsize=16)
 def plugins(noun: str) -> dict[str, Plugin]:
-    """Return name -> plug-in: Diorama's own, then those of packages, each sorted by name. Imports nothing.
+    """Return name -> plug-in: Diorama's own, then those of packages, each sorted by name.
+
+    Imports no plug-in, only packages that folders of plug-ins and benchmarks are in.
 
     Raises:
         PluginError: two packages provide a name, or a material has the name of a model's own materials.
@@ -206,7 +208,7 @@ def plugin_error(error: BaseException) -> PluginError | None:
     if not places or isinstance(error, DioramaError):
         return None
     groups = sorted(group for group in metadata.entry_points().groups if group.startswith("diorama."))
-    foreign = [one for group in groups for one in _listed(group.removeprefix("diorama.")) if not one.own]
+    foreign = [one for group in groups for one in _listed(group.removeprefix("diorama."), True) if not one.own]
     for module, frame, line in places:
         if of_module := [one for one in foreign if f"{module}.".startswith(f"{one.module}.")]:
             # A module rather than the package above it; of several objects of a module, the function's own.
@@ -227,35 +229,44 @@ def singular(noun: str) -> str:
     return {"families": "family", "passes": "pass"}.get(noun, noun.removesuffix("s"))
 
 
-def _listed(noun: str) -> Iterator[Plugin]:
+def _listed(noun: str, skip: bool = False) -> Iterator[Plugin]:
+    """Yield all plug-ins of a noun. skip: omit those of folders that can't be found, which else is a PluginError."""
+    found = [*_registered(noun, skip)]
+    yield from found
+    named = {key for one in found for key in (one.module, (one.name, one.owner))}
+    for one in _registered("benchmarks", True) if noun == "exports" else ():
+        for path in _files(one.module, True):
+            word, _, more = path.stem.partition("_")
+            name, module = f"{one.name}-{more.replace('_', '-')}" if more else one.name, f"{one.module}.{path.stem}"
+            if word == "export" and path.suffix == ".py" and named.isdisjoint((module, (name, one.owner))):
+                yield Plugin(noun, name, module, "", one.owner, one.version, path)
+
+
+def _registered(noun: str, skip: bool) -> Iterator[Plugin]:
     for point in metadata.entry_points(group=f"diorama.{noun}"):
         owner = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
         if point.name != "*":
             yield Plugin(noun, point.name, point.module, point.attr or "", *owner)
             continue
         suffix = _SUFFIXES.get(noun, ".py")
-        for path in _files(point.value):
+        for path in _files(point.value, skip):
             if path.suffix == suffix and suffix != ".py":
                 yield Plugin(noun, path.stem, point.value, "", *owner, path)
             elif suffix == ".py" and (path.suffix == ".py" or (path / "__init__.py").is_file()):
                 yield Plugin(noun, path.stem.replace("_", "-"), f"{point.value}.{path.stem}", "", *owner)
-    for one in _listed("benchmarks") if noun == "exports" else ():
-        for path in _files(one.module):
-            word, _, more = path.stem.partition("_")
-            if word == "export" and path.suffix == ".py":
-                name = f"{one.name}-{more.replace('_', '-')}" if more else one.name
-                yield Plugin(noun, name, f"{one.module}.{path.stem}", "", one.owner, one.version, path)
 
 
-def _files(package: str) -> list[Path]:
+def _files(package: str, skip: bool) -> list[Path]:
     """Return the public files and folders of a package, sorted; its parents are imported, itself is not."""
     try:
         spec = util.find_spec(package)
     except ModuleNotFoundError:
         return []
     except (Exception, SystemExit) as error:  # importing runs other people's code
+        if skip:
+            return []
         raise PluginError(f"plug-ins in {package}: can't be found: {_one_line(error)}") from error
-    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    folders = [Path(place) for place in (spec and spec.submodule_search_locations) or () if Path(place).is_dir()]
     return sorted(path for folder in folders for path in folder.iterdir() if path.name[0] not in "_.")
 
 

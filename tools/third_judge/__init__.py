@@ -68,9 +68,12 @@ def judge_part(options: Namespace, number: int) -> Counter[str]:
         store = open_store(url)
         ids = sorted(key for key, _ in store.ids())[number :: options.processes]
         for record in tqdm(iter_valid_records(store, ids, [], lambda _: None), total=len(ids), unit=" episodes"):
-            threshold = load_stage(record.scene.stage).placement.relation_threshold
+            stage = load_stage(record.scene.stage)
+            threshold = stage.placement.relation_threshold
             for view, image in zip(store_views([record]), record.images, strict=True):
                 annotation = image.annotation.model_dump(mode="json")
+                if not stage.ground:
+                    annotation.setdefault("fronts", {})
                 asked = list(asker.ask(view))
                 made = [one for one in asked if is_judged(one)]
                 found["images"] += 1

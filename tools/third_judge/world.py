@@ -31,7 +31,7 @@ class Unclear(Exception):
 
 
 class World:
-    """An image as exported: its annotation in JSON.
+    """An image as exported: its annotation in JSON, with `fronts` {} if its stage has no ground.
 
     Args:
         threshold: Blender units by which one object must be beside another.
@@ -43,7 +43,8 @@ class World:
         self.items = [item for item in annotation["objects"] if item["name"] != pointer]
         self._relations = annotation["relations"]
         self.all, self.threshold, self.share = frozenset(range(len(self.items))), threshold, share
-        self._fronts = annotation.get("fronts") or own_fronts(self.items)
+        fronts = annotation.get("fronts")
+        self._fronts = own_fronts(self.items) if fronts is None else fronts
         self._eyes = {one["name"]: one["eye"] for one in annotation.get("observers", ())}
         turn = annotation["camera"]["rotation"]
         ahead, up = turned(turn, (0, 0, 1)), turned(turn, (0, -1, 0))

@@ -243,6 +243,27 @@ def test_short_names_of_packages_do_not_replace_those_of_diorama(acme: Path) -> 
     assert re.search(r"^  acme-answers +Write the answers of episodes", run("--help").output, re.MULTILINE)
 
 
+def test_a_benchmark_of_a_package_does_not_replace_a_short_name_of_diorama(acme: Path) -> None:
+    points = acme / "acme-0.1.0.dist-info/entry_points.txt"
+    points.write_text(points.read_text() + "audit = acme_bench\nacme-answers = acme_bench\n")
+    plugins.cache_clear()
+    found = names()
+    assert (found["audit"], found["acme-answers"]) == (("mewl", "audit"), ("acme-answers", "options"))
+    assert "Same as `render-specs mewl audit`" in run("audit", "--help").output
+    assert "Generate counting episodes." in run("acme-answers", "--help").output
+
+
+def test_a_short_name_of_a_class_that_is_no_command_is_named(acme: Path) -> None:
+    for file in acme.rglob("acme_bench*/__init__.py") if (acme / "acme_bench").exists() else [acme / "acme_bench.py"]:
+        file.write_text(file.read_text().replace("COMMANDS = (Sizes, Answers)", "COMMANDS = (Sizes,)"))
+    result = run("acme-answers", "--help")
+    assert result.exit_code == 2
+    assert (
+        "benchmark 'acme' of acme: COMMANDS has no class 'answers', which has short_name='acme-answers'"
+        in result.stderr
+    )
+
+
 @pytest.mark.parametrize("name", ["iwisdm", "icca", "malevic", "mewl"])
 def test_a_report_is_the_command_of_its_benchmark(name: str, tmp_path: Path) -> None:
     options = {

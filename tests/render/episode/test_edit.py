@@ -55,6 +55,17 @@ def test_what_an_earlier_change_broke_is_said_at_its_place(changes: list[str], p
     assert all(str(diagnostic).startswith("after --set-scene: ") for diagnostic in caught.value.diagnostics)
 
 
+def test_an_object_of_objects_has_no_positions() -> None:
+    spec = {
+        "version": 1,
+        "id": "seen",
+        "frames": [{"objects": [{"name": "a"}], "observers": [{"name": "Ann", "looks_at": "a"}]}],
+    }
+    changes = [(("frames", 0, "objects"), {"a": {}, "b": {}}), (("frames", 0, "objects", "a"), REMOVED)]
+    with pytest.raises(SpecError, match=r"frames\[0\]\.objects: "):
+        change_scene(diorama.compile_spec(spec, "draft", (96, 72)), changes)
+
+
 def test_what_stood_on_the_ground_stands_there_in_another_size() -> None:
     found = after("frames[0].objects[a].size=0.25", "frames[0].objects[a].location=[1,2]").frames[0].objects[0]
     assert (found.scale, found.location) == (0.25, (1.0, 2.0, 0.25))

@@ -74,6 +74,17 @@ def test_a_benchmark_in_a_folder_brings_its_formats(tmp_path: Path) -> None:
     assert exported(tmp_path / "cards").keys() == {f"{name}/truth.json" for name in SPLITS}
 
 
+def test_a_function_of_a_benchmark_comes_before_its_layouts(tmp_path: Path) -> None:
+    code = f"{_CARDS}{_PICTURES}\ndef export(): ...\n"
+    files = {"acme/__init__.py": "", "acme/toys/__init__.py": "", "acme/toys/export.py": code}
+    files |= {"acme/toys/export_nothing.py": "FOLDER = 1"}
+    write_distribution(tmp_path, "acme", {"benchmarks": "* = acme"}, files)
+    with installed(tmp_path):
+        assert format_of("toys").export is sys.modules["acme.toys.export"].export
+        with pytest.raises(PluginError, match="'toys-nothing' of acme: expected a function `export`, FOLDERS or Lists"):
+            format_of("toys-nothing")
+
+
 def test_a_long_report_stays_readable() -> None:
     report = ExportReport(damaged=[f"episode {number}: damaged" for number in range(1000)])
     text = str(report.error())

@@ -115,6 +115,13 @@ def test_shortcuts_of_learners_are_described(tmp_path: Path, about: Path, monkey
     assert "Learners that never see an image are right more often than chance in: mewl: shape, by text." in biases
 
 
+def test_sources_that_are_one_text_are_refused(tmp_path: Path, about: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset_facts, "_sources_of", lambda name: lambda task: "a corpus")
+    url = eval_store(tmp_path, "clevr").url
+    message = call(url, "--out", tmp_path / "out", "--about", about, code=2)
+    assert "benchmark 'clevr' of diorama-render: `sources` returned the text 'a corpus'; expected a list" in message
+
+
 def test_the_objects_are_described(tmp_path: Path, about: Path) -> None:
     url = eval_store(tmp_path, "clevr", episodes_each=9).url
     call(url, "--format", "webdataset", "--out", tmp_path / "out", "--about", about)

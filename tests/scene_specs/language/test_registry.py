@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from diorama.scene_specs.language.registry import PluginError, find_plugin, plugin, plugins, shapes
+from diorama.scene_specs.language.registry import PluginError, find_plugin, plugin, plugin_error, plugins, shapes
 from tests.distributions import forget, installed, write_distribution
 
 BROKEN = "raise RuntimeError('broken when imported')\n"
@@ -138,3 +139,40 @@ def test_a_package_that_raises_when_it_is_searched_is_named(folder: Path) -> Non
     forget()
     with pytest.raises(PluginError, match=r"plug-ins in acme_lab.things: .*broken when imported"):
         plugins("materials")
+
+
+def formats() -> list[str]:
+    return [name for name, found in plugins("exports").items() if not found.own]
+
+
+@pytest.mark.parametrize("points", ["toys = acme_lab.toys", "* = acme_lab"])
+def test_formats_beside_a_benchmark_that_cannot_be_found(folder: Path, points: str) -> None:
+    files = {"acme_lab/__init__.py": "", "acme_lab/toys/__init__.py": "", "acme_lab/toys/export.py": ""}
+    write_distribution(folder, "broken", {"benchmarks": "* = torn.all\ntorn = torn.one"}, {"torn/__init__.py": BROKEN})
+    acme(folder, "benchmarks", points, **files, **{"acme_lab/_worn.py": "def build(): 1 / 0"})
+    assert formats() == ["toys"]
+    write_distribution(folder, "worn", {"renderers": "worn = acme_lab._worn"}, {})
+    forget()
+    with pytest.raises(ZeroDivisionError) as error:
+        plugin("renderers", "worn").load().build()
+    assert "renderer 'worn' of worn failed: ZeroDivisionError" in str(plugin_error(error.value))
+
+
+def test_a_zipped_benchmark_brings_no_formats(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "toys.zip", "w") as file:
+        file.writestr("zipped/__init__.py", "")
+        file.writestr("zipped/export.py", "")
+    acme(folder, "benchmarks", "toys = zipped")
+    with installed(folder / "toys.zip"):
+        assert "folder" in plugins("exports") and not formats()
+
+
+@pytest.mark.parametrize(
+    "point", ["toys = acme_lab.toys.export", "toys = acme_lab:export", "cards = acme_lab.toys.export"]
+)
+def test_a_format_of_a_benchmark_that_an_entry_point_names_is_that_of_the_entry_point(folder: Path, point: str) -> None:
+    files = {"acme_lab/__init__.py": "", "acme_lab/toys/__init__.py": "", "acme_lab/toys/export.py": ""}
+    write_distribution(folder, "acme-lab", {"benchmarks": "toys = acme_lab.toys", "exports": point}, files)
+    forget()
+    assert formats() == [point.partition(" ")[0]]
+    assert f"{plugin('exports', formats()[0]).module}" == point.partition("= ")[2].partition(":")[0]

@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+import diorama
+from diorama.render.annotations.image_views import store_views
+from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.observer import clear_sides
 from diorama.scene_specs.language.vocabulary import OPPOSITE
 from diorama.scene_specs.questions.grammar import default_grammar
@@ -19,6 +22,7 @@ from diorama.scene_specs.questions.program import PAIRS, Node, PresuppositionErr
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.rules import Judge
 from diorama.scene_specs.questions.view import ImageView
+from tests.factories import make_job
 from tests.scene_specs.questions.images import ORIENTED, oriented, view
 from tools.third_judge.world import Unclear, World, own_fronts
 
@@ -193,3 +197,50 @@ def test_nobody_is_asked_about_the_place_of_the_one_who_looks() -> None:
     for side, k in product(OPPOSITE, answered):
         named = [the(view.objects[one].truth.color) for one in (k, anna)]
         assert Judge(view).answer(parse_program(["seen", side, *named, person])) is None
+
+
+def test_fronts_are_derived_of_models_on_a_ground_only() -> None:
+    """Pictures of a stage without ground have none in common; the third judge knows no front of a person."""
+    items = [
+        {**ORIENTED["objects"][0], "location": [0, 0]},
+        {"name": "Ann", "shape": "person:30/0", "location": [2, 0]},
+    ]
+    assert len(view({"version": 1, "id": "a", "frames": [{"objects": items}]}).fronts) == 1
+    for stage in ("studio", "quadrants"):
+        placed = {"location": [0, 0]} if stage == "studio" else {"place": "top_left"}
+        items = [{**{key: ORIENTED["objects"][0][key] for key in ("name", "shape", "color", "material")}, **placed}]
+        assert not view({"version": 1, "id": "a", "stage": stage, "frames": [{"objects": items}]}).fronts
+
+
+def test_the_third_judge_derives_fronts_unless_the_annotation_has_none() -> None:
+    plain = view({"version": 1, "id": "plain", "seed": 4, "frames": [{"objects": ORIENTED["objects"]}]})
+    annotation: Any = {
+        "objects": [item.truth.model_dump(mode="json") for item in plain.objects],
+        "relations": {},
+        "camera": {"rotation": [1, 0, 0, 0]},
+    }
+    places = [(one, of) for one, of in product(range(5), plain.fronts) if one != of]
+
+    def told(world: World, one: int, of: int) -> bool:
+        try:
+            return world.sees("left", one, of, of) is not None
+        except Unclear:
+            return False
+
+    assert any(told(World(annotation, 0.2), *pair) for pair in places)
+    assert not any(told(World({**annotation, "fronts": {}}, 0.2), *pair) for pair in places)
+
+
+def test_a_row_of_somebody_else_may_name_another_frame_or_lack_an_object() -> None:
+    scene = diorama.compile_spec(
+        {"version": 1, "id": "a", "seed": 4, "frames": [{"objects": ORIENTED["objects"]}]}, "draft", (160, 120)
+    )
+    record = make_record(diorama.FakeRenderer(), scene, make_job(), scene.settings)
+    (image,) = record.images
+    annotation = image.annotation.model_copy(update={"objects": image.annotation.objects[1:]})
+    lacking, elsewhere = (
+        next(store_views([record.model_copy(update={"images": [image.model_copy(update=change)]})]))
+        for change in ({"annotation": annotation}, {"frame": "elsewhere"})
+    )
+    assert len(lacking.fronts) == 1 and len(lacking.objects) == 4
+    assert not elsewhere.fronts and len(elsewhere.objects) == 5

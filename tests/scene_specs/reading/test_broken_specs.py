@@ -32,6 +32,12 @@ def test_message(case: Broken, tmp_path: Path) -> None:
     assert str(diagnostic).isprintable()
 
 
+def test_only_texts_are_offered_for_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"version": "1", "id": "a", "frames": [{}]}')
+    (diagnostic,), _ = SpecSource([tmp_path]).check()
+    assert str(diagnostic).endswith('found "1"; allowed: 1')
+
+
 def test_all_are_reported_in_one_run(tmp_path: Path) -> None:
     files = []
     for number, case in enumerate(BROKEN):
