@@ -57,7 +57,7 @@ def table_of(name: str, old: str) -> str:
     if name.endswith("Spec"):
         return _fields(name, old)
     if name == "passes":
-        passes = ((key, row_of(key)) for key in plugins(name))
+        passes = ((key, row_of(key)) for key, registered in plugins(name).items() if registered.own)
         rows = [(f"`{key}`", " x ".join(map(str, row.shape)), row.dtype, row.unit, row.meaning) for key, row in passes]
         return markdown_table(("pass", "shape", "type", "unit", "meaning"), rows)
     rows = []

@@ -15,7 +15,7 @@ from typing import Any
 from diorama.render.geometry.asset_roots import find_asset
 from diorama.render.geometry.shapenet import library
 from diorama.render.geometry.solid import shape_problem
-from diorama.render.model.errors import AssetError, Diagnostic, SpecError
+from diorama.render.model.errors import AssetError, Diagnostic, DioramaError, SpecError
 from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.checks.object_checks import random_shapes
 from diorama.scene_specs.language import strict_json
@@ -69,10 +69,13 @@ class Verification:
             self.diagnostics += error.diagnostics
             return
         except Exception as error:
-            if (blamed := plugin_error(error)) is None:
+            blamed = plugin_error(error)
+            # Diorama's own errors, such as that of a missing --svg, are not about one episode.
+            if blamed is None and isinstance(error, DioramaError | OSError | MemoryError):
                 raise
             log.debug("the verifier failed", exc_info=True)
-            self.diagnostics.append(Diagnostic.of(str(blamed), episode=episode, **location))
+            problem = str(blamed or f"the verifier failed: {error!r:.300}")
+            self.diagnostics.append(Diagnostic.of(problem, episode=episode, **location))
             return
         self.episodes += 1
         self.unverified += verifier is None

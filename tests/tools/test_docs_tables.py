@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from pydantic import Field
 
 from diorama.render.model.errors import UsageError
 from diorama.scene_specs.language import spec
+from diorama.scene_specs.language.registry import plugins
 from tools import docs_tables
 
 
@@ -40,6 +42,14 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_pages_are_up_to_date() -> None:
     assert run() == 0, "run `python -m tools docs-tables --write`"
     assert (docs_tables.DOCS / "images/materials.png").is_file()
+
+
+@pytest.mark.parametrize("noun", ["passes", "materials"])
+def test_plugins_of_other_packages_have_no_row(noun: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (first, *_) = plugins(noun).values()
+    more = {noun: {"glow": replace(first, name="glow", owner="acme-lab")}}
+    monkeypatch.setattr(docs_tables, "plugins", lambda name: plugins(name) | more.get(name, {}))
+    assert run() == 0
 
 
 def test_every_model_of_the_spec_has_a_table_or_is_listed(pages: Path) -> None:

@@ -76,7 +76,7 @@ def find_contradiction(truth: Truth, frames: Frames) -> str:
 def _seen_object(item: ObjectData) -> Seen:
     """The visible properties of an object of a spec. Raises SpecError for a shape that is not a model of a category."""
     shape, yaw_deg = item["shape"], (item.get("view") or {}).get("yaw_deg", 0.0)
-    found = _SHAPE.fullmatch(shape)
+    found = _SHAPE.fullmatch(str(shape))
     if found is None:
         raise spec_error(f"found shape {shape!r}; expected shapenet:<category>/<model>")
     return {

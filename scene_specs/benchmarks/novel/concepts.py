@@ -62,10 +62,10 @@ class Truth(TaskTruth):
     name: TaskName
     number: int = Field(ge=0)
     words: dict[str, str]
-    exemplars: tuple[Exemplar, ...]
+    exemplars: tuple[Exemplar, ...] = Field(min_length=1)
     axis: str | None = None
     step: float | None = None
     asked: str | None = None
-    choices: tuple[Choice, ...]
+    choices: tuple[Choice, ...] = Field(min_length=1)
     options: tuple[str, ...]
     answer: str

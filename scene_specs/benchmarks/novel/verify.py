@@ -10,6 +10,7 @@ from diorama.scene_specs.invented.invented_mesh import chamfer
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.language.tables import counted
 
 # How much nearer the right choice is than every other one.
 MARGIN = 1.25
@@ -24,11 +25,18 @@ def nearest_exemplar(shape: str, exemplars: Sequence[str]) -> float:
 
 def verify_spec(data: EpisodeData) -> str:
     """Return why the stored truth of a spec, as JSON data, is wrong; "" if it is right."""
+    truth = Truth.of_spec(data)
     shown: dict[str, Seen] = {}
-    for frame in data["frames"]:
-        item: Any = (frame.get("objects") or [{}])[0]
-        shown[frame["name"]] = (str(item.get("shape")), item.get("color"), item.get("material"), item.get("size"))
-    return _problem(Truth.of_spec(data), shown)
+    for number, frame in enumerate(data["frames"]):
+        name, items = frame.get("name") or f"frame-{number}", frame.get("objects") or []
+        more = [key for key in ("random_objects", "pointer", "observers") if frame.get(key)]
+        if len(items) != 1 or more:
+            return f"{name}: found {', '.join((counted(len(items), 'object'), *more))}; expected one object alone"
+        look: dict[str, Any] = {key: items[0].get(key) for key in ("shape", "color", "material", "size")}
+        if wrong := [key for key, value in look.items() if not isinstance(value, str)]:
+            return f"{name}: found {wrong[0]} {look[wrong[0]]!r}; expected a name"
+        shown[name] = (look["shape"], look["color"], look["material"], look["size"])
+    return _problem(truth, shown)
 
 
 def verify_record(episode: EpisodeRecord) -> str:
@@ -48,7 +56,7 @@ def _problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
         return f"the truth lists the frames {', '.join(listed)}; found {', '.join(shown)}"
     for frame, (shape, *_) in shown.items():
         if parse_invented(shape) is None:
-            return f"{frame}: found shape {shape!r}; expected an invented one, as text"
+            return f"{frame}: found shape {shape!r}; expected an invented one"
     shapes = [shown[one.frame][0] for one in truth.exemplars]
     for choice in truth.choices:
         found = nearest_exemplar(shown[choice.frame][0], shapes)
@@ -59,6 +67,8 @@ def _problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
             if len({shown[one.frame][at] for one in truth.exemplars}) == 1:
                 return f"all exemplars have the same {kind}"
     answers = _words(truth, shown) if truth.asked is None else _images(truth, shown)
+    if len(answers) < 2:
+        return f"found {len(answers)} possible answers; expected several"
     (first, one), (second, two) = sorted(answers.items(), key=lambda pair: pair[1])[:2]
     if two < MARGIN * one or one == two:
         return f"{first} and {second} are about as likely: distances {one:g} and {two:g}"
@@ -70,7 +80,7 @@ def _words(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
     query = shown[truth.choices[0].frame][0]
     return {
         word: nearest_exemplar(query, [shown[one.frame][0] for one in truth.exemplars if one.word == word])
-        for word in truth.words
+        for word in dict.fromkeys(one.word for one in truth.exemplars)
     }
 
 

@@ -92,7 +92,8 @@ def verify_spec(data: EpisodeData) -> str:
     if problem := form_problem(data, truth):
         return problem
     (frame,) = data["frames"]
-    called = {item["name"]: f"{item['color']} {item['shape']}" for item in frame["objects"]}
+    items = (item for item in frame["objects"] if item["shape"] not in CELLS)
+    called = {item["name"]: f"{item['color']} {item['shape']}" for item in items}
     try:
         layout = Layout.of(frame)
         return photo_problem(frame, layout) or _problem(truth, layout, called)
@@ -193,11 +194,11 @@ def form_problem(data: EpisodeData, truth: Truth) -> str:
     if any(camera.get("jitter") for camera in cameras):
         return "the geometry knows nothing of jitter"
     walls = [item for item in objects if item.get("name") == SCREEN or item.get("shape") in CELLS]
-    found = [(item.get("shape"), item.get("size")) for item in walls]
-    if truth.name != "shelf" and found != [({"polygon": CORNERS, "height": HIGH}, 1)]:
-        return f"expected one object {SCREEN}, of the shape and size that render-specs perspective writes"
-    if truth.name == "shelf" and not (found and all(shape in CELLS and size == CELL for shape, size in found)):
-        return f"expected cells of a shelf, of size {CELL}, and no {SCREEN}"
+    found = [(item.get("shape"), item.get("size"), item.get("material")) for item in walls]
+    if truth.name != "shelf" and found != [({"polygon": CORNERS, "height": HIGH}, 1, "matte")]:
+        return f"expected one object {SCREEN}, of the shape, size and material that render-specs perspective writes"
+    if truth.name == "shelf" and not (found and all(one in [(kind, CELL, "matte") for kind in CELLS] for one in found)):
+        return f"expected cells of a shelf, of size {CELL} and matte, and no {SCREEN}"
     problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
     return next(filter(None, problems), "")
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from diorama.render.episode.verification import AssetCheck, verify_files, verify_store
-from diorama.render.model.errors import SpecError
+from diorama.render.model.errors import SpecError, UsageError
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.benchmarks.mewl import verify
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from diorama.scene_specs.reading.source import SpecSource, read_benchmark, read_checked
 from tests.render.store.rendered import rendered
@@ -30,6 +31,26 @@ def test_wrong_answers_and_episodes_without_a_verifier_are_told_apart(tmp_path: 
     assert (found.episodes, found.unverified) == (2, 1)
     (diagnostic,) = found.diagnostics
     assert (diagnostic.line, diagnostic.episode, diagnostic.path) == (2, wrong["id"], "task")
+
+
+def test_a_verifier_that_fails_is_a_diagnostic_of_its_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = [mewl_spec(0, "test", "shape", number) for number in range(3)]
+    reasons = {specs[0]["id"]: "", specs[2]["id"]: ""}
+    monkeypatch.setattr(verify, "verify_spec", lambda data: reasons[data["id"]])
+    found = verify_files(read_checked(write(tmp_path, *specs)))
+    assert found.episodes == 2
+    (diagnostic,) = found.diagnostics
+    assert (diagnostic.line, diagnostic.episode) == (2, specs[1]["id"])
+    assert diagnostic.problem == f"the verifier failed: KeyError({specs[1]['id']!r})"
+
+
+def test_missing_published_files_end_the_verification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(data: Any) -> str:
+        raise UsageError("--svg: not there")
+
+    monkeypatch.setattr(verify, "verify_spec", missing)
+    with pytest.raises(UsageError):
+        verify_files(read_checked(write(tmp_path, mewl_spec(0, "test", "shape", 0))))
 
 
 def test_a_store_is_verified(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections import Counter
@@ -236,6 +237,13 @@ def test_a_frame_of_which_an_object_is_picked_gets_no_distractor() -> None:
         assert read(trial.instruction, seen).answers == trial.answers
     with pytest.raises(SpecError, match="by another description"):
         make_trial(replace(session, described={0: "location"}), [None], DEFAULT, KeyedRng(1, "x", "y"))
+
+
+def test_a_shape_that_is_no_model_is_refused() -> None:
+    changed = copy.deepcopy(trials("single-frame", "all")[0])
+    changed["frames"][0]["objects"][0]["shape"] = {"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1}
+    with pytest.raises(SpecError, match=r"found shape {'polygon'.*; expected shapenet:<category>/<model>"):
+        verify_spec(changed)
 
 
 def test_what_cannot_be_shown_or_said_is_refused() -> None:

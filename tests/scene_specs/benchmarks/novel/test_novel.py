@@ -13,6 +13,7 @@ from diorama.scene_specs.benchmarks.novel.generate import TASKS, novel_spec
 from diorama.scene_specs.benchmarks.novel.verify import verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_of
 from diorama.scene_specs.language.spec import EpisodeSpec
+from tests.scene_specs.benchmarks.verdict import verdict
 
 COUNT = 12
 
@@ -88,10 +89,29 @@ def test_tampering_is_found(task: str) -> None:
     assert found >= 18
 
 
-def test_a_frame_without_objects_is_found() -> None:
-    spec = novel_spec(7, "val", "shape-bias", 0)
-    spec["frames"][0]["objects"] = []
-    assert verify_spec(spec).startswith("exemplar-0: found shape 'None'")
+@pytest.mark.parametrize(
+    ("frame", "item", "task", "problem"),
+    [
+        ({"objects": []}, {}, {}, "exemplar-0: found 0 objects; expected one"),
+        ({"objects": [{"shape": "invented:blob/1"}] * 2}, {}, {}, "exemplar-0: found 2 objects; expected one"),
+        ({"random_objects": {"count": 3}}, {}, {}, "exemplar-0: found 1 object, random_objects; expected one"),
+        ({"pointer": {"target": "x"}}, {}, {}, "exemplar-0: found 1 object, pointer; expected one"),
+        ({"observers": [{"name": "Ann"}]}, {}, {}, "exemplar-0: found 1 object, observers; expected one"),
+        ({"name": None}, {}, {}, "found frame-0"),
+        ({}, {"color": [1, 2, 3]}, {}, "exemplar-0: found color [1, 2, 3]; expected a name"),
+        ({}, {"material": {"name": "glass"}}, {}, "exemplar-0: found material {'name': 'glass'}; expected a name"),
+        ({}, {"shape": "cube"}, {}, "exemplar-0: found shape 'cube'; expected an invented one"),
+        ({}, {}, {"asked": None}, "found 1 possible answers"),
+        ({}, {}, {"exemplars": []}, "exemplars"),
+        ({}, {}, {"choices": []}, "choices"),
+    ],
+)
+def test_what_no_generator_writes_is_refused(frame: Any, item: Any, task: Any, problem: str) -> None:
+    spec: Any = novel_spec(7, "val", "shape-bias", 0)
+    spec["frames"][0]["objects"][0] |= item
+    spec["frames"][0] |= frame
+    spec["task"] |= task
+    assert problem in verdict(verify_spec, spec)
 
 
 @pytest.mark.slow

@@ -131,6 +131,8 @@ UNFIT: list[tuple[tuple[str | int, ...], Any, str]] = [
     (("objects", 0, "shape"), "cube", "expected one object screen"),
     (("objects", 0, "size"), 0.05, "expected one object screen"),
     (("objects", 0, "shape", "height"), 0.2, "expected one object screen"),
+    (("objects", 0, "material"), "glass", "expected one object screen"),
+    (("objects", 0, "material"), {"name": "glass"}, "expected one object screen"),
     (("objects", 1, "shape"), "cone", "one of the shapes"),
     (("objects", 1, "shape"), {"polygon": [[0, 0], [1, 0], [0, 1]]}, "one of the shapes"),
     (("objects", 1, "size"), "small", "size"),
@@ -158,13 +160,23 @@ def test_a_spec_that_the_geometry_does_not_fit_is_refused(path: tuple[str | int,
     assert reason in verify_spec(spec)
 
 
-@pytest.mark.parametrize(("key", "value"), [("size", 1), ("shape", "cube"), ("location", [0, 0, 0.4])])
+@pytest.mark.parametrize(
+    ("key", "value"), [("size", 1), ("shape", "cube"), ("material", "glass"), ("location", [0, 0, 0.4])]
+)
 def test_another_shelf_is_refused(key: str, value: Any) -> None:
     spec = spec_of("shelf", 0)
     cells: list[Any] = spec["frames"][0]["objects"][:4]
     for cell in cells:
         cell[key] = value
     assert any(reason in verify_spec(spec) for reason in ("expected cells of a shelf", "on the ground"))
+
+
+def test_a_person_who_looks_at_a_cell_is_refused() -> None:
+    spec = spec_of("shelf", 0)
+    (frame,) = spec["frames"]
+    cell: Any = next(item for item in frame["objects"] if item["shape"] == "closed_cell")
+    cell["name"] = frame["observers"][0]["looks_at"] = "gray closed_cell"
+    assert verify_spec(spec) == "found no object, or several, that is a gray closed_cell"
 
 
 def test_the_geometry_of_a_cell_is_that_of_its_mesh() -> None:
