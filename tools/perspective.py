@@ -45,12 +45,12 @@ from tools.programs import positive
 
 Floats = NDArray[np.float64]
 FORMS = {
-    "level-1": r"Can \w+ see the (?P<a>\w+ \w+) from",
-    "second-view": r"In this photograph, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
+    "level-1": r"can \w+ see the (?P<a>\w+ \w+)\?",
+    "second-view": r"'s photograph, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
     "level-2": r"point of view, is the (?P<a>\w+ \w+) to the left or to the right of the (?P<b>\w+ \w+)\?",
     "director": r"I like that (?P<kind>\w+)\..*one of: (?P<a>\w+ \w+), (?P<b>\w+ \w+)\.",
     "shelf": r"I like the (?P<most>smallest|largest) (?P<kind>\w+)\.",
-    "facing": r"Which object does \w+ look at\?",
+    "facing": r"Which object is \w+ looking at\?",
 }
 # Tasks whose answers are sides, in the image, too.
 SIDES = ("level-2", "second-view")

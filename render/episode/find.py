@@ -69,7 +69,7 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         scene, spec = apply_edits(request, source, scene)
     elif request.replace:
         spec = _spec_of_scene(source, scene, request.asset_roots)
-    only_frames(scene, request.frames)
+    scene_of_frames(scene, request.frames)
     return ResolvedRequest(request, stored, scene, spec, expect_difference)
 
 
@@ -169,7 +169,7 @@ def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple
     return source if recompiled == scene else None
 
 
-def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
+def scene_of_frames(scene: Scene, names: Sequence[str]) -> Scene:
     """Return the Scene with the named frames only; all if `names` is empty.
 
     Raises:
@@ -184,7 +184,7 @@ def only_frames(scene: Scene, names: Sequence[str]) -> Scene:
     return scene.model_copy(update={"frames": tuple(frame for frame in scene.frames if frame.name in names)})
 
 
-def only_images(record: EpisodeRecord, names: Sequence[str]) -> EpisodeRecord:
+def record_of_frames(record: EpisodeRecord, names: Sequence[str]) -> EpisodeRecord:
     """Return the record with the images and frames of these names only; all if `names` is empty."""
     if not names:
         return record

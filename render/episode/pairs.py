@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from diorama.render.episode.find import find, only_frames, only_images
+from diorama.render.episode.find import find, record_of_frames, scene_of_frames
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.episode.rerender import render_request
 from diorama.render.geometry.asset_roots import in_asset_roots
@@ -162,7 +162,7 @@ def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -
     They are of the pixels of the objects with these names and a margin, of others that they reach, and of the rest.
     """
     counts = np.zeros((3, 256), dtype=np.int64)
-    records = [only_images(record, [_part(old).frame]) for record in (old, new)]
+    records = [record_of_frames(record, [_part(old).frame]) for record in (old, new)]
     for k, images in enumerate(zip(*(record.images for record in records), strict=True)):
         before, after = (image.color().astype(np.int16) for image in images)
         error = np.abs(before - after).max(axis=-1)
@@ -233,7 +233,7 @@ def _facts(record: EpisodeRecord) -> list[Any]:
 def _twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...]) -> EpisodeRecord:
     """The changed frame of a record, rendered again with another seed. Raises RenderError."""
     name = _part(record).frame
-    (frame,) = only_frames(record.scene, [name]).frames
+    (frame,) = scene_of_frames(record.scene, [name]).frames
     edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
     request = EpisodeRequest(
         url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device, asset_roots=roots

@@ -12,7 +12,7 @@ from diorama.render.annotations.compare import Comparison, circumstances, scene_
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.draw.sheet import sheet
 from diorama.render.draw.top_view import top_view
-from diorama.render.episode.find import ResolvedRequest, find, only_frames, only_images, other_series
+from diorama.render.episode.find import ResolvedRequest, find, other_series, record_of_frames, scene_of_frames
 from diorama.render.episode.make_record import make_record
 from diorama.render.episode.output_files import BlendSaver, Files, check_writable
 from diorama.render.episode.request import EpisodeRequest
@@ -126,7 +126,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     for path in (request.sheet, request.plan):
         if path is not None:
             check_writable(path)
-    stored = only_images(resolved.stored, request.frames) if resolved.stored is not None else None
+    stored = record_of_frames(resolved.stored, request.frames) if resolved.stored is not None else None
     views = request.sheet is not None or request.plan is not None
     if views and not (request.out is not None or request.save_blend or request.compare or request.replace):
         return _view(resolved, stored)
@@ -154,7 +154,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
 def _view(resolved: ResolvedRequest, stored: EpisodeRecord | None) -> EpisodeResult:
     """Write a sheet or a top view only. A stored record needs no renderer, a top view never does."""
     request, files = resolved.request, Files(None)
-    scene = only_frames(resolved.scene, request.frames)
+    scene = scene_of_frames(resolved.scene, request.frames)
     record = None if resolved.expect_difference else stored
     if record is None and request.sheet is not None:
         record, _ = render_request(resolved, Path())
@@ -188,7 +188,7 @@ def render_request(resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeReco
         AssetError: an asset is missing.
     """
     request = resolved.request
-    scene = only_frames(resolved.scene, request.frames)
+    scene = scene_of_frames(resolved.scene, request.frames)
     key = render_key_of(resolved.spec or resolved.scene, scene.settings, request.renderer, request.asset_roots)
     try:
         return run_within(_limit(request, scene), f"episode {scene.id}", _render_here, request, scene, key, folder)

@@ -78,7 +78,7 @@ def check_packages() -> Check:
     return Check("packages", True, "no other distribution installs files into the package `diorama`")
 
 
-def check_limits() -> list[Check]:
+def memory_and_cores() -> list[Check]:
     """Report the memory and the cores that a run may use here, and every limit with its source."""
     memory, cores = memory_limits(), core_limits()
     sizes = ", ".join(f"{limit.amount / 2**30:.2f} GiB ({limit.source})" for limit in memory) or "unknown"
@@ -258,7 +258,7 @@ def examine(device: str, store: str, thorough: bool = False) -> Iterator[Check]:
         blender = None if reads else pool.submit(check_blender, device)
         for check in quick:
             yield check()
-        yield from check_limits()
+        yield from memory_and_cores()
         yield check_disk(store, thorough)
         if blender is None:
             yield Check("rendering", None, "not installed: bpy and ray are missing; everything else works here")

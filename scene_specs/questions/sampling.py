@@ -170,6 +170,8 @@ class Sampler:
         self._run(node)
         if not self.judge.needs_all(node):
             raise PresuppositionError("a step of a reference is not needed")
+        if phrase == "viewer" and len(named) == 1 and "shape" not in mentioned(node):
+            raise PresuppositionError("who looks is the person, not a thing")
         made.append(node)
         return node
 

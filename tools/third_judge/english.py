@@ -298,13 +298,13 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for text in ("is {X} smaller than {X}", "there is {X} ; is it smaller than {X}"):
         yield text, _opposite(_bigger)
     for words, side in list(_SIDES.items())[:4]:
-        for text in ("from the point of view of {X} , is {X}", "as {X} sees it , is {X}"):
-            yield f"{text} {words} {{X}}", lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
-        text = f"as {{X}} faces , is {{X}} {words} {{X}}"
+        text = f"from the point of view of {{X}} , is {{X}} {words} {{X}}"
+        yield text, lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
+        text = f"judging by the way {{X}} faces , is {{X}} {words} {{X}}"
         yield text, lambda self, y, x, same, s=side: self._world.sees(s, x, only(frozenset({y, same})), y)
     yield "is {X} facing {X}", lambda self, y, x: self._world.faces(y, x)
     for k, sides in enumerate(("left or right", "front or back")):
-        text = f"as {{X}} faces , are {{X}} and {{X}} on the same side ({sides}) of {{X}}"
+        text = f"judging by the way {{X}} faces , are {{X}} and {{X}} on the same side ({sides}) of {{X}}"
         yield text, lambda self, y, i, j, same, k=k: self._world.together(i, j, only(frozenset({y, same})))[k]
     for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
         yield text, lambda _, s: bool(s)

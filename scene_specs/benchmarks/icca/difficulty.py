@@ -128,7 +128,7 @@ def decoys(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     return _graphs([[{**odd, name: value}, *shared] for value in values], rng)
 
 
-def missing(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
+def each_lacks_another(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     """Four objects that differ in one attribute; each image lacks another of them. At most one shared object."""
     name = pick(rng, _silent_attributes(source))
     base = _draw_object(source, rng)
@@ -174,7 +174,7 @@ _MOST = 1000
 _ATTRIBUTE_LEVELS = {
     "easy": Level((2, _MOST), (1, 1), (independent,), half=True, named=True),
     "medium": Level((2, 2), (1, 2), (pairs,)),
-    "hard": Level((1, 1), (2, 3), (decoys, missing), named=False),
+    "hard": Level((1, 1), (2, 3), (decoys, each_lacks_another), named=False),
 }
 # Swaps have a parity: of three arrangements, two differ in an even number of relations, so not all pairs can differ in
 # one.

@@ -232,7 +232,7 @@ class Game:
         order = self.listener_order(variant, trial, seed)
         if trial not in variant.misleading_trials:
             return order
-        return tuple(order[k] for k in derangement(seed, self.name, trial))
+        return tuple(order[k] for k in misleading_order(seed, self.name, trial))
 
 
 def unequal_repetition(targets: Sequence[_Target], images: Sequence[_Target]) -> str:
@@ -247,7 +247,7 @@ def _order(seed: int, name: str, purpose: str) -> Order:
     return tuple(generator(seed, f"icca/{name}", purpose).permutation(PER_REPETITION).tolist())
 
 
-def derangement(seed: int, name: str, trial: int) -> Order:
+def misleading_order(seed: int, name: str, trial: int) -> Order:
     """A permutation of four without a fixed point; the nine are equally likely."""
     rng = generator(seed, f"icca/{name}", f"misleading {trial}")
     # Nine of 24 permutations qualify: a hundred draws without one happen about once in 10^20.

@@ -179,17 +179,18 @@ def test_no_side_of_the_camera_is_said_of_what_has_a_front() -> None:
 def test_a_frame_of_reference_is_that_of_the_object_named_twice() -> None:
     grammar = default_grammar()
     lexicon = grammar.lexicon_of({"category": ["chair", "car"]})
-    ((family, program),) = grammar.readings("As the chair faces, is the ball behind the chair?", lexicon)
+    text = "Judging by the way the chair faces, is the ball behind the {}?"
+    ((family, program),) = grammar.readings(text.format("chair"), lexicon)
     assert (family, program.op, program.value) == ("own", "own", "behind")
-    assert not grammar.readings("As the chair faces, is the ball behind the car?", lexicon)
-    text = "As the chair faces, are the ball and the cube on the same side (front or back) of the {}?"
+    assert not grammar.readings(text.format("car"), lexicon)
+    text = "Judging by the way the chair faces, are the ball and the cube on the same side (front or back) of the {}?"
     ((family, program),) = grammar.readings(text.format("chair"), lexicon)
     assert (family, program.op, program.value) == ("own", "own_side", "front-behind")
     assert not grammar.readings(text.format("car"), lexicon)
 
 
 def test_nobody_is_asked_about_the_place_of_the_one_who_looks() -> None:
-    """Anna is the person: "as Anna sees it, is the ball in front of the person" names her in two ways."""
+    """Anna is the person: "from the point of view of Anna, is the ball in front of the person" names her twice."""
     view = oriented()
     anna = min(view.eyes)
     person = ["unique", ["filter_shape", "person", ["scene"]]]

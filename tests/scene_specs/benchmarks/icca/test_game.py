@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, derangement, new_game
+from diorama.scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, misleading_order, new_game
 from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game
 
@@ -49,11 +49,11 @@ def test_speaker_and_listener_orders_are_unrelated_over_games() -> None:
 
 @given(st.integers(0, 2**40), st.text("abc0", min_size=1, max_size=5), st.integers(0, 23))
 def test_wrong_orders_leave_nothing_in_its_place(seed: int, name: str, trial: int) -> None:
-    assert all(k != value for k, value in enumerate(derangement(seed, name, trial)))
+    assert all(k != value for k, value in enumerate(misleading_order(seed, name, trial)))
 
 
 def test_wrong_orders_differ_and_each_is_as_likely() -> None:
-    counts = Counter(derangement(0, f"game {k}", 0) for k in range(1800))
+    counts = Counter(misleading_order(0, f"game {k}", 0) for k in range(1800))
     assert len(counts) == 9
     assert all(140 < count < 265 for count in counts.values())
 
