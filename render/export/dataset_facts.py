@@ -25,8 +25,10 @@ from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
 from diorama.scene_specs.importing.scenes import published_by
 from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
+from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.model_names import PREFIX, is_model
+from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.registry import PluginError, plugin, plugins
 
 _COLUMNS = (
@@ -183,6 +185,10 @@ def _is_own(name: str, digest: str) -> bool:
             return load_model(name, Library(own / "shapenet_mini") if kind == "shapenet" else None).sha256 == digest
     except AssetError:
         return False
+    if kind == "mesh" and (made := parse_invented(rest)) is not None:
+        return made.family in plugins("families") and plugins("families")[made.family].own
+    if kind == "mesh" and is_person(rest):
+        return True
     files = {
         "stage": [f"stages/{rest}.json"], "look": [f"looks/{rest}.json"],
         "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"],

@@ -219,14 +219,18 @@ def test_licenses_belong_to_contents(tmp_path: Path, about: Path) -> None:
     name = chair.relative_to(package_assets()).as_posix()
     model = f"shapenet:03001627/{chair.parts[-3]}"
     own = {f"model:{name}": load_model(f"model:{name}").sha256, model: load_model(model).sha256}
+    # What Diorama makes from a name has no file.
+    own |= {"mesh:person:30/-10": "1", "mesh:invented:blob/7?stretch=0.5": "2"}
     own["blend:materials/checker.blend"] = hashlib.sha256(checker.read_bytes()).hexdigest()
-    jobs = {"demo/a": own, "demo/b": dict.fromkeys(own, "0"), "demo/c": own}
+    other = {**dict.fromkeys(own, "0"), "mesh:invented:acme/7": "3"}
+    jobs = {"demo/a": own, "demo/b": other, "demo/c": own}
     records = [store.get(key) for key in jobs]
     store.replace(
         [one.model_copy(update={"job": one.job.model_copy(update={"assets": jobs[one.episode_id]})}) for one in records]
     )
     mixed = call(store.url, "--out", tmp_path / "out", "--about", about)
     assert "license of blend:materials/checker.blend: not stated" in mixed and f"model:{name}: not stated" in mixed
+    assert "license of mesh:invented:acme/7: not stated" in mixed and "license of mesh:invented:blob" not in mixed
     assert "ShapeNet's terms of use" in (tmp_path / "out/LICENSE").read_text()
     text = call(store.url, "--out", tmp_path / "two", "--about", about, "--where", "episode_id IN ('demo/a', 'demo/c')")
     assert "not stated" not in text and "under terms of their own" not in (tmp_path / "two/LICENSE").read_text()
