@@ -132,7 +132,7 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
             before = document["frames"][path[1]]["objects"][path[3]]
             item = edited["frames"][path[1]]["objects"][path[3]]
             # An earlier change may have left another type there; parsing reports it below.
-            if _dicts([before]) and _dicts([item]):
+            if isinstance(before, dict) and isinstance(item, dict):
                 _update_dependents(item, before, str(path[4]), load_stage(scene.stage), option)
         if value is REMOVED and len(path) == 4 and (path[0], path[2]) == ("frames", "objects"):
             _remove_observer(edited["frames"][path[1]], path[3])

@@ -17,6 +17,7 @@ from diorama.render.export.about import About
 from diorama.render.export.biases import ObjectCounts
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.asset_roots import package_assets
+from diorama.render.geometry.meshes import is_varied
 from diorama.render.geometry.shapenet import Library, load_model
 from diorama.render.items.scores import Entry, add_guesses, iter_items, rows
 from diorama.render.items.stress import Case, Finding, stress
@@ -185,10 +186,9 @@ def _is_own(name: str, digest: str) -> bool:
             return load_model(name, Library(own / "shapenet_mini") if kind == "shapenet" else None).sha256 == digest
     except AssetError:
         return False
-    if kind == "mesh" and (made := parse_invented(rest)) is not None:
-        return made.family in plugins("families") and plugins("families")[made.family].own
-    if kind == "mesh" and is_person(rest):
-        return True
+    if kind == "mesh" and is_varied(rest):
+        made, families = parse_invented(rest), plugins("families")
+        return is_person(rest) or (made is not None and made.family in families and families[made.family].own)
     files = {
         "stage": [f"stages/{rest}.json"], "look": [f"looks/{rest}.json"],
         "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"],

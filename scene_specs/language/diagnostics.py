@@ -317,12 +317,12 @@ def keys_of(path: Path) -> list[str]:
 
 def _field(path: Path) -> str:
     """Return the last key of a path: the field that a list item belongs to."""
-    return "".join(keys_of(path)[-1:])
+    return next(reversed(keys_of(path)), "")
 
 
 def _in_list(path: Path) -> bool:
     """Return whether a path ends at an item of a list."""
-    return len(keys_of(path[-1:])) < len(path[-1:])
+    return bool(path) and isinstance(path[-1], int)
 
 
 def _by_field(model: type[BaseModel], path: Path, otherwise: str) -> str:

@@ -323,13 +323,10 @@ def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagno
 
 
 def _no_episode(value: Any) -> PathDiagnostic:
-    hint = ""
-    match value:
-        case dict():
-            problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
-            return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
-        case list():
-            hint = "a list of episodes goes into a .json file of its own"
+    if isinstance(value, dict):
+        problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
+        return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
+    hint = "a list of episodes goes into a .json file of its own" if isinstance(value, list) else ""
     return unexpected((), value, "an object, one episode", hint)
 
 
