@@ -159,6 +159,11 @@ def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnota
     return found
 
 
+def standing(frame: SceneFrame) -> list[SceneObject]:
+    """Return the objects of a frame without its pointer."""
+    return [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
+
+
 def fronts_of(frame: SceneFrame, objects: Sequence[SceneObject]) -> dict[str, tuple[float, float]]:
     """Name -> direction of an object's own front, or of the gaze of a person; none if nothing depends on fronts."""
     if not frame.observers and all(item.front_deg is None for item in objects):
@@ -237,14 +242,13 @@ def annotate(
     camera = Camera.of(view.camera, width, height)
     directions = camera.directions()
     # Relations leave the pointer out, as in the published annotations.
-    standing = [item for item in frame.objects if frame.pointer is None or item.index != frame.pointer.index]
+    objects = standing(frame)
     people = observer_annotations(scene, frame) if observers is None else list(observers)
-    fronts, threshold = fronts_of(frame, standing), stage.placement.relation_threshold
+    fronts, threshold = fronts_of(frame, objects), stage.placement.relation_threshold
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},
-        relations=relations_of(standing, directions, threshold)
-        | (contact_relations(standing) if frame.contacts else {}),
+        relations=relations_of(objects, directions, threshold) | (contact_relations(objects) if frame.contacts else {}),
         objects=[
             object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
             for item, alone in zip(frame.objects, layers, strict=True)
@@ -252,5 +256,5 @@ def annotate(
         pointer=pointer_annotation(frame, camera),
         observers=people,
         fronts=fronts,
-        viewpoints=viewpoints_of(standing, fronts, people, threshold),
+        viewpoints=viewpoints_of(objects, fronts, people, threshold),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from diorama.render.annotations.annotate import fronts_of, viewpoints_of
+from diorama.render.annotations.annotate import fronts_of, standing, viewpoints_of
 from diorama.render.geometry.rotation import rounded
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.model.errors import AssetError
@@ -34,11 +34,7 @@ def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
 def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: float) -> FrameAnnotation:
     """Return the annotation of a frame in which nothing depends on fronts, with those that its models have."""
     known = {item.name for item in annotation.objects}
-    items = [
-        item
-        for item in frame.objects
-        if item.name in known and (frame.pointer is None or item.index != frame.pointer.index)
-    ]
+    items = [item for item in standing(frame) if item.name in known]
     models = [item.model_copy(update={"front_deg": 0.0}) for item in items if has_front(item.shape)]
     fronts = fronts_of(frame, models)
     return annotation.model_copy(update={"fronts": fronts, "viewpoints": viewpoints_of(items, fronts, (), threshold)})

@@ -75,7 +75,8 @@ def command(name: str) -> click.Command | None:
 
 def _group(name: str, benchmark: Benchmark) -> click.Group:
     """A command that generates, or invokes a subcommand."""
-    own = _command(name, benchmark, benchmark.options)
+    options = benchmark.options
+    own = _command(name, benchmark, options)
     required = [one for one in own.params if one.required]
     for one in required:
         one.required = False
@@ -95,8 +96,9 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
         own.callback(**values)
 
     commands = {below: _command(below, benchmark, model) for below, model in benchmark.commands.items()}
-    described: dict[str, Any] = {"params": own.params, "help": benchmark.options.__doc__}
-    return DioramaGroup(name, commands, invoke_without_command=True, callback=generate, **described)
+    return DioramaGroup(
+        name, commands, invoke_without_command=True, callback=generate, params=own.params, help=options.__doc__
+    )
 
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:

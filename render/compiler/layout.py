@@ -12,12 +12,12 @@ from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.constraints import Rules, rules_of
 from diorama.render.compiler.observers import with_poses
 from diorama.render.compiler.piles import Piles, build_piles
-from diorama.render.compiler.placement import Floats, Ground2, Search
+from diorama.render.compiler.placement import Ground2, Search
 from diorama.render.compiler.pointer import Placer, quadrants
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
-from diorama.render.geometry.rotation import Vec
+from diorama.render.geometry.rotation import Floats, Vec
 from diorama.render.model.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.spec import FrameSpec
@@ -149,7 +149,8 @@ def _search(
     search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, quarters: bool
 ) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
-    names = rules.names if search.piles is None else [item.name for item in search.piles.items]
+    made = items if search.piles is None else search.piles.items
+    names = [item.name for item in made]
     generator = keys.generator("placement")
     refused: dict[str, int] = {}
     tried = batch = 0
@@ -168,7 +169,6 @@ def _search(
                 hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not failed and not hidden and (placer is None or pointer is not None):
-                    made = search.piles.items if search.piles is not None else items
                     return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(made)))
                 for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1

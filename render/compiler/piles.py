@@ -206,7 +206,7 @@ class _Builder:
         relation, parent = self.parents[k]
         propose = {"on": self._on, "in": self._in, "leaning": self._leaning, "touching": self._touching}[relation]
         # A body may touch its support, and not overlap it; it must not touch others.
-        gaps = {parent: -contact.TOUCH / 2}
+        overlap = -contact.TOUCH / 2
         for _ in range(_TRIES):
             self.tried += 1
             if self.tried > _MOST:
@@ -214,7 +214,7 @@ class _Builder:
             body = propose(k, bodies)
             if body is None:
                 self._refuse(self._label(k))
-            elif any(contact.closer(body, other, gaps.get(j, _CLEAR)) for j, other in bodies.items()):
+            elif any(contact.closer(body, other, overlap if j == parent else _CLEAR) for j, other in bodies.items()):
                 self._refuse(f"{self.items[k].name} would touch another object")
             else:
                 bodies[k] = body

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.constraints import Distance, Rules
 from diorama.render.compiler.visibility import VisibilityCounter, frame_planes
+from diorama.render.geometry.rotation import Floats
 
 if TYPE_CHECKING:
     from diorama.render.compiler.piles import Piles
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Number = TypeVar("Number", float, Floats)
 # Values along right and front, or along x and y.

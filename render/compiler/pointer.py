@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item, material_of
 from diorama.render.compiler.constraints import Rules
-from diorama.render.compiler.placement import Floats, Ground2
+from diorama.render.compiler.placement import Ground2
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.raster import Pose, compose, rasterize
-from diorama.render.geometry.rotation import Vec, rounded, rounded3
+from diorama.render.geometry.rotation import Floats, Vec, rounded, rounded3
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.spec import FrameSpec, PointerSpec

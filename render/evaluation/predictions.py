@@ -93,14 +93,14 @@ def _lines(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
             raise spec_error(f"invalid JSON: {error}", "remove the line", file=str(path), line=number) from None
         match data:
             # The harness lmms-eval writes filtered_resps.
-            case {"id": str(item), "reply": str(reply) | [str(reply)]}:
-                pass
-            case {"id": str(item), "filtered_resps": str(reply) | [str(reply)]}:
-                pass
+            case {"id": str(item), "reply": str(reply) | [str(reply)]} | {
+                "id": str(item),
+                "filtered_resps": str(reply) | [str(reply)],
+            }:
+                yield Prediction(item, reply, str(path), number)
             case _:
                 expected = 'expected {"id": "<episode id>#<number>", "reply": "<text>"}'
                 raise spec_error(f"found {preview_json(data)}; {expected}", file=str(path), line=number)
-        yield Prediction(item, reply, str(path), number)
 
 
 def _inspect_log(path: Path, file: IO[bytes]) -> Iterator[Prediction]:

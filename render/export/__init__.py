@@ -52,11 +52,13 @@ def format_of(name: str) -> Format:
 
     registered = plugin("exports", name)
     found = registered.load()
-    export = getattr(found, "export", None)
-    for attribute, layout in (("FOLDERS", FolderExport), ("Lists", ImageExport)):
-        if export is None and hasattr(found, attribute):
-            export = partial(layout.export, getattr(found, attribute))
-    export = export or found
+    export: Any = found
+    if getattr(found, "export", None):
+        export = found.export
+    elif hasattr(found, "FOLDERS"):
+        export = partial(FolderExport.export, found.FOLDERS)
+    elif hasattr(found, "Lists"):
+        export = partial(ImageExport.export, found.Lists)
     if not callable(export):
         raise PluginError(f"{registered.label}: expected a function `export`, FOLDERS or Lists; found none")
     return Format(

@@ -162,9 +162,8 @@ def objects_of(annotation: FrameAnnotation) -> list[ObjectAnnotation]:
 def _searchable_text(record: EpisodeRecord, task: Mapping[str, Any]) -> str:
     texts = [frame.utterance for frame in record.scene.frames if frame.utterance]
     said = [task.get(name) for name in ("instruction", "question", "caption")]
-    match task.get("options"):
-        case [*options]:
-            said += options
+    if isinstance(options := task.get("options"), list | tuple):
+        said += options
     texts += [text for text in said if isinstance(text, str)]
     return " · ".join(dict.fromkeys(texts))[:_MAX_TEXT]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from diorama.render.geometry.rotation import Floats
 from diorama.scene_specs.language.look import Finish
 
-Floats = NDArray[np.float64]
 # The orthonormal cosine transform of eight values, in 1 / 4096.
 _ANGLES = np.outer(np.arange(8), 2 * np.arange(8) + 1) * np.pi / 16
 _COSINES = np.rint(4096 * np.cos(_ANGLES) * np.where(np.arange(8) == 0, np.sqrt(1 / 8), 0.5)[:, None]).astype(np.int64)

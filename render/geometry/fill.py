@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from diorama.render.geometry.rotation import Floats
+
 Indices = NDArray[np.intp]
 
 # Triangles whose box has at most this many pixels are tested at each of them, larger ones row by row.

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module, metadata, util
 from pathlib import Path
 from traceback import walk_tb
@@ -86,16 +86,17 @@ class Plugin:
         Args:
             of: a class of the module instead, in lower case.
         """
-        tree = self._source()
+        tree = self._source
         found = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.lower() == of), None)
         return printable((ast.get_docstring(found or tree) or "").partition("\n")[0]) if found or not of else ""
 
     def keyword(self, name: str) -> dict[str, str]:
         """Return the value of a keyword -> class of the module that has it, in lower case; imports as `summary`."""
-        classes = (node for node in self._source().body if isinstance(node, ast.ClassDef))
+        classes = (node for node in self._source.body if isinstance(node, ast.ClassDef))
         given = ((one.value, node.name.lower()) for node in classes for one in node.keywords if one.arg == name)
         return {str(value.value): text for value, text in given if isinstance(value, ast.Constant)}
 
+    @cached_property
     def _source(self) -> ast.Module:
         """The parsed module, empty if it can't be read."""
         with suppress(Exception):  # finding a module imports the packages above it

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from diorama.render.geometry.rotation import Floats
+
 Indices = NDArray[np.int64]
 
 # Corners closer than this share of the longest side are merged.

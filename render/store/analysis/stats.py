@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, OnProgress
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 # Rows per batch of short columns: memory does not grow with the store.
 BATCH_ROWS = 1024
 _POINTER = "pointer"
@@ -46,7 +47,7 @@ def pointers(items: pa.Array) -> NDArray[np.bool_]:
     return array(pc.equal(items.field("name"), _POINTER).fill_null(False)).astype(bool)
 
 
-def box_sides(items: pa.Array, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
+def box_sides(items: pa.Array, seen: NDArray[np.bool_]) -> Floats:
     """Return width and height of the boxes of `seen` objects: (N, 2), pixels."""
     boxes = items.field("bbox").filter(pa.array(seen)).flatten()
     return array(boxes).astype(np.float64).reshape(-1, 4)[:, 2:]
@@ -228,7 +229,7 @@ def _numbers(values: Ints) -> tuple[range, Ints]:
     return range(int(values.max(initial=0)) + 1), values
 
 
-def _bins(values: NDArray[np.float64]) -> Ints:
+def _bins(values: Floats) -> Ints:
     """Return the number of each value's bin; 1 is in the last."""
     return np.clip((values * BINS).astype(np.int64), 0, BINS - 1)
 
@@ -254,7 +255,6 @@ def tally(store: EpisodeReader) -> dict[str, Any]:
     return {"episodes": episodes, "images": images, **groups}
 
 
-Floats = NDArray[np.float64]
 # (row of the episode in its batch, value, where it was found)
 Found = Iterator[tuple[int, float, str]]
 
