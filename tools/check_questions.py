@@ -26,7 +26,7 @@ from tqdm import tqdm
 from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
-from diorama.scene_specs.questions.balance import Guesser
+from diorama.scene_specs.questions.balance import answer_table
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.generate import Question, Questioner, Tally
 from diorama.scene_specs.questions.grammar import default_grammar, filtered
@@ -66,7 +66,7 @@ class Part(NamedTuple):
 
     images: int
     seconds: float
-    asked: list[tuple[str, str, Answer]]
+    asked: list[tuple[str, Answer]]
     tally: Tally
     programs: int
     wrong: int
@@ -79,14 +79,13 @@ def main(options: Namespace) -> int:
     parts = [(options, number) for number in range(options.processes)]
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         found = list(pool.map(check_part, *zip(*parts, strict=True)))
-    guesser, counts = Guesser(), defaultdict[str, Counter[Answer]](Counter)
-    for group, text, answer in (one for part in found for one in part.asked):
-        guesser.add(group, text, answer)
+    counts = defaultdict[str, Counter[Answer]](Counter)
+    for group, answer in (one for part in found for one in part.asked):
         counts[group][answer] += 1
     total, seconds = sum(len(part.asked) for part in found), sum(part.seconds for part in found)
     images = sum(part.images for part in found)
     print(f"{total} questions about {images} images, {total / seconds:.0f} per second of computing time of one core")
-    print(guesser.table(counts))
+    print(answer_table(counts))
     for part in found:
         print(part.tally.text())
     wrong, programs = sum(part.wrong for part in found), sum(part.programs for part in found)
@@ -129,7 +128,7 @@ def check_part(options: Namespace, number: int) -> Part:
     wrong += sum(a != one.answer for (one, program), a in zip(pairs, found, strict=True) if program == one.program)
     less = [(pair, a == pair[0].answer) for pair, a in zip(pairs, found, strict=True) if pair[1] != pair[0].program]
     same = unchanged([pair for pair, is_same in less if is_same], random.Random(1).sample(images, len(images)))
-    asked = [(one.group, one.text, one.answer) for one in made]
+    asked = [(one.group, one.answer) for one in made]
     steps = Counter(one.family for (one, _), _ in less)
     return Part(len(images), seconds, asked, asker.tally, len(pairs), wrong, steps, same)
 

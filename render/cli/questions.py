@@ -79,7 +79,7 @@ def questions(
     For a store, answers are computed from the annotations that were measured in its images. Specs are compiled and
     drawn with the fake renderer. Answers are balanced within each family and each form of question. The scenes of
     a pair (see `render-specs contrast`) get the same questions, half of them with answers that flip. At the end, the
-    command prints the answers of each family, and the accuracy of a guesser that sees no image.
+    command prints the answers of each family.
 
     Exit codes: 0: done; 1: no layout was found for a spec; 2: invalid specs or options; 4: a store can't be read.
 
@@ -88,7 +88,7 @@ def questions(
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
     from diorama.render.geometry.asset_roots import searching
-    from diorama.scene_specs.questions.balance import Guesser
+    from diorama.scene_specs.questions.balance import answer_table
     from diorama.scene_specs.questions.generate import Questioner
     from diorama.scene_specs.questions.grammar import default_grammar, read_grammar
 
@@ -103,16 +103,15 @@ def questions(
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
     views = progress(_views(sources, **given), "images")
     asker = Questioner(words, seed, asked, per_image, min_pixels, nested or format == "clevr")
-    guesser = Guesser()
     with searching(given["asset_roots"]), atomic_writer(out) as stream:
         if format == "clevr":
-            stream.writelines(_clevr_file(views, asker, guesser))
+            stream.writelines(_clevr_file(views, asker))
         else:
             is_asked = kind == "questions"
-            items = _asked(views, asker, guesser) if is_asked else _described(kind, views, words, seed, min_pixels)
+            items = _asked(views, asker) if is_asked else _described(kind, views, words, seed, min_pixels)
             stream.writelines(json.dumps(item, separators=(",", ":")) + "\n" for item in items)
     if kind == "questions":
-        report = guesser.table(asker.balance.counts) + asker.tally.text()
+        report = answer_table(asker.balance.counts) + asker.tally.text()
         if is_stream(out):
             log.info("%s", report)
         else:
@@ -153,11 +152,9 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
         yield make_record(renderer, item.episode, key, settings, roots)
 
 
-def _asked(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[dict[str, Any]]:
+def _asked(views: Iterable[ImageView], asker: Questioner) -> Iterator[dict[str, Any]]:
     for members in _together(views):
-        for one in asker.ask(*members):
-            guesser.add(one.group, one.text, one.answer, one.view is not members[0])
-            yield one.data()
+        yield from (one.data() for one in asker.ask(*members))
 
 
 def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
@@ -180,8 +177,8 @@ def _described(
     kind: str, views: Iterable[ImageView], words: Grammar, seed: int, min_pixels: int
 ) -> Iterator[dict[str, Any]]:
     from diorama.scene_specs.questions.captions import captions, scene_graph
+    from diorama.scene_specs.questions.clevr_questions import clevr_numbers
     from diorama.scene_specs.questions.expressions import expressions
-    from diorama.scene_specs.questions.generate import clevr_numbers
 
     if kind == "scenes":
         yield from (scene_graph(view, number) for view, number in clevr_numbers(views))
@@ -193,9 +190,9 @@ def _described(
             yield captions(view, words, min_pixels)
 
 
-def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> Iterator[str]:
+def _clevr_file(views: Iterable[ImageView], asker: Questioner) -> Iterator[str]:
     """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
-    from diorama.scene_specs.questions.generate import clevr_numbers, clevr_question
+    from diorama.scene_specs.questions.clevr_questions import clevr_numbers, clevr_question
 
     split: str | None = None
     written = 0
@@ -208,7 +205,6 @@ def _clevr_file(views: Iterable[ImageView], asker: Questioner, guesser: Any) -> 
             raise UsageError(f"found images of the splits {split} and {name}; name one with --split")
         split = name
         for one in asker.ask(view) if number is not None else ():
-            guesser.add(one.group, one.text, one.answer)
             if number is not None and one.program.is_clevr():
                 yield f"{', ' if written else ''}{json.dumps(clevr_question(one, number, written))}"
                 written += 1

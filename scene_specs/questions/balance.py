@@ -1,13 +1,12 @@
-"""Balance of answers within families, and what a guesser gets who sees no image."""
+"""Balance of answers within families, and with the words of questions."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import log
+from collections.abc import Hashable, Mapping, Sequence
 
 from diorama.scene_specs.language.tables import text_table
-from diorama.scene_specs.questions.grammar import split, tokens_of
+from diorama.scene_specs.questions.grammar import split
 from diorama.scene_specs.questions.lexicon import CHOICES
 from diorama.scene_specs.questions.program import NONE_OF_THESE, NUMERALS, Answer, Node, spoken
 from diorama.scene_specs.questions.view import ImageView
@@ -57,15 +56,18 @@ class WordBalance:
     """
 
     def __init__(self) -> None:
-        # Family and word -> option -> how much more often than by chance it was right.
-        self._excess: defaultdict[Hashable, defaultdict[Answer, float]] = defaultdict(lambda: defaultdict(float))
+        # Family -> word -> option -> how much more often than by chance it was right.
+        self._excess: defaultdict[str, defaultdict[Hashable, defaultdict[Answer, float]]] = defaultdict(
+            lambda: defaultdict(lambda: defaultdict(float))
+        )
 
     def excess(self, family: str, program: Node, answer: Answer, view: ImageView) -> tuple[float, Sequence[Answer]]:
         """How much more often than other options an answer was right with these words, and the best options."""
-        tables = [found for word in _words(program, view) if (found := self._excess.get((family, word)))]
+        known = self._excess[family]
+        tables = [known[word] for word in _words(program, view) if word in known]
         sums, scores = {}, []
         for options in _choices(program, answer, view):
-            first = self._excess[family, "first", options[0]]
+            first = known["first", options[0]]
             for one in options:
                 if one not in sums:
                     sums[one] = sum([found[one] for found in tables])
@@ -73,12 +75,17 @@ class WordBalance:
             scores.append((sums[answer] + first[answer] - mean, options))
         return min(scores, key=lambda one: one[0])
 
+    def lacking(self, family: str) -> bool | None:
+        """Whether yes, or no, was right less often; None if neither was, or for other answers."""
+        excess = self._excess[family][""].get(True)
+        return excess < 0 if excess else None
+
     def add(self, family: str, program: Node, answer: Answer, view: ImageView) -> Sequence[Answer]:
         """Count a question. Returns its options."""
         _, options = self.excess(family, program, answer, view)
-        for key in ((family, "first", options[0]), *((family, word) for word in _words(program, view))):
+        for word in ("first", options[0]), *_words(program, view):
             for one in options:
-                self._excess[key][one] += (one == answer) - 1 / len(options)
+                self._excess[family][word][one] += (one == answer) - 1 / len(options)
         return options
 
 
@@ -99,67 +106,24 @@ def _words(program: Node, view: ImageView) -> list[Hashable]:
     A numeral also counts with the word after it.
     """
     found: list[Hashable] = ["", len(view.objects)]
-    left: list[tuple[str, Node, str | int | None]] = [("", program, None)]
+    # The place of a step: digits from 1 are those of inputs of inputs.
+    left: list[tuple[int, Node, str | int | None]] = [(0, program, None)]
     while left:
         place, node, number = left.pop()
         filters, base = split(node)
         found += [(place, len(filters)), (place, base.op, base.value), *[(place, one) for one in filters]]
         found += [(number, filters[:1])] if number else []
         number = base.value if base.op in ("between", *NUMERALS) else number
-        left += [(f"{place}{k}", part, number) for k, part in enumerate(base.inputs)]
+        left += [(10 * place + k, part, number) for k, part in enumerate(base.inputs, 1)]
     return [*found, ("length", len(found))]
 
 
-class Guesser:
-    """Learns answers from the words of every second question, and guesses those of the others (naive Bayes).
-
-    Families whose questions have answers of several kinds count as several.
-    """
-
-    def __init__(self) -> None:
-        self._words: dict[str, dict[Answer, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        self._answers: dict[str, Counter[Answer]] = defaultdict(Counter)
-        self._asked: Counter[str] = Counter()
-        self._right: Counter[str] = Counter()
-        self._number = -1
-
-    def add(self, family: str, text: str, answer: Answer, again: bool = False) -> None:
-        """Learn from a question, or guess its answer.
-
-        Args:
-            again: the last question, about another scene of a contrast.
-        """
-        words = {*tokens_of(text)}
-        self._number += not again
-        if self._number % 2 and self._answers[family]:
-            self._asked[family] += 1
-            self._right[family] += self._guess(family, words) == answer
-        else:
-            self._answers[family][answer] += 1
-            self._words[family][answer].update(sorted(words))
-
-    def _guess(self, family: str, words: Iterable[str]) -> Answer:
-        answers, known, kept = self._answers[family], self._words[family], sorted(words)
-
-        def score(answer: Answer) -> float:
-            seen = answers[answer]
-            return log(seen) + sum(log((known[answer][word] + 0.5) / (seen + 1)) for word in kept)
-
-        return max(sorted(answers, key=str), key=score)
-
-    def rows(self, counts: Mapping[str, Counter[Answer]]) -> Iterator[tuple[str, ...]]:
-        """A row per family: questions, different answers, chance, most frequent answer, guesser, distribution."""
-        for family, answers in sorted(counts.items()):
-            total = answers.total()
-            (most, number), *_ = answers.most_common(1)
-            asked = self._asked[family]
-            guessed = f"{self._right[family] / asked:.1%}" if asked else "-"
-            listed = ", ".join(f"{spoken(one)} {share / total:.0%}" for one, share in answers.most_common(8))
-            yield (
-                family, str(total), f"{1 / len(answers):.1%}", f"{spoken(most)} {number / total:.1%}", guessed, listed
-            )  # fmt: skip
-
-    def table(self, counts: Mapping[str, Counter[Answer]]) -> str:
-        """The rows as a text."""
-        head = ("family", "questions", "chance", "most frequent", "blind guesser", "answers")
-        return "\n".join(text_table(head, self.rows(counts))) + "\n"
+def answer_table(counts: Mapping[str, Counter[Answer]]) -> str:
+    """A row per family: questions, chance, most frequent answer, distribution."""
+    rows = []
+    for family, answers in sorted(counts.items()):
+        total, common = answers.total(), answers.most_common(8)
+        shares = [f"{spoken(one)} {number / total:.0%}" for one, number in common]
+        most = f"{spoken(common[0][0])} {common[0][1] / total:.1%}"
+        rows.append((family, str(total), f"{1 / len(answers):.1%}", most, ", ".join(shares)))
+    return "\n".join(text_table(("family", "questions", "chance", "most frequent", "answers"), rows)) + "\n"

@@ -8,13 +8,14 @@ growing length, and of all with the same meaning the first is kept: what follows
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
+from diorama.scene_specs.questions.draws import Draws
 from diorama.scene_specs.questions.grammar import Grammar, filtered, split
 from diorama.scene_specs.questions.lexicon import SIDES
 from diorama.scene_specs.questions.program import EXTREMES, NOUNS, QUERIED, SCENE, Node, program_json
 from diorama.scene_specs.questions.rules import Judge
-from diorama.scene_specs.questions.sampling import Draws
 from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Parts of the longest expression that is tried.
@@ -65,7 +66,7 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = 
 
     def clear_text(node: Node) -> str | None:
         for _ in range(_WORDINGS):
-            text = grammar.text_of(node, "named", lexicon, draws.pick)
+            text = grammar.text_of(node, "named", lexicon, cache(draws.pick))
             if {one for _, one in grammar.readings(text, lexicon, "named")} == {node}:
                 return text if judge.is_framed(node) else f"{text}, {grammar.camera}"
         return None

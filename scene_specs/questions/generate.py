@@ -1,4 +1,4 @@
-"""Balanced series of questions about images, and their forms in files."""
+"""Balanced series of questions about images."""
 
 from __future__ import annotations
 
@@ -7,41 +7,35 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.vocabulary import MEWL_MATERIALS
 from diorama.scene_specs.questions.balance import Balance, WordBalance, chances_of
+from diorama.scene_specs.questions.draws import Draws
+from diorama.scene_specs.questions.form_sets import NothingError
 from diorama.scene_specs.questions.grammar import Grammar
 from diorama.scene_specs.questions.lexicon import Lexicon
 from diorama.scene_specs.questions.patterns import Pattern
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import (
-    CLEVR_OPERATIONS,
+    CLEVR_FAMILIES,
     OPERATIONS,
     Answer,
     Node,
     PresuppositionError,
-    clevr_json,
     program_json,
-    spoken,
 )
 from diorama.scene_specs.questions.rules import Judge, reads_well
-from diorama.scene_specs.questions.sampling import Draws, Sampler
-from diorama.scene_specs.questions.view import CLEVR_VALUES, MIN_PIXELS, ImageView
+from diorama.scene_specs.questions.sampling import Sampler
+from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
 
 # Programs tried for a question before the next family has its turn.
 TRIES = 12
 # Of plain sentences.
 MAX_WORDS = 25
 _CLAUSE = re.compile(r"\bthat (?:is|are)\b")
-# CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
-CLEVR_FAMILIES: tuple[str, ...] = tuple(
-    name for name in CLEVR_OPERATIONS if OPERATIONS[name].output in ("boolean", "integer") or name.startswith("query_")
-)
 
 
 def families_of(grammar: Grammar, names: Iterable[str]) -> list[str]:
@@ -235,39 +229,48 @@ class Questioner:
 
     def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
         """A question, with its twin if it has one."""
-        tally, lexicon, is_form = self.tally, image.lexicon, family in self._grammar.forms
+        tally, is_form = self.tally, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
         for _ in range(TRIES):
             tally.tried[family] += 1
+            pattern = image.draws.weighted(patterns)
             try:
-                program = image.sampler.sample(image.draws.weighted(patterns), self._nested)
+                wanted = self._by_words.lacking(family) if is_form else None
+                program = image.sampler.sample(pattern, self._nested, wanted)
+            except NothingError:
+                patterns = [one for one in patterns if one is not pattern]
+                if not patterns:
+                    return None
+                continue
             except PresuppositionError:
                 continue
-            twin = self._grammar.twin_of(program, family)
+            twin = self._grammar.twin_of(program, pattern)
             programs = [(family, program), *((twin,) if twin else ())]
             if is_form and not self._is_wanted(programs, image):
                 continue
-            found: list[_Found] = []
-            # The twin has the same words for the same values.
-            choose = cache(image.draws.pick)
-            for name, one in programs:
-                admits = (lambda *_: True) if is_form else self._admits(name, one)
-                if one in image.seen or (answers := image.answers(one, flip <= stay, admits)) is None:
-                    break
-                text = self._grammar.text_of(one, name, lexicon, choose)
-                if not self._nested and not (is_plain(text) and reads_well(one)):
-                    tally.nested[family] += 1
-                    break
-                if {read for _, read in self._grammar.readings(text, lexicon)} != {one}:
-                    tally.ambiguous[family] += 1
-                    break
-                if text in image.seen:
-                    break
-                found.append(_Found(name, text, one, answers))
-            else:
+            answers = [image.answers(one, flip <= stay, self._admits(name, one, is_form)) for name, one in programs]
+            if None not in answers and (found := self._written(programs, answers, image)):
                 image.seen.update(part for one in found for part in (one.program, one.text))
                 return found
         return None
+
+    def _written(self, programs: Sequence[tuple[str, Node]], answers: Sequence[Any], image: _Image) -> list[_Found]:
+        """The questions of programs; [] if one can't be said well, or was."""
+        found: list[_Found] = []
+        # The twin has the same words for the same values.
+        choose = cache(image.draws.pick)
+        for (name, one), answer in zip(programs, answers, strict=True):
+            text = self._grammar.text_of(one, name, image.lexicon, choose)
+            if not self._nested and not (is_plain(text) and reads_well(one)):
+                self.tally.nested[programs[0][0]] += 1
+                return []
+            if {read for _, read in self._grammar.readings(text, image.lexicon)} != {one}:
+                self.tally.ambiguous[programs[0][0]] += 1
+                return []
+            if text in image.seen:
+                return []
+            found.append(_Found(name, text, one, answer))
+        return found
 
     def _is_wanted(self, programs: Sequence[tuple[str, Node]], image: _Image) -> bool:
         """Whether a form and its twin have different answers, which were not right too often with these words."""
@@ -284,8 +287,8 @@ class Questioner:
         self.tally.unbalanced[programs[0][0]] += excess > 0
         return excess <= 0
 
-    def _admits(self, family: str, program: Node) -> Callable[[ImageView, Answer], bool]:
-        """Whether an answer is wanted."""
+    def _admits(self, family: str, program: Node, is_form: bool) -> Callable[[ImageView, Answer], bool]:
+        """Whether an answer is wanted; those of forms were tested."""
 
         def admits(view: ImageView, answer: Answer) -> bool:
             chances = chances_of(answer, program.output, view)
@@ -294,7 +297,7 @@ class Questioner:
             self.tally.unbalanced[family] += not admitted
             return admitted
 
-        return admits
+        return (lambda *_: True) if is_form else admits
 
     def _group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
@@ -324,12 +327,14 @@ class _Image(NamedTuple):
     lexicon: Lexicon
 
     def answers(self, program: Node, flips: bool, admits: Callable[[ImageView, Answer], bool]) -> list[Answer] | None:
-        """The answers of a program that may be asked of all images.
+        """The answers of a program that may be asked of all images, and was not.
 
         Args:
             flips: whether those of neighbors must differ.
             admits: whether an answer is wanted.
         """
+        if program in self.seen:
+            return None
         found: list[Answer] = []
         for judge, view in zip(self.judges, self.views, strict=True):
             answer = judge.answer(program, partial(admits, view))
@@ -382,47 +387,3 @@ def _applies(pattern: Pattern, view: ImageView) -> bool:
         return True
     shares = view.value_bits[name].values()
     return len(shares) > 1 and (kind == "query" or any(bits.bit_count() > 1 for bits in shares))
-
-
-def clevr_numbers(views: Iterable[ImageView]) -> Iterator[tuple[ImageView, int | None]]:
-    """Images with their number in their split, as `render-export --format clevr` numbers them.
-
-    It leaves out, and does not count, the images of an episode that CLEVR's words can't describe; their number is None.
-    """
-    counts: Counter[str | None] = Counter()
-    for _, group in groupby(views, key=lambda view: view.episode):
-        images = list(group)
-        fits = all(_is_clevr(view) for view in images)
-        for view in images:
-            yield view, counts[view.split] if fits else None
-            counts[view.split] += fits
-
-
-def _is_clevr(view: ImageView) -> bool:
-    words = {**CLEVR_VALUES, "material": MEWL_MATERIALS}
-    named = all(item.values[name] in allowed for item in view.objects for name, allowed in words.items())
-    return named and not view.pointer
-
-
-def clevr_question(question: Question, number: int, index: int) -> dict[str, Any]:
-    """A question as in CLEVR's question file.
-
-    Its family index is the place in CLEVR_FAMILIES; all other families share the next number.
-
-    Args:
-        number: of its image in the split.
-        index: of the question.
-    """
-    split = question.view.split or "new"
-    image = f"CLEVR_{split}_{number:06d}"
-    return {
-        "split": split,
-        "image_filename": f"{image}.png",
-        "image_index": number,
-        "image": image,
-        "question_index": index,
-        "question": question.text,
-        "answer": spoken(question.answer),
-        "program": clevr_json(question.program),
-        "question_family_index": [*CLEVR_FAMILIES, question.family].index(question.family),
-    }

@@ -112,15 +112,13 @@ class Grammar:
     def text_of(self, node: Node, family: str, lexicon: Lexicon, choose: Choose) -> str:
         """A question, or with a phrase for `family` its words, in the singular.
 
-        What is named twice has the same words both times.
-
         Args:
-            choose: picks one of several wordings.
+            choose: picks one of several wordings; cached, so that what is named twice has the same words both times.
 
         Raises:
             ValueError: if no pattern has this program.
         """
-        return written(self._realize(self._named[family], node, "one", lexicon, cache(choose)))
+        return written(self._realize(self._named[family], node, "one", lexicon, choose))
 
     def _realize(
         self, patterns: Sequence[Pattern], node: Node, number: str, lexicon: Lexicon, choose: Choose
@@ -156,10 +154,14 @@ class Grammar:
         chosen = singular.index(choose(singular))
         return [*words, *lexicon.words["many" if form == "many" else "one"][noun][chosen]]
 
-    def _match(self, tree: Tree, node: Node) -> dict[str, Bound] | None:
-        """What the slots of a program stand for; None if the node is not of its form."""
+    def _match(self, tree: Tree, node: Node, is_made: bool = False) -> dict[str, Bound] | None:
+        """What the slots of a program stand for; None if the node is not of its form.
+
+        Args:
+            is_made: its phrases surely are.
+        """
         if tree.phrase:
-            is_one = any(self._match(pattern.program, node) is not None for pattern in self.phrases[tree.op])
+            is_one = is_made or any(self._match(pattern.program, node) is not None for pattern in self.phrases[tree.op])
             return {tree.slot: node} if is_one else None
         bound: dict[str, Bound] = {}
         inputs = node.inputs
@@ -179,18 +181,17 @@ class Grammar:
         elif tree.slot:
             bound[tree.slot] = node.value
         for part, below in zip(inputs, tree.parts, strict=True):
-            found = self._match(below, part)
+            found = self._match(below, part, is_made)
             if found is None:
                 return None
             bound |= found
         return bound
 
-    def twin_of(self, node: Node, family: str) -> tuple[str, Node] | None:
-        """Family and program of a question without its negation or exception; None if it has none."""
-        for one in self.forms.get(family, ()):
-            if one.twin and (bound := self._match(one.program, node)) is not None:
-                return one.twin.name, build(one.twin.program, bound)
-        return None
+    def twin_of(self, node: Node, pattern: Pattern) -> tuple[str, Node] | None:
+        """Family and program of a question of a pattern without its negation or exception; None if it has none."""
+        twin = pattern.twin
+        bound = self._match(pattern.program, node, True) if twin else None
+        return (twin.name, build(twin.program, bound)) if twin and bound is not None else None
 
     # From words to programs.
 

@@ -105,6 +105,10 @@ CLEVR_OPERATIONS: tuple[str, ...] = (
     "exist", "count", "equal_integer", "less_than", "greater_than",
     *(f"{kind}_{name}" for kind in ("query", "equal", "filter", "same") for name in QUERIED if name != "category"),
 )  # fmt: skip
+# CLEVR's question types (Johnson et al., CVPR 2017, figure 3).
+CLEVR_FAMILIES: tuple[str, ...] = tuple(
+    name for name in CLEVR_OPERATIONS if OPERATIONS[name].output in ("boolean", "integer") or name.startswith("query_")
+)
 
 
 class Node(NamedTuple):

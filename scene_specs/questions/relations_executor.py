@@ -7,7 +7,7 @@ function with positions_executor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import reduce
+from functools import cache, partial, reduce
 from math import cos, dist, hypot, radians
 from operator import or_
 from typing import Any
@@ -19,6 +19,7 @@ from diorama.scene_specs.questions.program import (
     NONE_OF_THESE,
     NOUNS,
     QUANTIFIERS,
+    QUERIED,
     Node,
     PresuppositionError,
 )
@@ -26,6 +27,10 @@ from diorama.scene_specs.questions.view import FACED, NOT_FACED, ImageView, bits
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
 CLEARLY = 1.1
+# Rearrangements of an image.
+WORLDS = 32
+_PRIMES = dict(zip(QUERIED, (7919, 7919, 6007, 4271, 2909), strict=True))
+_MIXER = 0x9E3779B97F4A7C15
 # Extreme -> the relation in which it has all others.
 _SIDES = {"leftmost": "right", "rightmost": "left", "frontmost": "behind", "rearmost": "front"}
 
@@ -44,8 +49,8 @@ class RelationsExecutor:
         self._view, self._values = view, view.value_bits if value_bits is None else value_bits
         self._present = (1 << len(view.objects)) - 1 if present is None else present
         self._known: dict[Node, Any] = {}
-        # Attribute -> bits of the objects that it is clear of.
-        self._clear: dict[str, int] = {}
+        # Attribute -> bits of the objects that it is not clear of.
+        self._unclear: dict[str, int] = {}
 
     def run(self, node: Node) -> Any:
         """Sets are bits, objects indices, other results an Answer. Raises PresuppositionError."""
@@ -78,12 +83,17 @@ class RelationsExecutor:
 
     def having(self, name: str, value: Any, bits: int) -> int:
         """The objects of a set with this value of an attribute."""
-        if name not in self._clear:
-            needed = (name,) if name in DOUBTFUL else NOUNS
-            self._clear[name] = reduce(or_, (members for one in needed for members in self._values[one].values()), 0)
-        if bits & ~self._clear[name]:
+        having, unclear = self.filtering(name, value)
+        if bits & unclear:
             raise PresuppositionError(f"an object has no clear {name}")
-        return bits & self._values[name].get(value, 0)
+        return bits & having
+
+    def filtering(self, name: str, value: Any) -> tuple[int, int]:
+        """Bits of the objects with this value of an attribute, and of those that it is not clear of."""
+        if name not in self._unclear:
+            needed = (name,) if name in DOUBTFUL else NOUNS
+            self._unclear[name] = ~reduce(or_, (members for one in needed for members in self._values[one].values()), 0)
+        return self._values[name].get(value, 0), self._unclear[name]
 
     def value(self, name: str, index: int) -> str:
         """An attribute of an object."""
@@ -193,15 +203,18 @@ class RelationsExecutor:
 
     def quantify(self, word: str, bits: int, others: int) -> bool:
         """Whether as much of a set as a quantifier says is in another one."""
-        total, inside = bits.bit_count(), (bits & others).bit_count()
+        if word == "only" and not others:
+            raise PresuppositionError("only some, of none")
+        if word == "only" and bits.bit_count() >= QUANTIFIERS[word]:
+            return not others & ~bits
+        return self.share(word, bits.bit_count(), (bits & others).bit_count())
+
+    def share(self, word: str, total: int, inside: int) -> bool:
+        """Whether so many of the members of a set are as many as a quantifier says."""
         if total < QUANTIFIERS[word]:
             raise PresuppositionError(f"{word} of {total} objects")
         if word == "half" and total % 2:
             raise PresuppositionError("half of an odd number")
-        if word == "only" and not others:
-            raise PresuppositionError("only some, of none")
-        if word == "only":
-            return not others & ~bits
         if word in ("few", "many"):
             share, threshold = inside / total, self._view.thresholds[word]
             return share <= threshold if word == "few" else share >= threshold
@@ -215,6 +228,71 @@ class RelationsExecutor:
         if not other:
             raise PresuppositionError("twice as many as none")
         return one == 2 * other
+
+
+class Rearrangements:
+    """Executes programs on all rearrangements of an image: the same places, in which objects have others' attributes.
+
+    A kind is exchanged as a whole: shape and category. In every second one, about a quarter of the objects is missing.
+    Results are kept for each program.
+    """
+
+    def __init__(self, view: ImageView) -> None:
+        count = len(view.objects)
+        everything = (1 << count) - 1
+        self._known: dict[Node, list[Any]] = {}
+        self._images: list[RelationsExecutor] = []
+        # Attribute and value -> `filtering` in each.
+        self._filters: dict[tuple[str, Any], list[tuple[int, int]]] = {}
+
+        @cache
+        def moved(name: str, by: int) -> Mapping[str, int]:
+            every = view.value_bits[name].items()
+            return {value: (bits << by | bits >> count - by) & everything for value, bits in every}
+
+        for number in range(1, WORLDS + 1):
+            values = {name: moved(name, (number * prime >> 4) % count) for name, prime in _PRIMES.items()}
+            mixed = number * _MIXER
+            present = everything & (-1 if number % 2 else mixed >> 12 | mixed >> 32)
+            self._images.append(RelationsExecutor(view, present, {**view.value_bits, **values}))
+        self._share = cache(partial(_attempt, self._images[0].share))
+
+    def outcomes(self, node: Node) -> list[Any]:
+        """The result of a program in each, None where a presupposition fails."""
+        found = self._known.get(node)
+        if found is None:
+            found = self._known[node] = self._step(node, *map(self.outcomes, node.inputs))
+        return found
+
+    def _step(self, node: Node, *inputs: list[Any]) -> list[Any]:
+        # The most frequent steps, without calls and errors.
+        if node.op == "unique":
+            return [bits.bit_length() - 1 if bits and not bits & bits - 1 else None for bits in inputs[0]]
+        kind, _, name = node.op.partition("_")
+        if kind == "filter":
+            key = name, node.value
+            if key not in self._filters:
+                self._filters[key] = [one.filtering(*key) for one in self._images]
+            tables = zip(inputs[0], self._filters[key], strict=True)
+            return [None if bits is None or bits & table[1] else bits & table[0] for bits, table in tables]
+        if node.op in QUANTIFIERS and node.op != "only":
+            pairs, share = zip(*inputs, strict=True), self._share
+            return [
+                None if one is None or other is None else share(node.op, one.bit_count(), (one & other).bit_count())
+                for one, other in pairs
+            ]
+        step, value = _STEPS[node.op], node.value
+        return [
+            None if None in one else _attempt(step, one[0], value, *one[1:])
+            for one in zip(self._images, *inputs, strict=True)
+        ]
+
+
+def _attempt(step: Callable[..., Any], *args: Any) -> Any:
+    try:
+        return step(*args)
+    except PresuppositionError:
+        return None
 
 
 def _between(value: Any, bits: int) -> bool:

@@ -8,8 +8,8 @@ in several rearrangements, images with the same places in which objects have exc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -17,14 +17,13 @@ from diorama.scene_specs.questions.grammar import split
 from diorama.scene_specs.questions.program import (
     NOUNS,
     QUANTIFIERS,
-    QUERIED,
     RELATED,
     SCENE,
     Answer,
     Node,
     PresuppositionError,
 )
-from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.relations_executor import Rearrangements, RelationsExecutor
 from diorama.scene_specs.questions.view import MIN_PIXELS, VAGUE, ImageView
 
 # Pairs of directions between which nothing is.
@@ -40,11 +39,8 @@ _AGREEMENT = 0.75
 _PARTS, _OF_FIRST = ("difference", "intersect"), ("unique", "extreme", "nearest", "difference", "except")
 # With more objects of doubtful visibility, an image has too many possible contents to try them all.
 MAX_DOUBTFUL = 6
-# Rearrangements that are tried, and how many must show what a step is for: what matters more rarely may never matter in
-# other images. A kind is exchanged as a whole: shape and category.
-_WORLDS, _LEAST = 32, 5
-_PRIMES = (7919, 7919, 6007, 4271, 2909)
-_MIXER = 0x9E3779B97F4A7C15
+# Of 32 rearrangements, so many must show what a step is for: what matters more rarely may never matter in other images.
+_LEAST = 5
 
 
 class Judge:
@@ -59,14 +55,16 @@ class Judge:
         doubtful = [k for k, item in enumerate(view.objects) if item.truth.visible_pixels < min_pixels]
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
-        # Rearrangements, by number.
-        self._world = cache(partial(_world, view))
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
             for hidden in combinations(doubtful, size)
             if not self.crowded
         ]
+
+    @cached_property
+    def _rearranged(self) -> Rearrangements:
+        return Rearrangements(self.view)
 
     def answer(self, program: Node, admits: Callable[[Answer], bool] = lambda _: True) -> Answer | None:
         """The answer of a program that may be asked; None if it may not.
@@ -116,17 +114,8 @@ class Judge:
 
     def _matters(self, program: Node, other: Node) -> bool:
         """Whether enough rearrangements tell two programs apart."""
-        left = _LEAST
-        for number in range(1, _WORLDS + 1):
-            world = self._world(number)
-            answer = world.outcome(program)
-            if not isinstance(answer, PresuppositionError) and world.outcome(other) != answer:
-                left -= 1
-                if not left:
-                    return True
-            if left > _WORLDS - number:
-                return False
-        return False
+        answers = zip(self._rearranged.outcomes(program), self._rearranged.outcomes(other), strict=True)
+        return sum([one is not None and one != without for one, without in answers]) >= _LEAST
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""
@@ -171,18 +160,6 @@ def _relations(node: Node) -> Iterator[Node]:
         yield base
     elif base.op == "union":
         yield from (one for part in base.inputs for one in _relations(part))
-
-
-def _world(view: ImageView, number: int) -> RelationsExecutor:
-    """An image in which objects have each other's attributes; in every second one, about a quarter is missing."""
-    count = len(view.objects)
-    everything = (1 << count) - 1
-    moved: dict[str, Mapping[str, int]] = {**view.value_bits}
-    for name, prime in zip(QUERIED, _PRIMES, strict=True):
-        by = (number * prime >> 4) % count
-        moved[name] = {value: (bits << by | bits >> count - by) & everything for value, bits in moved[name].items()}
-    mixed = number * _MIXER
-    return RelationsExecutor(view, everything & (-1 if number % 2 else mixed >> 12 | mixed >> 32), moved)
 
 
 def shortened(node: Node) -> Iterator[Node]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import cached_property
-from itertools import combinations
-from typing import Any
+from collections.abc import Collection, Sequence
 
-from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.questions.descriptions import Descriptions
+from diorama.scene_specs.questions.draws import Draws
+from diorama.scene_specs.questions.form_sets import FormSets
 from diorama.scene_specs.questions.grammar import Grammar, filtered
 from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS
 from diorama.scene_specs.questions.patterns import Pattern, Tree
@@ -18,7 +17,7 @@ from diorama.scene_specs.questions.program import (
     OPERATIONS,
     QUANTIFIERS,
     QUERIED,
-    SCENE,
+    Answer,
     Node,
     PresuppositionError,
 )
@@ -34,33 +33,12 @@ _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 _REFERENCES = 10
 # Sets that are tried for one with several members.
 _SETS = 6
+# Programs that are made for one with the wanted answer.
+_ANSWERS = 3
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
 # Operations that mostly have no clear result, if their inputs are drawn anyhow.
 _CLEAR = ("own", "seen", "own_side", "faces", "faced")
-
-
-class Draws:
-    """Random choices. Equal seeds and keys give equal choices everywhere."""
-
-    def __init__(self, seed: int, key: str) -> None:
-        # Draws a number in [0, 1).
-        self.number: Callable[[], float] = generator(seed, key, "questions").random
-
-    def pick(self, items: Sequence[Any]) -> Any:
-        """One of the items."""
-        return items[int(self.number() * len(items))]
-
-    def weighted(self, items: Sequence[Pattern]) -> Pattern:
-        """One of the patterns, by weight."""
-        if len(items) == 1:
-            return items[0]
-        left = self.number() * sum([one.weight for one in items])
-        for one in items:
-            left -= one.weight
-            if left < 0:
-                return one
-        return items[-1]
 
 
 class Sampler:
@@ -75,20 +53,29 @@ class Sampler:
         # Which objects a phrase may name, by phrase.
         self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
         self._targets: Collection[int] = ()
-        # Of forms: bits of the objects that references may name.
-        self._is_form, self._allowed = False, 0
-        self._minimal: dict[tuple[int, int], list[tuple[tuple[str, str], ...]]] = {}
+        self._is_form, self._pattern, self._wanted = False, "", None
+        self._described = Descriptions(view)
+        self._sets = FormSets(judge, draws, self._described, lambda tree: self._build(tree, False, (), HOPS))
 
-    def sample(self, pattern: Pattern, nested: bool) -> Node:
-        """A program of a pattern. Raises PresuppositionError if the choices lead nowhere.
+    def sample(self, pattern: Pattern, nested: bool, wanted: Answer | None = None) -> Node:
+        """A program of a pattern.
 
         Args:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
+            wanted: of a form, the answer to look for.
+
+        Raises:
+            PresuppositionError: if the choices lead nowhere; NothingError if all others do, too.
         """
         self._targets = range(len(self.view.objects))
-        self._is_form, self._allowed = pattern.name in self._grammar.forms, self._everything
+        self._is_form, self._pattern = pattern.name in self._grammar.forms, pattern.name
         deep = nested and pattern.name in CLEVR_OPERATIONS
-        return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
+        self._wanted = not wanted if pattern.program.op == "not" and wanted is not None else wanted
+        for _ in range(_ANSWERS if wanted is not None else 1):
+            made = self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
+            if wanted is None or self.judge.executor.outcome(made) == wanted:
+                break
+        return made
 
     def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
@@ -109,62 +96,27 @@ class Sampler:
         if op in _AVOIDED:
             avoid = (*avoid, _AVOIDED[op])
         parts = op in ("difference", "intersect") and tree.parts[0].op != "relate"
+        if self._is_form and (parts or op in QUANTIFIERS):
+            return self._sets.pair(tree, self._pattern, self._wanted)
         if parts or op in QUANTIFIERS:
-            # Of neither or at most two of a few objects, hardly anything is asked.
-            least = QUANTIFIERS.get(op, 2 if tree.parts[1].op == "fits" and op == "difference" else 4)
-            beside = not {"relate", "falls"}.isdisjoint(one.op for one in (tree.parts[1], *tree.parts[1].parts))
-            members = self._large_set(tree.parts[0], avoid, hops, least if self._is_form else 0, beside)
+            members = self._build(tree.parts[0], False, avoid, hops)
             self._members = self._run(members)
-            for _ in range(_SETS):
-                # What is said of them is not their place beside one of them.
-                others = self._everything & ~self._members
-                said = self._naming(others, tree.parts[1], tuple(mentioned(members)), hops)
-                made = Node(op, None, (members, said))
-                # An exception must matter.
-                if members.op != "except" or self._run(made) != self._run(Node(op, None, (members.inputs[0], said))):
-                    break
-            return made
+            return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
         if op == "except":
-            return self._large_set(tree, avoid, hops, 1)
+            return self._sets.one_of(tree, 1, avoid)
         left = hops - (op in ("nearest", "falls"))
         inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
 
-    def _naming(self, allowed: int, tree: Tree, avoid: Collection[str], hops: int) -> Node:
-        """A program of a form whose references name some of these objects."""
-        kept, self._allowed = self._allowed, allowed if self._is_form else self._allowed
-        node = self._build(tree, False, avoid, hops)
-        self._allowed = kept
-        return node
-
-    def _large_set(self, tree: Tree, avoid: Collection[str], hops: int, least: int, beside: bool = False) -> Node:
-        """A set of at least so many objects. beside: not of all, as another one must be left for a reference."""
-        if tree.op == "except":
-            members = self._large_set(tree.parts[0], avoid, hops, least + 1)
-            return Node("except", None, (members, self._naming(self._run(members), tree.parts[1], avoid, hops)))
-        if least and (tree.op == "noun" or (tree.op == "filter" and tree.parts[0].op == "scene")):
-            most = len(self.view.objects) - beside
-            large = [
-                one for one, bits in self._nouns if least <= bits.bit_count() <= most and not {*avoid} & {*dict(one)}
-            ]
-            if not large:
-                raise PresuppositionError(f"no set of {least} objects was found")
-            return filtered(SCENE, self.draws.pick(large))
-        for _ in range(_SETS):
-            members = self._build(tree, False, avoid, hops)
-            if self._run(members).bit_count() >= least:
-                return members
-        raise PresuppositionError(f"no set of {least} objects was found")
-
     def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
         """A reference to an object, one of a few that are made for an image."""
+        if self._is_form and phrase == "plain":
+            return self._sets.named_object(range(len(self.view.objects)), avoid)
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
-        free = self._allowed == self._everything
-        some = made if free else [one for one in made if self._allowed >> self._run(one) & 1]
-        if some and len(made) >= _REFERENCES:
-            return self.draws.pick(some)  # type: ignore[no-any-return]
+        if len(made) >= _REFERENCES:
+            return self.draws.pick(made)  # type: ignore[no-any-return]
         targets, named = self._targets, self._named.get(phrase, range(len(self.view.objects)))
-        self._targets = [k for k in named if self._allowed >> k & 1]
+        self._targets = named
         node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
         self._targets = targets
         self._run(node)
@@ -200,7 +152,9 @@ class Sampler:
             which = self.draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
             return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
-        inner = self._large_set(part, avoid, hops, 2 if self._is_form and op in NUMERALS else 0)
+        if self._is_form and op in NUMERALS:
+            return self._number(op, part, avoid, hops)
+        inner = self._build(part, False, avoid, hops)
         if op == "see":
             return Node("filter_visibility", self.draws.pick(("full", "partial")), (inner,))
         if op == "fits":
@@ -216,6 +170,16 @@ class Sampler:
             raise PresuppositionError("too few to ask for exactly that many")
         return Node(op, count, (inner,))
 
+    def _number(self, op: str, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+        """Of a form, a step that compares the size of a set with a number near it."""
+        inner = self._build(tree, False, avoid, hops) if tree.op == "intersect" else self._sets.one_of(tree, 2, avoid)
+        count = self._run(inner).bit_count()
+        made = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]
+        made = [one for one in made if self._wanted in (None, self._run(one))]
+        if not made:
+            raise PresuppositionError("no number gives the wanted answer")
+        return self.draws.pick(made)  # type: ignore[no-any-return]
+
     def _clear_extreme(self, members: Node) -> Node:
         """A superlative that is clear, and names the exception if it counted."""
         run, (every, *excepted) = self.judge.executor.outcome, members.inputs if members.op == "except" else (members,)
@@ -226,14 +190,6 @@ class Sampler:
         if not clear:
             raise PresuppositionError("nothing is clearly at an end")
         return self.draws.pick(clear)  # type: ignore[no-any-return]
-
-    @cached_property
-    def _nouns(self) -> list[tuple[tuple[tuple[str, str], ...], int]]:
-        """Sets by up to two filters that are both needed, with their members."""
-        pairs = [(name, value) for name in QUERIED for value in self.view.value_bits[name]]
-        sets = [some for size in range(3) for some in combinations(pairs, size)]
-        found = [(some, self._having(self._everything, some)) for some in sets]
-        return [(some, bits) for some, bits in found if bits and len(self._needed(self._everything, some)) == len(some)]
 
     def _clear(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         """Whether objects clearly are on a side of another one, or what one faces.
@@ -281,7 +237,11 @@ class Sampler:
         if unique:
             members = [k for k in members if k in self._targets]
             for target in (*members[first:], *members[:first]):
-                names = [one for one in self._identifying(target, bits) if not any(name in avoid for name, _ in one)]
+                names = [
+                    one
+                    for one in self._described.identifying(target, bits)
+                    if not any(name in avoid for name, _ in one)
+                ]
                 if names:
                     return self.draws.pick(names)  # type: ignore[no-any-return]
             raise PresuppositionError("nothing identifies an object")
@@ -292,31 +252,4 @@ class Sampler:
         count = self.draws.pick(_FILTERS)
         while len(here) > count:
             here.remove(self.draws.pick(here))
-        return self._needed(bits, here)
-
-    def _having(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
-        """The members of a set that pass filters."""
-        for name, value in filters:
-            bits &= self.view.value_bits[name].get(value, 0)
-        return bits
-
-    def _needed(self, bits: int, filters: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """The filters without those that make no difference."""
-        kept = [*filters]
-        for one in filters:
-            others = [other for other in kept if other != one]
-            if self._having(bits, others) == self._having(bits, kept):
-                kept = others
-        return kept
-
-    def _identifying(self, target: int, bits: int) -> list[tuple[tuple[str, str], ...]]:
-        """The sets of filters that only this object of a set passes and none of which can be left out."""
-        key = (target, bits)
-        if key not in self._minimal:
-            found = self._minimal[key] = []
-            pairs = [(name, v) for name in QUERIED if (v := self.view.objects[target].values[name]) is not None]
-            for size in range(len(pairs) + 1):
-                for chosen in combinations(pairs, size):
-                    if self._having(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
-                        found.append(chosen)
-        return self._minimal[key]
+        return self._described.needed(bits, here)

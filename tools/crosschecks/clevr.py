@@ -14,10 +14,11 @@ from typing import Any
 
 import diorama
 from diorama.render.annotations.image_views import store_views
-from diorama.scene_specs.questions.generate import CLEVR_FAMILIES, Questioner, clevr_numbers, clevr_question
+from diorama.scene_specs.questions.clevr_questions import clevr_numbers, clevr_question
+from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import parse_clevr, spoken
+from diorama.scene_specs.questions.program import CLEVR_FAMILIES, parse_clevr, spoken
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.view import ImageView
 from tools.check_questions import outcome

@@ -10,19 +10,17 @@ from typing import Any
 import pytest
 
 from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.questions.balance import Guesser
+from diorama.scene_specs.questions.balance import answer_table
+from diorama.scene_specs.questions.clevr_questions import clevr_numbers, clevr_question
 from diorama.scene_specs.questions.generate import (
-    CLEVR_FAMILIES,
     DisagreementError,
     Question,
     Questioner,
-    clevr_numbers,
-    clevr_question,
 )
 from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar, tokens_of
 from diorama.scene_specs.questions.lexicon import plural
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import Node, parse_clevr, parse_program
+from diorama.scene_specs.questions.program import CLEVR_FAMILIES, Node, parse_clevr, parse_program
 from diorama.scene_specs.questions.question_items import items
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from tests.scene_specs.questions.images import images, oriented, stacked
@@ -157,9 +155,9 @@ def test_a_family_may_ask_what_another_one_asks(tmp_path: Path) -> None:
 def test_words_with_two_meanings_are_not_asked(tmp_path: Path) -> None:
     two = [{"program": [op, "set:S"], "words": ["Any {S.many}?"]} for op in ("count", "exist")]
     (tmp_path / "two.json").write_text(json.dumps({"families": {"new": two}}))
-    asker, guesser = Questioner(read_grammar(tmp_path / "two.json"), 0, ["new"]), Guesser()
+    asker = Questioner(read_grammar(tmp_path / "two.json"), 0, ["new"])
     assert list(asker.ask(stacked())) == [] and asker.tally.ambiguous["new"]
-    assert guesser.table(asker.balance.counts)
+    assert answer_table(asker.balance.counts)
 
 
 def relations(node: Node) -> int:

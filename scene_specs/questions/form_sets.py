@@ -1,0 +1,183 @@
+"""Sets that forms are about, and what can be said of them: all of an image are looked at together, as bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from diorama.scene_specs.questions.descriptions import Descriptions
+from diorama.scene_specs.questions.draws import Draws
+from diorama.scene_specs.questions.grammar import filtered
+from diorama.scene_specs.questions.lexicon import ADJECTIVES, RELATIONS
+from diorama.scene_specs.questions.patterns import Tree
+from diorama.scene_specs.questions.program import QUANTIFIERS, SCENE, Answer, Node, PresuppositionError
+from diorama.scene_specs.questions.rules import Judge, mentioned
+from diorama.scene_specs.questions.view import bits_of
+
+# Sets that something is said of.
+_SETS = 6
+# Of two sets that are said together, so many of each are tried.
+_SAID = 12
+
+
+class NothingError(PresuppositionError):
+    """An image has nothing that a pattern could be about."""
+
+
+class _Set(NamedTuple):
+    """A set that a form may name.
+
+    Attributes:
+        names: attributes that its words give.
+        beside: bits of the object that it is beside, or that it leaves out.
+    """
+
+    node: Node
+    bits: int
+    names: frozenset[str] = frozenset()
+    beside: int = 0
+
+
+class FormSets:
+    """Sets of one image.
+
+    Args:
+        drawn: makes a random set of a kind, or raises PresuppositionError.
+    """
+
+    def __init__(self, judge: Judge, draws: Draws, described: Descriptions, drawn: Callable[[Tree], Node]) -> None:
+        self._view, self._executor, self._draws = judge.view, judge.executor, draws
+        self._described, self._drawn, self._everything = described, drawn, (1 << len(judge.view.objects)) - 1
+        self._known: dict[Tree, list[_Set]] = {}
+        # Pattern and wanted answer -> steps that are left.
+        self._pairs: dict[tuple[str, Answer | None], list[Node]] = {}
+
+    def pair(self, tree: Tree, pattern: str, wanted: Answer | None) -> Node:
+        """A step that says of the members of a set that they are in another one: another one each time, the best first.
+
+        Args:
+            pattern: name of the form.
+            wanted: answer of the step to look for, if it gives one.
+
+        Raises:
+            NothingError: no other one is left.
+        """
+        key = pattern, wanted
+        if key not in self._pairs:
+            # Of neither or at most two of a few objects, hardly anything is asked.
+            least = QUANTIFIERS.get(tree.op, 2 if tree.parts[1].op == "fits" and tree.op == "difference" else 4)
+            large = [one for one in self._sets(tree.parts[0]) if one.bits.bit_count() >= least]
+            # What is said of all things, or of those with two properties, hardly ever needs all its steps.
+            plain = [one for one in large if len(one.names) == 1] or large
+            ranked = [
+                (rank, self._draws.number(), Node(tree.op, None, (one.node, other.node)))
+                for one in self._some(plain, _SETS)
+                for other in self._said(tree.parts[1], one)
+                if (rank := self._rank(tree.op, one, other, wanted))
+            ]
+            self._pairs[key] = [node for _, _, node in sorted(ranked)]
+        if not self._pairs[key]:
+            raise NothingError("nothing can be said of any set")
+        return self._pairs[key].pop()
+
+    def _some(self, items: Sequence[_Set], most: int) -> list[_Set]:
+        """Some of the items, in any order."""
+        left = [*items]
+        return [left.pop(int(self._draws.number() * len(left))) for _ in range(min(most, len(left)))]
+
+    def _rank(self, op: str, one: _Set, other: _Set, wanted: Answer | None) -> int:
+        """How good it is to say of the members of a set that they are in another one.
+
+        Returns:
+            0: another result than the wanted one, or one without need of the other set; 2: the answer is another one
+            for all objects, or its part of the first set is not just half of it; 1: others.
+        """
+        inside, quantify = one.bits & other.bits, self._quantify
+        if op not in QUANTIFIERS:
+            is_clear = inside != other.bits and 2 * inside.bit_count() != one.bits.bit_count()
+            return 0 if inside in (0, one.bits) else 1 + is_clear
+        answer = quantify(op, one.bits, other.bits)
+        # An exception must matter.
+        idle = one.node.op == "except" and quantify(op, one.bits | one.beside, other.bits) == answer
+        if answer is None or idle or wanted not in (None, answer):
+            return 0
+        return 1 + (quantify(op, self._everything, other.bits) != answer)
+
+    def _quantify(self, op: str, bits: int, others: int) -> bool | None:
+        try:
+            return self._executor.quantify(op, bits, others)
+        except PresuppositionError:
+            return None
+
+    def _said(self, tree: Tree, one: _Set) -> list[_Set]:
+        """What can be said of the members of a set: not their place beside one of them, nor what its words give."""
+        if tree.op != "union":
+            every = self._sets(tree)
+            return [other for other in every if not other.beside & one.bits and other.names.isdisjoint(one.names)]
+        some = [self._some(self._said(part, one), _SAID) for part in tree.parts]
+        return [
+            _Set(Node("union", None, (a.node, b.node)), a.bits | b.bits)
+            for a, b in product(*some)
+            if a.bits & one.bits & ~b.bits and b.bits & one.bits & ~a.bits
+        ]
+
+    def _sets(self, tree: Tree) -> Iterable[_Set]:
+        """Sets of this kind: all that need few words, or else a few drawn ones."""
+        if tree not in self._known:
+            self._known[tree] = [*self._plain_sets(tree)]
+        return self._known[tree] or self._drawn_sets(tree)
+
+    def _plain_sets(self, tree: Tree) -> Iterator[_Set]:
+        op, part = tree.op, tree.parts[0] if tree.parts else tree
+        if op == "noun" or (op == "filter" and part.op == "scene"):
+            for some, bits in self._described.nouns:
+                yield _Set(filtered(SCENE, some), bits, frozenset(dict(some)))
+        elif op == "filter":
+            yield from self._plain_sets(part)
+        elif op == "fits" and part.op == "scene":
+            for name in ADJECTIVES:
+                for value in self._view.vocabulary[name]:
+                    bits = self._view.value_bits[name].get(value, 0)
+                    yield _Set(filtered(SCENE, [(name, value)]), bits, frozenset([name]))
+        elif tree.parts and tree.parts[-1].op == "plain":
+            named = [k for k in range(len(self._view.objects)) if self._described.identifying(k, self._everything)]
+            referents = {k: self.named_object([k], ()) for k in named}
+            if op == "except":
+                for one in self._sets(part):
+                    for k in bits_of(one.bits):
+                        if k in referents:
+                            yield _Set(Node(op, None, (one.node, referents[k])), one.bits ^ 1 << k, one.names, 1 << k)
+            for name in RELATIONS.get(op, (op,)):
+                for k, bits in enumerate(self._view.relations.get(name, ())):
+                    if bits and k in referents:
+                        node = Node("relate", name, (referents[k],)) if tree.slot else Node(op, None, (referents[k],))
+                        yield _Set(node, bits, frozenset(), 1 << k)
+
+    def _drawn_sets(self, tree: Tree) -> Iterator[_Set]:
+        for _ in range(4 * _SETS):
+            try:
+                node = self._drawn(tree)
+                yield _Set(node, self._executor.run(node), mentioned(node))
+            except PresuppositionError:
+                continue
+
+    def one_of(self, tree: Tree, least: int, avoid: Collection[str]) -> Node:
+        """A set of at least so many objects, whose words give none of some attributes. Raises PresuppositionError."""
+        every = self._sets(tree)
+        sets = (one.node for one in every if one.bits.bit_count() >= least and one.names.isdisjoint(avoid))
+        if isinstance(every, list):
+            if found := [*sets]:
+                return self._draws.pick(found)  # type: ignore[no-any-return]
+            raise NothingError(f"no set of {least} objects was found")
+        if node := next(sets, None):
+            return node
+        raise PresuppositionError(f"no set of {least} objects was found")
+
+    def named_object(self, targets: Iterable[int], avoid: Collection[str]) -> Node:
+        """A reference to one of some objects by its own attributes. Raises PresuppositionError."""
+        names = [self._described.identifying(k, self._everything) for k in targets]
+        some = [kept for every in names if (kept := [one for one in every if not {*avoid} & {*dict(one)}])]
+        if not some:
+            raise PresuppositionError("nothing identifies an object")
+        return Node("unique", None, (filtered(SCENE, self._draws.pick(self._draws.pick(some))),))
