@@ -6,7 +6,7 @@ relations_executor, positions_executor
             two executors without common code: one looks up measured relations, the other computes with positions
 rules       which questions are asked: presuppositions hold, every step matters, the text has one reading
 grammar     words of programs and programs of words, by the data of grammar.json
-descriptions, sampling, generate, balance
+draws, described_sets, sampling, generate, balance
             random questions about an image, and balanced series of them
 question_items, clevr_questions
             questions as items of `render-eval` and `render-export --format eval`, and in CLEVR's form

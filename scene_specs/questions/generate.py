@@ -13,8 +13,8 @@ from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.errors import DioramaError, UsageError
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.questions.balance import Balance, WordBalance, chances_of
+from diorama.scene_specs.questions.described_sets import NothingError
 from diorama.scene_specs.questions.draws import Draws
-from diorama.scene_specs.questions.form_sets import NothingError
 from diorama.scene_specs.questions.grammar import Grammar
 from diorama.scene_specs.questions.lexicon import Lexicon
 from diorama.scene_specs.questions.patterns import Pattern
@@ -231,7 +231,8 @@ class Questioner:
         """A question, with its twin if it has one."""
         tally, is_form = self.tally, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
-        for _ in range(TRIES):
+        # Of few forms, more is tried.
+        for _ in range(TRIES * max(1, is_form * self._per_image // len(self._families))):
             tally.tried[family] += 1
             pattern = image.draws.weighted(patterns)
             try:

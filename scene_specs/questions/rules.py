@@ -115,7 +115,8 @@ class Judge:
     def _matters(self, program: Node, other: Node) -> bool:
         """Whether enough rearrangements tell two programs apart."""
         answers = zip(self._rearranged.outcomes(program), self._rearranged.outcomes(other), strict=True)
-        return sum([one is not None and one != without for one, without in answers]) >= _LEAST
+        different: int = sum([one is not None and one != without for one, without in answers])
+        return different >= _LEAST
 
     def is_certain(self, program: Node, answer: Any) -> bool:
         """Whether the result stays the same whichever of the doubtful objects are left out."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from diorama.scene_specs.questions.descriptions import Descriptions
+from diorama.scene_specs.questions.described_sets import Sets
 from diorama.scene_specs.questions.draws import Draws
-from diorama.scene_specs.questions.form_sets import FormSets
 from diorama.scene_specs.questions.grammar import Grammar, filtered
 from diorama.scene_specs.questions.lexicon import ADJECTIVES, CHOICES, COUNTS, RELATIONS
 from diorama.scene_specs.questions.patterns import Pattern, Tree
@@ -31,14 +30,12 @@ CLEVR_HOPS, HOPS = 3, 2
 _FILTERS = (0, 1, 1, 1, 1, 2, 2, 2, 3, 3)
 # References to objects of an image that are made, for each set of attributes not to be mentioned and each depth.
 _REFERENCES = 10
-# Sets that are tried for one with several members.
-_SETS = 6
-# Programs that are made for one with the wanted answer.
-_ANSWERS = 3
 # Operation -> what its inputs must not mention, because it would give the answer.
 _AVOIDED = {"larger": "size", "smaller": "size", **{f"query_{name}": name for name in QUERIED}}
 # Operations that mostly have no clear result, if their inputs are drawn anyhow.
 _CLEAR = ("own", "seen", "own_side", "faces", "faced")
+# Tries for one of these.
+_TRIES = 24
 
 
 class Sampler:
@@ -53,9 +50,9 @@ class Sampler:
         # Which objects a phrase may name, by phrase.
         self._named: dict[str, Collection[int]] = {"facing": view.fronts, "viewer": view.eyes}
         self._targets: Collection[int] = ()
-        self._is_form, self._pattern, self._wanted = False, "", None
-        self._described = Descriptions(view)
-        self._sets = FormSets(judge, draws, self._described, lambda tree: self._build(tree, False, (), HOPS))
+        self._is_form, self._pattern = False, ""
+        self._wanted: Answer | None = None
+        self._sets = Sets(judge, draws, lambda tree: self._build(tree, False, (), HOPS))
 
     def sample(self, pattern: Pattern, nested: bool, wanted: Answer | None = None) -> Node:
         """A program of a pattern.
@@ -71,11 +68,7 @@ class Sampler:
         self._is_form, self._pattern = pattern.name in self._grammar.forms, pattern.name
         deep = nested and pattern.name in CLEVR_OPERATIONS
         self._wanted = not wanted if pattern.program.op == "not" and wanted is not None else wanted
-        for _ in range(_ANSWERS if wanted is not None else 1):
-            made = self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
-            if wanted is None or self.judge.executor.outcome(made) == wanted:
-                break
-        return made
+        return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
     def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
@@ -197,7 +190,7 @@ class Sampler:
         With a slot, yes and no are as likely, since the opposite side or the other pair of sides has the other answer.
         """
         op, wanted = tree.op, tree.op == "faced" or self.draws.number() < 0.5
-        for _ in range(4 * _SETS):
+        for _ in range(_TRIES):
             inputs = tuple(self._build(one, False, avoid, hops) for one in tree.parts)
             if len({*map(self._run, inputs)}) < len(inputs):
                 continue
@@ -238,9 +231,7 @@ class Sampler:
             members = [k for k in members if k in self._targets]
             for target in (*members[first:], *members[:first]):
                 names = [
-                    one
-                    for one in self._described.identifying(target, bits)
-                    if not any(name in avoid for name, _ in one)
+                    one for one in self._sets.identifying(target, bits) if not any(name in avoid for name, _ in one)
                 ]
                 if names:
                     return self.draws.pick(names)  # type: ignore[no-any-return]
@@ -252,4 +243,4 @@ class Sampler:
         count = self.draws.pick(_FILTERS)
         while len(here) > count:
             here.remove(self.draws.pick(here))
-        return self._described.needed(bits, here)
+        return self._sets.needed(bits, here)

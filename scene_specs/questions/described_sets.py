@@ -1,28 +1,31 @@
-"""Sets that forms are about, and what can be said of them: all of an image are looked at together, as bits."""
+"""Sets of objects by their descriptions, and what forms can say of them: all of an image are compared, as bits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import product
+from functools import cached_property
+from itertools import combinations, product
 from typing import NamedTuple
 
-from diorama.scene_specs.questions.descriptions import Descriptions
 from diorama.scene_specs.questions.draws import Draws
 from diorama.scene_specs.questions.grammar import filtered
 from diorama.scene_specs.questions.lexicon import ADJECTIVES, RELATIONS
 from diorama.scene_specs.questions.patterns import Tree
-from diorama.scene_specs.questions.program import QUANTIFIERS, SCENE, Answer, Node, PresuppositionError
+from diorama.scene_specs.questions.program import QUANTIFIERS, QUERIED, SCENE, Answer, Node, PresuppositionError
 from diorama.scene_specs.questions.rules import Judge, mentioned
 from diorama.scene_specs.questions.view import bits_of
 
 # Sets that something is said of.
-_SETS = 6
+_SETS = 12
 # Of two sets that are said together, so many of each are tried.
 _SAID = 12
 
 
 class NothingError(PresuppositionError):
     """An image has nothing that a pattern could be about."""
+
+
+Filters = Sequence[tuple[str, str]]
 
 
 class _Set(NamedTuple):
@@ -39,16 +42,17 @@ class _Set(NamedTuple):
     beside: int = 0
 
 
-class FormSets:
+class Sets:
     """Sets of one image.
 
     Args:
         drawn: makes a random set of a kind, or raises PresuppositionError.
     """
 
-    def __init__(self, judge: Judge, draws: Draws, described: Descriptions, drawn: Callable[[Tree], Node]) -> None:
-        self._view, self._executor, self._draws = judge.view, judge.executor, draws
-        self._described, self._drawn, self._everything = described, drawn, (1 << len(judge.view.objects)) - 1
+    def __init__(self, judge: Judge, draws: Draws, drawn: Callable[[Tree], Node]) -> None:
+        self._view, self._executor, self._draws, self._drawn = judge.view, judge.executor, draws, drawn
+        self._everything = (1 << len(judge.view.objects)) - 1
+        self._minimal: dict[tuple[int, int], list[Filters]] = {}
         self._known: dict[Tree, list[_Set]] = {}
         # Pattern and wanted answer -> steps that are left.
         self._pairs: dict[tuple[str, Answer | None], list[Node]] = {}
@@ -131,7 +135,7 @@ class FormSets:
     def _plain_sets(self, tree: Tree) -> Iterator[_Set]:
         op, part = tree.op, tree.parts[0] if tree.parts else tree
         if op == "noun" or (op == "filter" and part.op == "scene"):
-            for some, bits in self._described.nouns:
+            for some, bits in self.nouns:
                 yield _Set(filtered(SCENE, some), bits, frozenset(dict(some)))
         elif op == "filter":
             yield from self._plain_sets(part)
@@ -141,7 +145,7 @@ class FormSets:
                     bits = self._view.value_bits[name].get(value, 0)
                     yield _Set(filtered(SCENE, [(name, value)]), bits, frozenset([name]))
         elif tree.parts and tree.parts[-1].op == "plain":
-            named = [k for k in range(len(self._view.objects)) if self._described.identifying(k, self._everything)]
+            named = [k for k in range(len(self._view.objects)) if self.identifying(k, self._everything)]
             referents = {k: self.named_object([k], ()) for k in named}
             if op == "except":
                 for one in self._sets(part):
@@ -155,7 +159,7 @@ class FormSets:
                         yield _Set(node, bits, frozenset(), 1 << k)
 
     def _drawn_sets(self, tree: Tree) -> Iterator[_Set]:
-        for _ in range(4 * _SETS):
+        for _ in range(2 * _SETS):
             try:
                 node = self._drawn(tree)
                 yield _Set(node, self._executor.run(node), mentioned(node))
@@ -163,21 +167,53 @@ class FormSets:
                 continue
 
     def one_of(self, tree: Tree, least: int, avoid: Collection[str]) -> Node:
-        """A set of at least so many objects, whose words give none of some attributes. Raises PresuppositionError."""
+        """A set of at least so many objects, whose words give none of some attributes. Raises NothingError."""
         every = self._sets(tree)
         sets = (one.node for one in every if one.bits.bit_count() >= least and one.names.isdisjoint(avoid))
-        if isinstance(every, list):
-            if found := [*sets]:
-                return self._draws.pick(found)  # type: ignore[no-any-return]
+        node: Node | None = self._draws.pick([*sets] or [None]) if isinstance(every, list) else next(sets, None)
+        if node is None:
             raise NothingError(f"no set of {least} objects was found")
-        if node := next(sets, None):
-            return node
-        raise PresuppositionError(f"no set of {least} objects was found")
+        return node
 
     def named_object(self, targets: Iterable[int], avoid: Collection[str]) -> Node:
         """A reference to one of some objects by its own attributes. Raises PresuppositionError."""
-        names = [self._described.identifying(k, self._everything) for k in targets]
+        names = [self.identifying(k, self._everything) for k in targets]
         some = [kept for every in names if (kept := [one for one in every if not {*avoid} & {*dict(one)}])]
         if not some:
             raise PresuppositionError("nothing identifies an object")
         return Node("unique", None, (filtered(SCENE, self._draws.pick(self._draws.pick(some))),))
+
+    @cached_property
+    def nouns(self) -> list[tuple[Filters, int]]:
+        """Sets by up to two filters that are both needed, with their members."""
+        pairs = [(name, value) for name in QUERIED for value in self._view.value_bits[name]]
+        sets = [some for size in range(3) for some in combinations(pairs, size)]
+        found = [(some, self.having(self._everything, some)) for some in sets]
+        return [(some, bits) for some, bits in found if bits and len(self.needed(self._everything, some)) == len(some)]
+
+    def having(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
+        """The members of a set that pass filters."""
+        for name, value in filters:
+            bits &= self._view.value_bits[name].get(value, 0)
+        return bits
+
+    def needed(self, bits: int, filters: Filters) -> list[tuple[str, str]]:
+        """The filters without those that make no difference."""
+        kept = [*filters]
+        for one in filters:
+            others = [other for other in kept if other != one]
+            if self.having(bits, others) == self.having(bits, kept):
+                kept = others
+        return kept
+
+    def identifying(self, target: int, bits: int) -> list[Filters]:
+        """The sets of filters that only this object of a set passes and none of which can be left out."""
+        key = (target, bits)
+        if key not in self._minimal:
+            found = self._minimal[key] = []
+            pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
+            for size in range(len(pairs) + 1):
+                for chosen in combinations(pairs, size):
+                    if self.having(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
+                        found.append(chosen)
+        return self._minimal[key]
