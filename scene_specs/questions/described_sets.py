@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from diorama.scene_specs.questions.grammar import filtered
 from diorama.scene_specs.questions.lexicon import ADJECTIVES, RELATIONS
 from diorama.scene_specs.questions.patterns import Tree
 from diorama.scene_specs.questions.program import QUANTIFIERS, QUERIED, SCENE, Answer, Node, PresuppositionError
+from diorama.scene_specs.questions.relations_executor import attempt
 from diorama.scene_specs.questions.rules import Judge, mentioned
 from diorama.scene_specs.questions.view import bits_of
 
@@ -97,22 +98,16 @@ class Sets:
             0: another result than the wanted one, or one without need of the other set; 2: the answer is another one
             for all objects, or its part of the first set is not just half of it; 1: others.
         """
-        inside, quantify = one.bits & other.bits, self._quantify
+        inside, quantify = one.bits & other.bits, partial(attempt, self._executor.quantify, op)
         if op not in QUANTIFIERS:
             is_clear = inside != other.bits and 2 * inside.bit_count() != one.bits.bit_count()
             return 0 if inside in (0, one.bits) else 1 + is_clear
-        answer = quantify(op, one.bits, other.bits)
+        answer = quantify(one.bits, other.bits)
         # An exception must matter.
-        idle = one.node.op == "except" and quantify(op, one.bits | one.beside, other.bits) == answer
+        idle = one.node.op == "except" and quantify(one.bits | one.beside, other.bits) == answer
         if answer is None or idle or wanted not in (None, answer):
             return 0
-        return 1 + (quantify(op, self._everything, other.bits) != answer)
-
-    def _quantify(self, op: str, bits: int, others: int) -> bool | None:
-        try:
-            return self._executor.quantify(op, bits, others)
-        except PresuppositionError:
-            return None
+        return 1 + (quantify(self._everything, other.bits) != answer)
 
     def _said(self, tree: Tree, one: _Set) -> list[_Set]:
         """What can be said of the members of a set: not their place beside one of them, nor what its words give."""
@@ -159,7 +154,7 @@ class Sets:
                         yield _Set(node, bits, frozenset(), 1 << k)
 
     def _drawn_sets(self, tree: Tree) -> Iterator[_Set]:
-        for _ in range(2 * _SETS):
+        for _ in range(_SETS):
             try:
                 node = self._drawn(tree)
                 yield _Set(node, self._executor.run(node), mentioned(node))

@@ -241,7 +241,7 @@ class Rearrangements:
         count = len(view.objects)
         everything = (1 << count) - 1
         self._known: dict[Node, list[Any]] = {}
-        self._images: list[RelationsExecutor] = []
+        self.images: list[RelationsExecutor] = []
         # Attribute and value -> `filtering` in each.
         self._filters: dict[tuple[str, Any], list[tuple[int, int]]] = {}
 
@@ -254,8 +254,8 @@ class Rearrangements:
             values = {name: moved(name, (number * prime >> 4) % count) for name, prime in _PRIMES.items()}
             mixed = number * _MIXER
             present = everything & (-1 if number % 2 else mixed >> 12 | mixed >> 32)
-            self._images.append(RelationsExecutor(view, present, {**view.value_bits, **values}))
-        self._share = cache(partial(_attempt, self._images[0].share))
+            self.images.append(RelationsExecutor(view, present, {**view.value_bits, **values}))
+        self._share = cache(partial(attempt, self.images[0].share))
 
     def outcomes(self, node: Node) -> list[Any]:
         """The result of a program in each, None where a presupposition fails."""
@@ -272,7 +272,7 @@ class Rearrangements:
         if kind == "filter":
             key = name, node.value
             if key not in self._filters:
-                self._filters[key] = [one.filtering(*key) for one in self._images]
+                self._filters[key] = [one.filtering(*key) for one in self.images]
             tables = zip(inputs[0], self._filters[key], strict=True)
             return [None if bits is None or bits & table[1] else bits & table[0] for bits, table in tables]
         if node.op in QUANTIFIERS and node.op != "only":
@@ -283,12 +283,13 @@ class Rearrangements:
             ]
         step, value = _STEPS[node.op], node.value
         return [
-            None if None in one else _attempt(step, one[0], value, *one[1:])
-            for one in zip(self._images, *inputs, strict=True)
+            None if None in one else attempt(step, one[0], value, *one[1:])
+            for one in zip(self.images, *inputs, strict=True)
         ]
 
 
-def _attempt(step: Callable[..., Any], *args: Any) -> Any:
+def attempt(step: Callable[..., Any], *args: Any) -> Any:
+    """The result of a step, None if its presupposition fails."""
     try:
         return step(*args)
     except PresuppositionError:

@@ -20,9 +20,15 @@ from diorama.scene_specs.questions.generate import (
 from diorama.scene_specs.questions.grammar import DATA, Grammar, default_grammar, read_grammar, tokens_of
 from diorama.scene_specs.questions.lexicon import plural
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import CLEVR_FAMILIES, Node, parse_clevr, parse_program
+from diorama.scene_specs.questions.program import (
+    CLEVR_FAMILIES,
+    Node,
+    PresuppositionError,
+    parse_clevr,
+    parse_program,
+)
 from diorama.scene_specs.questions.question_items import items
-from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.relations_executor import Rearrangements, RelationsExecutor
 from tests.scene_specs.questions.images import images, oriented, stacked
 
 
@@ -177,6 +183,20 @@ def test_sentences_are_plain_unless_nested_ones_are_wanted() -> None:
     assert made and all(len(text.split()) <= 25 and len(re.findall("that (is|are) ", text)) <= 1 for text in made)
     nested = [one.text for seed in range(4) for one in questions(seed, nested=True)]
     assert any(len(re.findall("that (is|are) ", text)) > 1 for text in nested)
+
+
+def test_rearrangements_together_have_the_results_of_each_alone() -> None:
+    kept: dict[str, Rearrangements] = {}
+    steps, undefined = set(), 0
+    for one in (*questions(), *questions(families=default_grammar().forms)):
+        together = kept.setdefault(one.view.episode, Rearrangements(one.view))
+        for step in one.program.steps():
+            alone = [image.outcome(step) for image in together.images]
+            expected = [None if isinstance(result, PresuppositionError) else result for result in alone]
+            assert together.outcomes(step) == expected
+            steps.add(step.op)
+            undefined += expected.count(None)
+    assert len(steps) > 40 and undefined > 100
 
 
 @pytest.mark.slow
