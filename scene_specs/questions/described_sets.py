@@ -183,10 +183,10 @@ class Sets:
         """Sets by up to two filters that are both needed, with their members."""
         pairs = [(name, value) for name in QUERIED for value in self._view.value_bits[name]]
         sets = [some for size in range(3) for some in combinations(pairs, size)]
-        found = [(some, self.having(self._everything, some)) for some in sets]
+        found = [(some, self.passing(self._everything, some)) for some in sets]
         return [(some, bits) for some, bits in found if bits and len(self.needed(self._everything, some)) == len(some)]
 
-    def having(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
+    def passing(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
         """The members of a set that pass filters."""
         for name, value in filters:
             bits &= self._view.value_bits[name].get(value, 0)
@@ -197,7 +197,7 @@ class Sets:
         kept = [*filters]
         for one in filters:
             others = [other for other in kept if other != one]
-            if self.having(bits, others) == self.having(bits, kept):
+            if self.passing(bits, others) == self.passing(bits, kept):
                 kept = others
         return kept
 
@@ -209,6 +209,6 @@ class Sets:
             pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
             for size in range(len(pairs) + 1):
                 for chosen in combinations(pairs, size):
-                    if self.having(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
+                    if self.passing(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
                         found.append(chosen)
         return self._minimal[key]

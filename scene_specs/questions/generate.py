@@ -191,7 +191,7 @@ class Questioner:
         image = _Image(views, judges, sampler, draws, set(), change, lexicon)
         positions = [PositionsExecutor(one) for one in views]
         possible = {
-            name: [one for one in made if all(_applies(one, each) for each in views)]
+            name: [one for one in made if all(_applies_to(one, each) for each in views)]
             for name, made in self._families.items()
         }
         # Families with the fewest questions first, but forms that are rarely found later; at random among equals.
@@ -206,17 +206,17 @@ class Questioner:
             paired = any(one.twin for one in possible[family])
             if paired and number + 1 == self._per_image:
                 continue
-            found = self._find(family, possible[family], image)
+            found = self._find_question(family, possible[family], image)
             if found is None:
                 self.tally.missing[family] += 1
                 continue
             twins = (number + 1, number) if paired else (None,)
             for (name, text, program, answers), twin in zip(found, twins, strict=True):
-                group, flips = self._group(name, program), answers[0] != answers[1] if others else None
+                group, flips = self._balance_group(name, program), answers[0] != answers[1] if others else None
                 if flips is not None:
                     self.tally.flips[image.change, name, flips] += 1
                 for one, executor, judge, answer in zip(views, positions, judges, answers, strict=True):
-                    _check(executor, one, text, program, answer)
+                    _check_positions(executor, one, text, program, answer)
                     self.tally.kept[name] += 1
                     self.balance.add(group, answer)
                     self._forms.add(form_of(program), answer)
@@ -227,7 +227,7 @@ class Questioner:
                     yield Question(one, number, name, group, text, program, answer, flips, twin, vague, options)
                 number += 1
 
-    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
+    def _find_question(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
         """A question, with its twin if it has one."""
         tally, is_form = self.tally, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
@@ -249,7 +249,7 @@ class Questioner:
             programs = [(family, program), *((twin,) if twin else ())]
             if is_form and not self._is_wanted(programs, image):
                 continue
-            answers = [image.answers(one, flip <= stay, self._admits(name, one, is_form)) for name, one in programs]
+            answers = [image.answers(one, flip <= stay, self._answer_filter(name, one, is_form)) for name, one in programs]
             if None not in answers and (found := self._written(programs, answers, image)):
                 image.seen.update(part for one in found for part in (one.program, one.text))
                 return found
@@ -284,23 +284,23 @@ class Questioner:
                 self.tally.idle[programs[0][0]] += 1
                 return False
             for (name, one), answer in zip(programs, answers, strict=True):
-                excess += self._by_words.excess(self._group(name, one), one, answer, view)[0]
+                excess += self._by_words.excess(self._balance_group(name, one), one, answer, view)[0]
         self.tally.unbalanced[programs[0][0]] += excess > 0
         return excess <= 0
 
-    def _admits(self, family: str, program: Node, is_form: bool) -> Callable[[ImageView, Answer], bool]:
+    def _answer_filter(self, family: str, program: Node, is_form: bool) -> Callable[[ImageView, Answer], bool]:
         """Whether an answer is wanted; those of forms were tested."""
 
         def admits(view: ImageView, answer: Answer) -> bool:
             chances = chances_of(answer, program.output, view)
-            admitted = self.balance.admits(self._group(family, program), answer, chances)
+            admitted = self.balance.admits(self._balance_group(family, program), answer, chances)
             admitted = admitted and self._forms.admits(form_of(program), answer, chances)
             self.tally.unbalanced[family] += not admitted
             return admitted
 
         return (lambda *_: True) if is_form else admits
 
-    def _group(self, family: str, program: Node) -> str:
+    def _balance_group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
 
 
@@ -350,7 +350,7 @@ def is_plain(text: str) -> bool:
     return len(text.split()) <= MAX_WORDS and len(_CLAUSE.findall(text)) <= 1
 
 
-def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:
+def _check_positions(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:
     """Raise DisagreementError if the positions give another answer than the relations."""
     try:
         computed: Answer | PresuppositionError = executor.run(program)
@@ -369,7 +369,7 @@ def form_of(program: Node) -> str:
     return " ".join(step.op for step in (program, *program.inputs))
 
 
-def _applies(pattern: Pattern, view: ImageView) -> bool:
+def _applies_to(pattern: Pattern, view: ImageView) -> bool:
     """Whether an image has what the operations of a pattern are about, such as objects on top of others.
 
     Values are asked for if there are several, and whether two are equal if, in addition, some are.

@@ -103,16 +103,16 @@ class Judge:
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference."""
-        others, evidence = list(shortened(program)), self._evidence(program)
-        if any(self._evidence(other) == evidence for other in others):
+        others, evidence = list(shortened(program)), self._evidence_of(program)
+        if any(self._evidence_of(other) == evidence for other in others):
             return False
         if program.output != "boolean":
             return True
         # Steps without which the answer would be the same here.
         answer = self.executor.outcome(program)
-        return all(self._matters(program, other) for other in others if self.executor.outcome(other) == answer)
+        return all(self._tells_apart(program, other) for other in others if self.executor.outcome(other) == answer)
 
-    def _matters(self, program: Node, other: Node) -> bool:
+    def _tells_apart(self, program: Node, other: Node) -> bool:
         """Whether enough rearrangements tell two programs apart."""
         answers = zip(self._rearranged.outcomes(program), self._rearranged.outcomes(other), strict=True)
         different: int = sum([one is not None and one != without for one, without in answers])
@@ -127,10 +127,10 @@ class Judge:
         found = tuple(one.outcome(program) for one in (self.executor, *self._others))
         return None if any(isinstance(one, PresuppositionError) for one in found) else found
 
-    def _evidence(self, program: Node) -> Any:
+    def _evidence_of(self, program: Node) -> Any:
         """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
         if program.output == "boolean":
-            return [self.executor.outcome(part) for part in _affirmed(program).inputs]
+            return [self.executor.outcome(part) for part in _without_not(program).inputs]
         return self.executor.outcome(program)
 
     def _is_about_others(self, program: Node) -> bool:
@@ -138,9 +138,9 @@ class Judge:
         for node in program.steps():
             if (node.op in QUANTIFIERS or node.op in _PARTS) and split(node.inputs[0])[1].op != "relate":
                 members = self.executor.run(node.inputs[0])
-                if any(members >> self.executor.run(one.inputs[0]) & 1 for one in _relations(node.inputs[1])):
+                if any(members >> self.executor.run(one.inputs[0]) & 1 for one in _relations_of(node.inputs[1])):
                     return False
-        program = _affirmed(program)
+        program = _without_not(program)
         inputs = program.inputs
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
@@ -149,18 +149,18 @@ class Judge:
         return len({*map(self.executor.run, inputs)}) == len(inputs)
 
 
-def _affirmed(program: Node) -> Node:
+def _without_not(program: Node) -> Node:
     """A program without "not" in front."""
-    return _affirmed(program.inputs[0]) if program.op == "not" else program
+    return _without_not(program.inputs[0]) if program.op == "not" else program
 
 
-def _relations(node: Node) -> Iterator[Node]:
+def _relations_of(node: Node) -> Iterator[Node]:
     """The relations of a set, of "to the left of the cube or behind the ball" both."""
     _, base = split(node)
     if base.op in ("relate", "falls"):
         yield base
     elif base.op == "union":
-        yield from (one for part in base.inputs for one in _relations(part))
+        yield from (one for part in base.inputs for one in _relations_of(part))
 
 
 def shortened(node: Node) -> Iterator[Node]:
@@ -232,7 +232,7 @@ def mentioned(node: Node) -> frozenset[str]:
 
 def is_trivial(program: Node) -> bool:
     """Whether a question has the same answer in all images, or nearly all."""
-    program = _affirmed(program)
+    program = _without_not(program)
     if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
         return True
     for node in program.steps():

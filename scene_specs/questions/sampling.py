@@ -52,7 +52,7 @@ class Sampler:
         self._targets: Collection[int] = ()
         self._is_form, self._pattern = False, ""
         self._wanted: Answer | None = None
-        self._sets = Sets(judge, draws, lambda tree: self._build(tree, False, (), HOPS))
+        self._sets = Sets(judge, draws, lambda tree: self._make(tree, False, (), HOPS))
 
     def sample(self, pattern: Pattern, nested: bool, wanted: Answer | None = None) -> Node:
         """A program of a pattern.
@@ -68,40 +68,40 @@ class Sampler:
         self._is_form, self._pattern = pattern.name in self._grammar.forms, pattern.name
         deep = nested and pattern.name in CLEVR_OPERATIONS
         self._wanted = not wanted if pattern.program.op == "not" and wanted is not None else wanted
-        return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
+        return self._make(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
-    def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
+    def _make(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
         op = tree.op
         if tree.phrase:
             patterns = self._grammar.phrases[op]
             pattern = patterns[0] if hops <= 0 else self.draws.weighted(patterns)
             if pattern.program.op == "unique":
-                return self._reference(pattern.program, op, avoid, hops)
-            return self._build(pattern.program, unique, avoid, hops)
+                return self._refer(pattern.program, op, avoid, hops)
+            return self._make(pattern.program, unique, avoid, hops)
         if op == "filter":
-            base = self._build(tree.parts[0], False, avoid, hops)
-            return filtered(base, self._filters(base, unique, avoid))
+            base = self._make(tree.parts[0], False, avoid, hops)
+            return filtered(base, self._pick_filters(base, unique, avoid))
         if op in _CLEAR:
-            return self._clear(tree, avoid, hops)
+            return self._clearly_related(tree, avoid, hops)
         if tree.slot:
-            return self._slot(tree, avoid, hops)
+            return self._fill_slot(tree, avoid, hops)
         if op in _AVOIDED:
             avoid = (*avoid, _AVOIDED[op])
         parts = op in ("difference", "intersect") and tree.parts[0].op != "relate"
         if self._is_form and (parts or op in QUANTIFIERS):
             return self._sets.pair(tree, self._pattern, self._wanted)
         if parts or op in QUANTIFIERS:
-            members = self._build(tree.parts[0], False, avoid, hops)
+            members = self._make(tree.parts[0], False, avoid, hops)
             self._members = self._run(members)
-            return Node(op, None, (members, self._build(tree.parts[1], False, tuple(mentioned(members)), hops)))
+            return Node(op, None, (members, self._make(tree.parts[1], False, tuple(mentioned(members)), hops)))
         if op == "except":
             return self._sets.one_of(tree, 1, avoid)
         left = hops - (op in ("nearest", "falls"))
-        inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
+        inputs = tuple([self._make(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
 
-    def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
+    def _refer(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
         """A reference to an object, one of a few that are made for an image."""
         if self._is_form and phrase == "plain":
             return self._sets.named_object(range(len(self.view.objects)), avoid)
@@ -110,7 +110,7 @@ class Sampler:
             return self.draws.pick(made)  # type: ignore[no-any-return]
         targets, named = self._targets, self._named.get(phrase, range(len(self.view.objects)))
         self._targets = named
-        node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
+        node = Node("unique", None, (self._make(tree.parts[0], True, avoid, hops),))
         self._targets = targets
         self._run(node)
         if not self.judge.needs_all(node):
@@ -120,17 +120,17 @@ class Sampler:
         made.append(node)
         return node
 
-    def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+    def _fill_slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
         if op in RELATIONS:
-            referent = self._build(part, False, (), hops - 1)
-            return Node("relate", self._relation(op, referent), (referent,))
+            referent = self._make(part, False, (), hops - 1)
+            return Node("relate", self._pick_side(op, referent), (referent,))
         if op in ("same", "differ"):
             usual = [name for name in QUERIED if name not in avoid and self.view.value_bits[name]]
             name = self.draws.pick(usual) if usual else "color"
-            return Node(f"{op}_{name}", None, (self._build(part, False, (name,), hops - 1),))
+            return Node(f"{op}_{name}", None, (self._make(part, False, (name,), hops - 1),))
         if op == "among":
-            inner = self._build(part, False, avoid, hops)
+            inner = self._make(part, False, avoid, hops)
             own = self._run(inner)
             others = [one for one in self.view.vocabulary["color"] if one != own]
             named = [] if self.draws.number() < 1 / (CHOICES + 1) else [own]
@@ -141,17 +141,17 @@ class Sampler:
             return Node("among", ", ".join(sorted(named)), (inner,))
         if op == "extreme":
             if self._is_form:
-                return self._clear_extreme(self._build(part, False, avoid, hops))
+                return self._clear_extreme(self._make(part, False, avoid, hops))
             which = self.draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
-            return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
+            return Node("extreme", which, (self._make(part, False, (*avoid, *more), hops),))
         if self._is_form and op in NUMERALS:
             return self._number(op, part, avoid, hops)
-        inner = self._build(part, False, avoid, hops)
+        inner = self._make(part, False, avoid, hops)
         if op == "see":
             return Node("filter_visibility", self.draws.pick(("full", "partial")), (inner,))
         if op == "fits":
-            return filtered(inner, [self._adjective(avoid)])
+            return filtered(inner, [self._pick_filter(avoid)])
         count = self._run(inner).bit_count() + (self.draws.pick((-1, 1, 2)) if self.draws.number() < 0.5 else 0)
         if op == "between":
             low = count - self.draws.pick((-1, 0, 1, 2))
@@ -165,7 +165,7 @@ class Sampler:
 
     def _number(self, op: str, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         """Of a form, a step that compares the size of a set with a number near it."""
-        inner = self._build(tree, False, avoid, hops) if tree.op == "intersect" else self._sets.one_of(tree, 2, avoid)
+        inner = self._make(tree, False, avoid, hops) if tree.op == "intersect" else self._sets.one_of(tree, 2, avoid)
         count = self._run(inner).bit_count()
         made = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]
         made = [one for one in made if self._wanted in (None, self._run(one))]
@@ -184,14 +184,14 @@ class Sampler:
             raise PresuppositionError("nothing is clearly at an end")
         return self.draws.pick(clear)  # type: ignore[no-any-return]
 
-    def _clear(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+    def _clearly_related(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         """Whether objects clearly are on a side of another one, or what one faces.
 
         With a slot, yes and no are as likely, since the opposite side or the other pair of sides has the other answer.
         """
         op, wanted = tree.op, tree.op == "faced" or self.draws.number() < 0.5
         for _ in range(_TRIES):
-            inputs = tuple(self._build(one, False, avoid, hops) for one in tree.parts)
+            inputs = tuple(self._make(one, False, avoid, hops) for one in tree.parts)
             if len({*map(self._run, inputs)}) < len(inputs):
                 continue
             made = [Node(op, side, inputs) for side in OPERATIONS[op].values or (None,)]
@@ -201,14 +201,14 @@ class Sampler:
                 return self.draws.pick(clear)  # type: ignore[no-any-return]
         raise PresuppositionError("nothing is clearly on a side, or faced")
 
-    def _relation(self, op: str, referent: Node) -> str:
+    def _pick_side(self, op: str, referent: Node) -> str:
         index = self._run(referent)
         some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
         if not some:
             raise PresuppositionError("nothing is related to it")
         return str(self.draws.pick(some))
 
-    def _adjective(self, avoid: Collection[str]) -> tuple[str, str]:
+    def _pick_filter(self, avoid: Collection[str]) -> tuple[str, str]:
         """A filter that could be true of all members of a set, or any filter."""
         names = [name for name in ADJECTIVES if name not in avoid]
         if not names or not self._members:
@@ -219,7 +219,7 @@ class Sampler:
             value = self.draws.pick(self.view.vocabulary[name] or ("",))
         return name, value
 
-    def _filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
+    def _pick_filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
         bits = self._run(base)
         if not bits:
             raise PresuppositionError("nothing to choose from")
