@@ -100,9 +100,9 @@ def _edits(
     area = frame.get("area") or stage.placement.area.model_dump()
     spots = [[round(float(rng.uniform(*area[axis])), 3) for axis in "xy"] for _ in range(_DRAWS)]
     if change in ("position", "observer"):
-        kind, movable = ("objects", placed) if change == "position" else ("observers", range(len(people)))
+        kind, now = ("objects", items) if change == "position" else ("observers", people)
+        movable = placed if change == "position" else range(len(people))
         picked = [(pick(rng, movable), spot) for spot in spots if movable]
-        now = items if kind == "objects" else people
         return [partial(_set, k, "location", [*spot, *now[k]["location"][2:]], kind=kind) for k, spot in picked]
     watched = [pointer.get("target"), *(person["looks_at"] for person in people)]
     found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] not in watched]

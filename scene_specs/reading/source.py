@@ -237,12 +237,9 @@ def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", lin
         SpecError: the spec is not JSON data, such as one with numbers of numpy.
     """
     try:
-        match spec:
-            case EpisodeSpec() | Scene():
-                return spec.to_json()
-            case Mapping():
-                return json.dumps(dict(spec))
-        return json.dumps(spec)
+        if isinstance(spec, EpisodeSpec | Scene):
+            return spec.to_json()
+        return json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
     except (TypeError, ValueError, RecursionError) as error:
         hint = "a spec is a dict of JSON data; write int(x), float(x) or x.tolist() for those of numpy"
         raise spec_error(f"not a spec: {error}", hint, file=file, line=line) from None

@@ -206,17 +206,16 @@ class ConstraintBuilder:
         return object_term(self.task.property_of(node), self.task.frame(selected), 0)
 
     def _compare(self, children: Sequence[int], equal: bool) -> None:
-        match [self._term(child) for child in children]:
-            case [Term() as left, right] | [right, Term() as left]:
-                pass
-            case _:
-                raise spec_error("a comparison of two fixed values has a fixed answer")
+        first, second = (self._term(child) for child in children)
+        left, right = (first, second) if isinstance(first, Term) else (second, first)
+        if not isinstance(left, Term):
+            raise spec_error("a comparison of two fixed values has a fixed answer")
         self.constraints.append(Constraint(left, right, equal))
         foils = self.required.foils
         if not equal and foils is not None and left.name == "identity" and isinstance(right, Term):
             alike = self.rng.chance(foils)
-            first, second = Term(left.variable, "category"), Term(right.variable, "category")
-            self.constraints.append(Constraint(first, second, alike))
+            categories = Term(left.variable, "category"), Term(right.variable, "category")
+            self.constraints.append(Constraint(*categories, alike))
 
     def describe_targets(self) -> None:
         """A described object that a question is about is the first of its frame, and the only one that fits."""

@@ -310,10 +310,13 @@ def _constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
     if value is None:
         return None
     values = answers_of(name, stimuli)
-    expected = "[x, y] in shares of the image" if name == "location" else f"a number from 0 to {len(values) - 1}"
-    match name, value:
-        case "location", [float() | int() as x, float() | int() as y] if 0 <= x <= 1 and 0 <= y <= 1:
-            return f"{'top' if y < 0.5 else 'bottom'} {'left' if x < 0.5 else 'right'}"
-        case _ if name != "location" and type(value) is int and 0 <= value < len(values):
+    if name != "location":
+        if type(value) is int and 0 <= value < len(values):
             return str(values[value])
+        expected = f"a number from 0 to {len(values) - 1}"
+    else:
+        match value:
+            case [float() | int() as x, float() | int() as y] if 0 <= x <= 1 and 0 <= y <= 1:
+                return f"{'top' if y < 0.5 else 'bottom'} {'left' if x < 0.5 else 'right'}"
+        expected = "[x, y] in shares of the image"
     raise spec_error(f"found {name} {preview_json(value)}; expected {expected}")

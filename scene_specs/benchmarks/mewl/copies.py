@@ -126,12 +126,9 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
     for side, (one, place) in product(sides if isinstance(sides, dict) else (), places.items()):
         match value_at(sides, (side, one)), value_at(scene, ("directions", side)):
             case list(table), [float() | int(), float() | int(), float() | int()] as along:
-                pass
-            case _:
-                continue
-        for other, there in places.items():
-            away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
-            related = other in table
-            if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
-                problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
-                yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"
+                for other, there in places.items():
+                    away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
+                    related = other in table
+                    if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
+                        problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
+                        yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"

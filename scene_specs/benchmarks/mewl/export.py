@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from diorama.scene_specs.benchmarks.mewl.copies import HAND
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
@@ -25,7 +26,6 @@ from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, Ob
 from diorama.scene_specs.language.scene import SceneFrame
 from diorama.scene_specs.language.writing import indented_json
 
-HAND = ["arrow", "yellow", "rubber", "small"]
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
 _UNNAMED = re.compile(r"object-\d+")

@@ -72,9 +72,9 @@ def perspective_spec(
     drawn = Counter() if drawn is None else drawn
     group = generator(seed, f"perspective/{split}/{task}", f"cells-{number // _CELLS}")
     cell = shuffled(group, range(_CELLS))[number % _CELLS]
+    which = ("smallest", "largest")[number // _CELLS % 2] if task == "shelf" else None
     for attempt in range(ATTEMPTS):
         rng = generator(seed, episode, f"attempt-{attempt}")
-        which = ("smallest", "largest")[number // _CELLS % 2] if task == "shelf" else None
         frame = _shelf_frame(rng, which, cell, drawn) if which else _frame(rng, task, cell, drawn)
         if frame is not None and (truth := _truth(frame, rng, task, number, cell, which)) is not None:
             spec: EpisodeData = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
@@ -281,7 +281,7 @@ def _spot(rng: np.random.Generator, layout: Layout, eye: Point, wish: Wish, targ
     near = 2.2 if target else 1.8 if wish.photo else _NEAR
     far = math.sqrt(between(rng, near**2, _REACH**2))
     if target:
-        return _ahead(eye, math.radians(between(rng, -180, 180)), far)
+        return beside(eye, math.radians(between(rng, -180, 180)), far)
     if wish.seen is False and (spot := _behind_screen(rng, layout, eye)):
         return spot
     (x, y), most = layout.bodies[layout.target].middle, (PICTURED if wish.photo else VIEW) - _WITHIN
@@ -295,10 +295,10 @@ def _spot(rng: np.random.Generator, layout: Layout, eye: Point, wish: Wish, targ
     turn = math.atan2(y - eye[1], x - eye[0]) + math.radians(sign * between(rng, low, high))
     if wish.of:
         away = between(rng, 1.2 * IMAGE_SIDE, 5 * IMAGE_SIDE) * (1 if wish.camera_side == "right" else -1)
-        far = layout.reach(eye, _ahead((0.0, 0.0), turn, 1.0), layout.column(wish.of) + away)
+        far = layout.reach(eye, beside((0.0, 0.0), turn, 1.0), layout.column(wish.of) + away)
         # This column of the image may be behind the person, or too near; then nothing is placed.
         far = far if far > near else 2 * _REACH
-    return _ahead(eye, turn, far)
+    return beside(eye, turn, far)
 
 
 def _behind_screen(rng: np.random.Generator, layout: Layout, eye: Point) -> Point | None:
@@ -309,15 +309,11 @@ def _behind_screen(rng: np.random.Generator, layout: Layout, eye: Point) -> Poin
     sine = (x * (end[1] - start[1]) - y * (end[0] - start[0])) / (math.hypot(x, y) * math.dist(start, end))
     if abs(layout.angle(layout.target, SCREEN)) > VIEW - _WITHIN or abs(sine) < 0.5:
         return None
-    return _ahead(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
+    return beside(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
 
 
 def _anywhere(rng: np.random.Generator, most: float) -> Point:
     return between(rng, -most, most), between(rng, -most, most)
-
-
-def _ahead(point: Point, turn: float, far: float) -> Point:
-    return point[0] + far * math.cos(turn), point[1] + far * math.sin(turn)
 
 
 def between(rng: np.random.Generator, low: float, high: float) -> float:

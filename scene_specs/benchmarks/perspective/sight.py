@@ -104,10 +104,11 @@ class Layout(NamedTuple):
 
     def sees(self, name: str) -> bool | None:
         """Return whether the person sees an object: all of it, or nothing; None in between."""
-        body, (angle, half) = self.bodies[name], self._from_gaze(name, self.eyes())
-        if angle >= BEHIND or (angle <= VIEW and any(hides(one, self.eyes(), body) for one in self.bodies.values())):
+        eye, body = self.eyes(), self.bodies[name]
+        angle, half = self._from_gaze(name, eye)
+        if angle >= BEHIND or (angle <= VIEW and any(hides(one, eye, body) for one in self.bodies.values())):
             return False
-        return True if angle + half <= VIEW and self._free(name, self.eyes(), body.radius, _CLEAR) else None
+        return True if angle + half <= VIEW and self._free(name, eye, body.radius, _CLEAR) else None
 
     def angle(self, of: str, name: str) -> float:
         """Return the angle from one object to another for the person, degrees; positive is to the left."""
@@ -185,13 +186,13 @@ class Layout(NamedTuple):
         return self.bodies[name].height / 2
 
     def _point(self, name: str) -> Point3:
-        return (*self.bodies[name].middle, self.bodies[name].height / 2)
+        return (*self.bodies[name].middle, self.size(name))
 
     def _from_gaze(self, name: str, eye: Point3) -> tuple[float, float]:
         """Angle of the middle of an object from the gaze, and by how much its ends may differ from it. Degrees."""
         gaze, away = (tuple(map(sub, self._point(one), eye)) for one in (self.target, name))
         far = math.hypot(*away)
-        size = math.hypot(self.bodies[name].radius, self.bodies[name].height / 2)
+        size = math.hypot(self.bodies[name].radius, self.size(name))
         cosine = sum(map(mul, gaze, away)) / (far * math.hypot(*gaze))
         return math.degrees(math.acos(max(-1.0, min(cosine, 1.0)))), math.degrees(math.asin(min(size / far, 1.0)))
 
@@ -239,7 +240,7 @@ def walls_of(cell: Any) -> dict[str, Body]:
     }
 
 
-def beside(point: Sequence[float], turn: float, across: float, along: float) -> Point:
+def beside(point: Sequence[float], turn: float, across: float, along: float = 0.0) -> Point:
     """Return a point that is some way from another one, along axes that are turned, radians."""
     x, y = math.cos(turn), math.sin(turn)
     return point[0] + across * x - along * y, point[1] + across * y + along * x
