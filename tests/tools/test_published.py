@@ -105,6 +105,7 @@ def test_distributions_of_equal_items_are_equal(
     assert ("objects 0.000 (p 1)" in row) == ("| 80 | 0 | 0 |" in row) == (not fewer)
 
 
+@pytest.mark.slow
 def test_what_is_absent_is_a_row_and_the_others_are_compared(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
