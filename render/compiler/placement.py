@@ -203,9 +203,11 @@ class Search:
         It keeps the longest chain of demands to each placed object, and room towards the edge of the area for chains of
         objects that are not yet placed.
         """
+        low, high = self.grounds[k].extent(axis)
+        if not self.rules.demands:
+            return np.full(len(along), low), np.full(len(along), high)
         least = self.least[axis]
         later = [j for j in range(len(self.items)) if j not in placed]
-        low, high = self.grounds[k].extent(axis)
         low += max(0.0, float(least[later, k].max()))
         high -= max(0.0, float(least[k, later].max()))
         lows, highs = np.full(len(along), low), np.full(len(along), high)

@@ -42,9 +42,17 @@ class SlotMeshes:
 
 
 def _filled(data: Any, mesh: Mesh) -> Any:
-    data.from_pydata(mesh.vertices.tolist(), [], mesh.triangles.tolist())
+    # What `from_pydata` does with lists; these would take longer than all the rest.
+    corners = mesh.triangles.ravel()
+    data.vertices.add(len(mesh.vertices))
+    data.loops.add(len(corners))
+    data.polygons.add(len(mesh.triangles))
+    data.vertices.foreach_set("co", mesh.vertices.ravel().astype(np.float32))
+    data.polygons.foreach_set("loop_start", np.arange(0, len(corners), 3, dtype=np.int32))
+    data.loops.foreach_set("vertex_index", corners)
+    data.update(calc_edges=True)
     data.shade_smooth()
-    data.normals_split_custom_set_from_vertices(mesh.normals.tolist())
+    data.normals_split_custom_set_from_vertices(mesh.normals)
     data.materials.append(None)
     if mesh.tints is not None:
         _tint(data, mesh.tints)
