@@ -106,7 +106,7 @@ class ReplyLog:
         self._replies: dict[str, Reply] = {}
         if file is None:
             return
-        for number, line in file.records(b'{"request": "'):
+        for number, line in file.read_and_repair(b'{"request": "'):
             try:
                 row = json.loads(line)
                 request = str(row.pop("request"))
@@ -158,13 +158,13 @@ class Asker:
             ChatError: the last attempt failed, or one in a way that is not temporary.
             BudgetError: a limit of the run is reached.
         """
-        request = self._identity(messages, max_tokens, key)
+        request = self._cache_key(messages, max_tokens, key)
         if (known := self._log.get(request)) is not None:
             return known
         attempts, wait, longest = self._waits
         cost = 0.0
         for attempt in range(1, attempts + 1):
-            found, spent = self._attempt(messages, max_tokens)
+            found, spent = self._request_once(messages, max_tokens)
             cost += spent
             if isinstance(found, Reply):
                 reply = replace(found, requests=attempt, cost=cost)
@@ -176,7 +176,7 @@ class Asker:
                 wait *= 2
         raise ChatError(f"model {self.name}: no usable reply in {attempts} attempts; the last one: {found}")
 
-    def _attempt(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
+    def _request_once(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
         """A reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
         tokens = (0, 0)
@@ -196,7 +196,7 @@ class Asker:
             cost = self._meter.end(reserved, tokens)
         return found, cost
 
-    def _identity(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
+    def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
         """A hash of everything that decides the reply."""
         parts = [
             [

@@ -23,7 +23,7 @@ from PIL import Image
 from scipy.stats import chi2_contingency
 
 from diorama.render.api import compile_spec, render_scene
-from diorama.render.geometry.shapenet import choose_library
+from diorama.render.geometry.shapenet import set_library_environment
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark
@@ -184,7 +184,7 @@ def _frames(folder: Path, stimuli: Path) -> Row:
     """Return how many pixels of their frames differ by more than 1 of 255 from ours, which show the same pictures."""
     models, pixels, differ, known = folder / "models", 0, 0, 0
     list(write_models(Pictures(folder=stimuli, split="train", out=models)).items)
-    choose_library((str(models), "+y", "-z"))
+    set_library_environment((str(models), "+y", "-z"))
     with closing(make_renderer("cycles", "cpu", 0, ())) as renderer:
         for level in LEVELS:
             for spec in import_published(folder / level / "trials", images=models):

@@ -246,7 +246,7 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
         # The same picture in another message is not opened again.
         key = replace(part, message=None if part.message is None else 0)
         if key not in pictures:
-            pictures[key] = Picture(" ".join(part.files), _file_of(game, part), part.detail)
+            pictures[key] = Picture(" ".join(part.files), _image_file(game, part), part.detail)
         yield pictures[key]
 
     return [
@@ -255,7 +255,7 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
     ]
 
 
-def _file_of(game: Game, part: Part) -> bytes:
+def _image_file(game: Game, part: Part) -> bytes:
     """An image as a file; in published prompts, single images are sent as they are."""
     if part.kind == "image" and part.message is not None and game.folder is not None:
         return read_foreign(game.folder / part.files[0])

@@ -65,7 +65,7 @@ class AutoTaskConfig(BaseModel):
     delay: Share = 0.5
 
     @model_validator(mode="after")
-    def _consistent(self) -> AutoTaskConfig:
+    def _check_consistent(self) -> AutoTaskConfig:
         for name in ("frames", "joins"):
             fewest, most = getattr(self, name)
             if fewest > most:
@@ -88,7 +88,7 @@ def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
 
     Raises SpecError for identity in single frames, which has no name in words.
     """
-    fields = _data("benchmarks.json")[level]
+    fields = _read_packaged_json("benchmarks.json")[level]
     properties: tuple[str, ...] = _ALL if choice == "all" else (choice,)
     if level == "single-frame":
         # A single frame can only be compared with constants.
@@ -105,7 +105,7 @@ def published_form(config: AutoTaskConfig) -> PublishedConfig:
     """The published configuration of a benchmark: `published.json`, with its operators and probabilities."""
     names = {own: published for published, own in OPERATORS.items()}
     asked = [names.get(GETTERS[name], GETTERS[name]) for name in config.properties]
-    fields = _data("published.json")
+    fields = _read_packaged_json("published.json")
     for name in ("IsSame", "NotSame"):
         # A constant alone leads to any property that can be compared with one.
         fields["op_dict"][name]["downstream"] = ["CONST"] if config.constant == 1 and len(asked) > 1 else asked
@@ -127,7 +127,7 @@ def restricted(config: PublishedConfig, properties: Sequence[str]) -> PublishedC
     return validated(PublishedConfig, data)
 
 
-def _data(name: str) -> Any:
+def _read_packaged_json(name: str) -> Any:
     return json.loads(
         resources.files("diorama.scene_specs.benchmarks.iwisdm").joinpath(name).read_text(encoding="utf-8")
     )
