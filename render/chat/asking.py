@@ -45,13 +45,14 @@ class Meter:
         requests: counted so far.
         tokens: input and output tokens so far.
         stopped: set it to send no more requests.
+        failure: of the last request, as the end of a message; "" if it did not fail.
     """
 
     def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
         self._max_requests, self._max_tokens, self._price = max_requests, max_tokens, price
         self._lock = Lock()
         self._reserved = self._longest_input = 0
-        self.requests, self.tokens = 0, (0, 0)
+        self.requests, self.tokens, self.failure = 0, (0, 0), ""
         self.stopped = Event()
 
     def start(self, output_tokens: int) -> int:
@@ -71,7 +72,7 @@ class Meter:
         with self._lock:
             if self._max_requests is not None and self.requests >= self._max_requests:
                 problem = f"stopped: --max-requests {self._max_requests} reached"
-                raise BudgetError(f"{problem}; run the same command again to continue")
+                raise BudgetError(f"{problem}; run the same command again to continue{self.failure}")
             used, expected = sum(self.tokens) + self._reserved, self._longest_input + output_tokens
             if self._max_tokens is not None and used + expected > self._max_tokens:
                 left = f"{max(0, self._max_tokens - used)} are left and a request may need {expected}"
@@ -194,6 +195,8 @@ class Asker:
             raise ChatError(f"model {self.name} failed: {error!r}") from error
         finally:
             cost = self._meter.end(reserved, tokens)
+        failed = isinstance(found, TemporaryError)
+        self._meter.failure = f"; the last request failed: {found}" if failed else ""
         return found, cost
 
     def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:

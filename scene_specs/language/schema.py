@@ -16,7 +16,8 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def spec_schema() -> dict[str, Any]:
     """Return the schema of a `.json` file: one episode, or a list of episodes.
 
-    Names that packages can extend (shapes, materials, stages, passes) are examples, not enumerations.
+    Names that packages can extend (shapes, materials, stages, passes) are examples, not enumerations. Names of
+    installed packages are among them.
     """
     schema = EpisodeSpec.model_json_schema(mode="validation")
     definitions: dict[str, Any] = schema.pop("$defs")
@@ -72,5 +73,5 @@ def _parameters_rule(name: str, material: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """Return the schema as text, equal on every machine, with a final newline."""
+    """Return the schema as text with a final newline, equal wherever the same plug-ins are installed."""
     return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -5,7 +5,6 @@ Runs the checkout's code with the Python that `--python` names, which has its re
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -34,6 +33,7 @@ from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.language.errors import SpecError, UsageError
+from diorama.scene_specs.language.tables import csv_table
 from tools.crosschecks import Row
 
 MARK = "benchmarking/create_bench.py"
@@ -109,8 +109,8 @@ def _stimuli(folder: Path) -> Path:
                 picture = Image.fromarray(rng.integers(0, 256, (100, 100, 4), dtype=np.uint8))
                 picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
-        with (folder / f"{split}_meta.csv").open("w", newline="") as file:
-            csv.writer(file).writerows([("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg"), *rows])
+        head = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
+        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows]))
     return folder
 
 
