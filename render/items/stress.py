@@ -202,7 +202,7 @@ def giveaways(found: Iterable[Finding]) -> dict[str, float]:
     return scores
 
 
-def pruned(found: Iterable[Finding], cases: Iterable[Case]) -> list[str]:
+def ids_to_prune(found: Iterable[Finding], cases: Iterable[Case]) -> list[str]:
     """Ids to leave out, sorted, so that no learner gets more than chance on the others; with those of their pairs."""
     left_out: set[str] = set()
     for one in found:

@@ -33,7 +33,7 @@ from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-d
 from ray.job_config import JobConfig
 
 from diorama.render.model.errors import DeviceError, RayFailedError, first_line
-from diorama.render.model.scratch import SCRATCH, abandoned, owned_folder, scratch_folder
+from diorama.render.model.scratch import SCRATCH, find_abandoned, owned_folder, scratch_folder
 from diorama.render.run.machine import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
 from diorama.render.run.worker_plan import Node
 
@@ -76,7 +76,7 @@ def _private_folder() -> Path:
     base = Path(tempfile.gettempdir())
     base = base if len(os.fsencode(base)) <= _LONGEST_FOLDER else Path("/tmp")
     # Of runs that were killed.
-    for folder in abandoned(base, "ray-"):
+    for folder in find_abandoned(base, "ray-"):
         _remove_folder(folder)
     try:
         return owned_folder(base, "ray-")

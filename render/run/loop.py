@@ -123,7 +123,7 @@ class RenderLoop:
         busy = any(slot.in_flight for slot in self._pool.slots)
         if not busy and (self.summary.stopped or not self._has_more()):
             return False
-        if self.summary.stopped and (self._deadline.over(commit) or interrupts.over):
+        if self.summary.stopped and (self._deadline.over(commit) or interrupts.gave_up):
             log.warning("no time is left for what is in flight: it will be rendered again")
             return False
         self._collect_answers()

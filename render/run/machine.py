@@ -169,7 +169,7 @@ def share_of_memory(workers: int, memory: int) -> tuple[int, int]:
     return soft, min(hard, int(HARD * soft))
 
 
-def guard(limit: int, report: Path, hard: int | None = None) -> None:
+def start_memory_guard(limit: int, report: Path, hard: int | None = None) -> None:
     """Start a thread that ends this process once it takes too much memory.
 
     Args:

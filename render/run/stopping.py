@@ -134,7 +134,7 @@ class Interrupts:
         return self
 
     @property
-    def over(self) -> bool:
+    def gave_up(self) -> bool:
         """Whether what is in flight after SIGTERM is given up."""
         return time.monotonic() > self._give_up
 

@@ -30,7 +30,7 @@ from diorama.render.model.profiles import Episode
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
-from diorama.render.run.machine import guard, memory_here, resident, share_of_memory
+from diorama.render.run.machine import memory_here, resident, share_of_memory, start_memory_guard
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
@@ -225,7 +225,7 @@ class Worker:
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
-            guard(self._limit, Path(output_file), self._hard_limit)
+            start_memory_guard(self._limit, Path(output_file), self._hard_limit)
         set_library_environment(options.library)
         if options.renderer == "fake" and plan.card is not None:
             made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")

@@ -30,7 +30,7 @@ from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
 from diorama.render.geometry.solid import solid
 from diorama.render.io.atomic_output import FileConflictError, below, output_lock, put_file
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
-from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
+from diorama.scene_specs.benchmarks.clevr.importing import read_published_scenes
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
 from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.rendered import RLE
@@ -96,7 +96,7 @@ def _missing_lines(
         journal.truncate(0)
         scenes = []
         yield f"{head}\n"
-    for scene, at in islice(published_scenes(file), len(scenes), limit):
+    for scene, at in islice(read_published_scenes(file), len(scenes), limit):
         yield f"{compact_json(_masks_of(scene, SourceFile(str(file), at=at)))}\n"
         progress(1)
 

@@ -108,11 +108,11 @@ def write_tables(out: Path, written: WrittenFiles) -> None:
     for split, folders in splits.items():
         with written.replacing(f"{_TABLE}{split}.parquet") as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
             for start in range(0, len(folders), _GROUP):
-                rows = [row for folder in folders[start : start + _GROUP] for row in _image_rows(out, folder)]
+                rows = [row for folder in folders[start : start + _GROUP] for row in _read_rows(out, folder)]
                 writer.write_table(pa.Table.from_pylist(rows, _ROW))
 
 
-def _image_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
+def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """A row for each image of an episode."""
     episode = json.loads((folder / _EPISODE).read_bytes())
     said = {frame["name"]: frame["utterance"] for frame in episode["scene"]["frames"]}
@@ -128,7 +128,7 @@ def _split_of_table(path: Path) -> str:
     return path.stem.removeprefix(_TABLE)
 
 
-def _card_head(out: Path) -> dict[str, Any]:
+def _read_card_head(out: Path) -> dict[str, Any]:
     tables = sorted(out.glob(f"{_TABLE}*.parquet"))
     files = {_split_of_table(path): [path.name, "**/*.png"] for path in tables}
     return data_files(files, metadata_filenames=[path.name for path in tables])
@@ -153,7 +153,7 @@ def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
         record_set("annotations", "One record per image: its measured truth.", annotated),
         record_set("images", "One record per image.", shown),
     ]
-    return distribution, record_sets, _card_head(out)
+    return distribution, record_sets, _read_card_head(out)
 
 
 FOLDERS = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_remove_files)

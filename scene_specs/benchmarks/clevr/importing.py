@@ -32,7 +32,7 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
         SpecError: after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
-    for scene, at in published_scenes(path):
+    for scene, at in read_published_scenes(path):
         source = SourceFile(str(path), camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
@@ -43,7 +43,7 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
         raise SpecError(diagnostics)
 
 
-def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
+def read_published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
     """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError.
 
     Scenes are parsed one by one: CLEVR's training scenes take 700 MB as Python objects.

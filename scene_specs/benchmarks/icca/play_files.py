@@ -32,7 +32,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 )
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory
-from diorama.scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
+from diorama.scene_specs.benchmarks.icca.prompts import as_text, compose_image, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
     MEASURES,
@@ -282,7 +282,7 @@ def show_prompt(options: Prompt) -> Result:
     if options.images is not None:
         create_empty_folder("--images", options.images)
         # As a model gets them: 000.png, 001.png, ...
-        images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+        images = [png_bytes(compose_image(game, part)) for part in parts if part.kind != "text"]
         with report_write_errors(f"--images {options.images}"):
             for number, content in enumerate(images):
                 write_atomic(options.images / f"{number:03d}.png", content, fsync=False)

@@ -83,7 +83,7 @@ def read_config(text: str, file: str = "") -> AutoTaskConfig | PublishedConfig:
     return validated(PublishedConfig, data, file) if published else validated(AutoTaskConfig, data, file)
 
 
-def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
+def benchmark_config(level: str, choice: str = "all") -> AutoTaskConfig:
     """A benchmark whose structures are weighed alike: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
 
     Raises SpecError for identity in single frames, which has no name in words.
@@ -115,7 +115,7 @@ def published_form(config: AutoTaskConfig) -> PublishedConfig:
     return PublishedConfig.model_validate(fields)
 
 
-def restricted(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
+def restrict_config(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
     """A published configuration that asks about these properties only. Raises SpecError if it lacks their operators."""
     published = {own: name for name, own in OPERATORS.items()}
     getters = {name: published.get(getter, getter) for name, getter in GETTERS.items()}

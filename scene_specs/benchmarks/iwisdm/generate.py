@@ -19,10 +19,10 @@ from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
     AutoTaskConfig,
-    benchmark,
+    benchmark_config,
     published_form,
     read_config,
-    restricted,
+    restrict_config,
 )
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
@@ -169,13 +169,13 @@ class _Run:
         if isinstance(config, AutoTaskConfig) and level:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
             raise spec_error(problem, "other configurations have their own limits")
-        own = benchmark(level, options.properties) if level else config
+        own = benchmark_config(level, options.properties) if level else config
         limits = Limits(longest=longest or 1)
         if isinstance(own, AutoTaskConfig):
             if config is own or options.mix == "even":
                 return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
             if isinstance(config, PublishedConfig) and options.properties != "all":
-                config = restricted(config, own.properties)
+                config = restrict_config(config, own.properties)
             config = config or published_form(own)
             limits = limits._replace(frames=own.frames, joins=own.joins)
         assert isinstance(config, PublishedConfig)

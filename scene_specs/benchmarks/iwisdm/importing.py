@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.iwisdm.copies import in_trial
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from diorama.scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from diorama.scene_specs.benchmarks.iwisdm.pictures import category_names, read_models, stimuli_of
+from diorama.scene_specs.benchmarks.iwisdm.pictures import read_category_names, read_models, stimuli_of
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
     DEFAULT,
@@ -101,7 +101,7 @@ def import_published(
     Raises:
         SpecError: after the last valid file, with all diagnostics.
     """
-    names, pictures = (category_names(sorted(images.rglob("*.csv"))), read_models(images)) if images else ({}, {})
+    names, pictures = (read_category_names(sorted(images.rglob("*.csv"))), read_models(images)) if images else ({}, {})
     if images and not names:
         raise spec_error("found no table (.csv) of a stimulus set, or only empty ones", file=str(images))
     of_set = stimuli_of(pictures, images) if images and pictures else None

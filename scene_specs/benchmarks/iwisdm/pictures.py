@@ -56,7 +56,7 @@ def read_table(file: Path, *columns: str) -> Iterator[tuple[str, int, list[int]]
         raise spec_error(str(error), file=str(file), line=table.reader.line_num) from None
 
 
-def category_names(files: Iterable[Path]) -> dict[int, str]:
+def read_category_names(files: Iterable[Path]) -> dict[int, str]:
     """Number of a category -> its label in these tables. Raises SpecError unless both determine each other."""
     names: dict[int, str] = {}
     numbers: dict[str, int] = {}
@@ -86,7 +86,7 @@ def write_models(options: Pictures) -> Series:
     for label, _, (ref, number, side) in sorted(rows, key=lambda row: row[2]):
         if side < len(VIEW_ANGLES):
             pictures[f"{label}/{PICTURE}{number}"].setdefault(side, folders[0] / str(ref) / "image.png")
-    category_names(tables[:1])
+    read_category_names(tables[:1])
     stimuli_of(pictures, tables[0])
     complete = _by_category(identity for identity, sides in pictures.items() if len(sides) == len(VIEW_ANGLES))
     done = f"{counted(len(pictures), 'model')} in {options.out}, {sum(map(len, complete.values()))} with all four sides"

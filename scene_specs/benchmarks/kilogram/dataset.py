@@ -267,7 +267,7 @@ def check_drawings(options: Drawings) -> Result:
     return Result({"drawings": rows, "faults": listed}, text, diagnostics if options.strict else ())
 
 
-def drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
+def read_drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
     """Return the drawings with their descriptions, with warnings of unusable ones. Raises SpecError if strict."""
     if svg is None:
         if file is not None:

@@ -264,7 +264,7 @@ def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALI
             rejected += 1
 
 
-def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
+def draw_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
     """Draw different tangrams named t-<seed>-<number>.
 
     Args:
@@ -280,7 +280,7 @@ def write_tangrams(options: Tangrams) -> Series:
 
     def tangrams() -> Iterator[Tangram]:
         written = 0
-        drawn = drawn_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
+        drawn = draw_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
         for tangram in drawn:
             path = options.out / f"{tangram.name}.svg"
             drawing = svg_text(figure_of(tangram))

@@ -19,7 +19,7 @@ import numpy as np
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text
-from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, drawn_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, read_drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, SIZE, Example, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
@@ -107,7 +107,7 @@ class _Reader:
                 "published_border": True,
             }
         )
-        self._dataset = drawn_dataset(svg, annotations, strict)
+        self._dataset = read_drawn_dataset(svg, annotations, strict)
         # As every game needs them ten times.
         self._example = lru_cache(maxsize=50_000)(self._read_example)
 

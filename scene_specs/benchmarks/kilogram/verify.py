@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, drawn_dataset, own_annotations, own_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_annotations, own_dataset, read_drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB, drawn_digest
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB, caption
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Corners, inset
@@ -92,7 +92,7 @@ def verify_spec(data: EpisodeData, svg: Path | None = None, annotations: Path | 
 
 @lru_cache(maxsize=1)
 def _read_drawings(svg: Path | None, annotations: Path | None) -> Dataset | None:
-    return None if svg is None else drawn_dataset(svg, annotations, strict=False)
+    return None if svg is None else read_drawn_dataset(svg, annotations, strict=False)
 
 
 def _problems_of(episode: _Episode, given: Dataset | None) -> Iterator[str]:

@@ -254,7 +254,7 @@ _BUCKETS = {0: "train", 1: "train", 2: "train", 3: "train", 4: "train", 5: "val"
 
 
 @lru_cache(maxsize=1)
-def real_words() -> frozenset[str]:
+def read_real_words() -> frozenset[str]:
     """Return all real words of two or three of the syllables; `tools/mewl_words.py` writes the list."""
     text = resources.files("diorama.scene_specs.benchmarks.mewl").joinpath("real_words.txt").read_text(encoding="ascii")
     return frozenset(line for line in text.split() if line)
@@ -262,7 +262,7 @@ def real_words() -> frozenset[str]:
 
 def allowed(word: str) -> bool:
     """Return whether a sequence of syllables is allowed as a pseudo-word."""
-    return word not in real_words() and _DENIED.search(word) is None
+    return word not in read_real_words() and _DENIED.search(word) is None
 
 
 def split_of(words: Sequence[str]) -> str:
