@@ -85,7 +85,7 @@ def _answer_problem(view: View, answer: str, words: Means | None) -> str:
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == most:
             return f"more than {most} lexicons fit the contexts"
-        stored = stored or _matches_meanings(words or {}, lexicon.means)
+        stored = stored or lexicon.means.items() <= (words or {}).items()
         picks, unsure = _true_options(view, lexicon, means)
         if unsure:
             reason = f"the spec leaves open whether these options are true of the query: {_options_text(unsure)}"
@@ -111,10 +111,6 @@ def _agreement_problem(view: View, answer: str, first: _Reading | None, stored: 
     if not stored:
         return f"the stored words do not fit the contexts, which say that {_in_words(means)}"
     return ""
-
-
-def _matches_meanings(words: Means, means: Means) -> bool:
-    return all(word in words and words[word] == meaning for word, meaning in means.items())
 
 
 def _readings(view: View) -> Iterator[tuple[Lexicon, Means]]:
