@@ -195,8 +195,7 @@ class Asker:
             raise ChatError(f"model {self.name} failed: {error!r}") from error
         finally:
             cost = self._meter.end(reserved, tokens)
-        failed = isinstance(found, TemporaryError)
-        self._meter.failure = f"; the last request failed: {found}" if failed else ""
+        self._meter.failure = f"; the last request failed: {found}" if isinstance(found, TemporaryError) else ""
         return found, cost
 
     def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:

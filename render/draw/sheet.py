@@ -26,7 +26,9 @@ def sheet(record: EpisodeRecord) -> Image.Image:
     width = _tile_width(record)
     shown = zip(record.images[:_MAX_IMAGES], record.utterances(), strict=False)
     tiles = [Tile(_annotated_image(image, width), image.name, utterance or "") for image, utterance in shown]
-    return tile_grid(tiles, _column_count(len(tiles), width), title=record.episode_id, notes=_episode_notes(record))
+    # Up to 1,920 pixels of columns, or about as many as rows if there are more images.
+    columns = 2 if len(tiles) == 4 else max(1920 // width, math.ceil(math.sqrt(len(tiles))))
+    return tile_grid(tiles, columns, title=record.episode_id, notes=_episode_notes(record))
 
 
 def _tile_width(record: EpisodeRecord) -> int:
@@ -35,11 +37,6 @@ def _tile_width(record: EpisodeRecord) -> int:
     largest = max((image.width for image in record.images), default=width)
     # Small images are enlarged, but not until single pixels dominate.
     return max(_MIN_WIDTH, min(width, largest * _MAX_ENLARGEMENT))
-
-
-def _column_count(count: int, width: int) -> int:
-    """The number of columns: up to 1,920 pixels of them, or about as many as rows if there are more images."""
-    return 2 if count == 4 else max(1920 // width, math.ceil(math.sqrt(count)))
 
 
 def _annotated_image(image: ImageRecord, width: int) -> Image.Image:

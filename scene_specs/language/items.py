@@ -120,7 +120,8 @@ def items_of(episode: EpisodeRecord, make: Callable[[EpisodeRecord], Iterable[It
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
-            groups = {**_groups_of(episode), **item.groups}
+            found = {"split": episode.scene.split, "look": look_of(episode.scene)}
+            groups = {name: value for name, value in found.items() if value} | {**item.groups}
             together = _contrast_group(episode, item.together or episode.episode_id)
             item = replace(item, benchmark=str(name), groups=groups, together=together)
             if own and (contrast := episode.scene.contrast) is not None:
@@ -135,8 +136,3 @@ def _contrast_group(episode: EpisodeRecord, own: str) -> str:
     if episode.scene.contrast is not None:
         return episode.scene.contrast.source
     return source_of_id(own, look_of(episode.scene)) or own
-
-
-def _groups_of(episode: EpisodeRecord) -> dict[str, str]:
-    found = {"split": episode.scene.split, "look": look_of(episode.scene)}
-    return {name: value for name, value in found.items() if value}

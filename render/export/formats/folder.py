@@ -29,7 +29,7 @@ from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, 
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.scene_specs.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import indented_json
 
 _EPISODE = "episode.json"
@@ -70,7 +70,8 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
         if f"{image.name}.png" in files:
             raise ValueError(f"two images have the name {image.name!r}")
         files[f"{image.name}.png"] = image.png
-        files[f"{image.name}.json"] = indented_json(_truth_of(image))
+        facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
+        files[f"{image.name}.json"] = indented_json({**facts, **image.annotation.model_dump(mode="json")})
         if image.extra is not None:
             files[f"{image.name}.npz"] = image.extra
     names = [*files, "episode.json"]
@@ -87,11 +88,6 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
         }
     )
     return files
-
-
-def _truth_of(image: ImageRecord) -> dict[str, Any]:
-    facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-    return {**facts, **image.annotation.model_dump(mode="json")}
 
 
 def write_tables(out: Path, written: WrittenFiles) -> None:
