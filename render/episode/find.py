@@ -61,7 +61,11 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         # Of a stored Scene, nothing moves.
         source, base, spec = source_of(stored), stored.scene, None
     request = replace(request, renderer=_renderer_name(request, stored))
-    scene = compile_episode(base, _requested_settings(base, request), request.asset_roots)
+    settings = episode_settings(base, request.profile, request.size)
+    if request.samples is not None:
+        # --samples is exact: views with much glass get no more.
+        settings = settings.with_samples(request.samples)
+    scene = compile_episode(base, settings, request.asset_roots)
     if stored is not None:
         _check_stored(request, stored, scene.settings)
     expect_difference = stored is None or request.edits or scene.settings != stored.scene.settings
@@ -149,13 +153,6 @@ def episodes_of(files: Sequence[str], store: str | None) -> Iterator[EpisodeSpec
         return (item.episode for item in read_checked(files))
     stored = StoreEpisodes(store)
     return map(source_of, stored.read(stored.ids()))
-
-
-def _requested_settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:
-    """Return the settings with the requested profile, size and samples. Raises UsageError."""
-    settings = episode_settings(episode, request.profile, request.size)
-    # --samples is exact: views with much glass get no more.
-    return settings if request.samples is None else settings.with_samples(request.samples)
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:
