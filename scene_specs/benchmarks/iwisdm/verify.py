@@ -136,8 +136,9 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     named: dict[str, str] = {}
     with located(episode=episode.episode_id):
         if beyond := [one.frame for one in truth.objects if one.frame >= len(episode.images)]:
-            problem = f"found an object in frame {beyond[0]}; there are {len(episode.images)}, counted from 0"
-            raise spec_error(problem, path="task.objects")
+            raise spec_error(
+                f"found frame {beyond[0]}; there are {len(episode.images)}, counted from 0", path="task.objects"
+            )
         frames = [
             _seen_objects(image, {one.location: one for one in truth.objects if one.frame == number}, truth, named)
             for number, image in enumerate(episode.images)
