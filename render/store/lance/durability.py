@@ -118,20 +118,20 @@ def roll_back(url: str) -> list[int]:
         path.rename(path.with_name(path.name + TORN))
     if torn:
         # The hint holds the newest version's number to save a listing, and that version is gone.
-        (Path(url) / "_list_versions" / "latest_version_hint.json").unlink(missing_ok=True)
-        _sync_path(Path(url) / "_list_versions")
+        (Path(url) / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
+        _sync_path(Path(url) / "_versions")
     return torn
 
 
 def _list_versions(root: Path) -> list[int]:
     """Return the numbers of the versions that have a manifest, newest first."""
-    stems = [path.stem for path in (root / "_list_versions").glob("*.manifest")]
+    stems = [path.stem for path in (root / "_versions").glob("*.manifest")]
     return sorted((_LAST_VERSION - int(stem) for stem in stems if stem.isdecimal()), reverse=True)
 
 
 def _manifest_path(root: Path, version: int) -> Path:
     # Lance counts names backwards, so that a listing has the newest first.
-    return root / "_list_versions" / f"{_LAST_VERSION - version:020}.manifest"
+    return root / "_versions" / f"{_LAST_VERSION - version:020}.manifest"
 
 
 def _tear_in(url: str, version: int) -> str | None:

@@ -136,9 +136,7 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     named: dict[str, str] = {}
     with located(episode=episode.episode_id):
         if beyond := [one.frame for one in truth.objects if one.frame >= len(episode.images)]:
-            raise spec_error(
-                f"found frame {beyond[0]}; there are {len(episode.images)}, counted from 0", path="task.objects"
-            )
+            raise spec_error(f"task.objects: found frame {beyond[0]}; there are {len(episode.images)}, counted from 0")
         frames = [
             _seen_objects(image, {one.location: one for one in truth.objects if one.frame == number}, truth, named)
             for number, image in enumerate(episode.images)
