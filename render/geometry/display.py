@@ -29,7 +29,7 @@ def display(linear: NDArray[np.float32]) -> NDArray[np.uint8]:
     return before + (within >= _STEPS.take(before))
 
 
-def on_background(
+def restore_background(
     color: NDArray[np.uint8], sampled: NDArray[np.float32], background: tuple[int, int, int]
 ) -> NDArray[np.uint8]:
     """Restore the plain background of a (H, W, 3) image where the denoiser changed it.

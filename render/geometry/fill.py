@@ -56,7 +56,7 @@ class _Triangles(NamedTuple):
         return _Triangles(x, y, inverse, *(values.take(which) for values in self[3:]))
 
 
-def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
+def _triangles_in_window(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -> _Triangles:
     """The triangles whose box contains a pixel center of the window (x0, y0, x1, y1, inclusive)."""
     x, y = source.x.take(source.corners), source.y.take(source.corners)
     x0, y0, x1, y1 = window
@@ -75,7 +75,7 @@ def _setup(source: Corners, window: tuple[int, int, int, int], both_sides: bool)
     return _Triangles(x, y, inverse, *boxes)
 
 
-def _expand(counts: Indices) -> tuple[Indices, Indices]:
+def _expand_counts(counts: Indices) -> tuple[Indices, Indices]:
     """For counts (N,): the owner of each of the sum(counts) entries, and its number within the owner."""
     owner = np.repeat(np.arange(len(counts)), counts)
     before = np.cumsum(counts) - counts
@@ -96,9 +96,9 @@ def _chunks(counts: Indices) -> Iterator[slice]:
         start = end
 
 
-def _spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
+def _row_spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
     """The rows of all triangles: owner, row, first column, and number of columns that may be inside."""
-    owner, row = _expand(t.rows)
+    owner, row = _expand_counts(t.rows)
     row += t.top[owner]
     middle = row + 0.5
     (ax, ay), (bx, by) = (t.x, t.y), (ends.take((1, 2, 0), axis=0) for ends in (t.x, t.y))
@@ -118,14 +118,14 @@ def _spans(t: _Triangles) -> tuple[Indices, Indices, Indices, Indices]:
     return owner[live], row[live], first[live].astype(np.intp), count[live]
 
 
-def _candidates(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
+def _candidate_pixels(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
     """(triangle, column, row) of all pixels that may be inside, in chunks."""
     size = t.columns * t.rows
     small = (size <= _SMALL) | (size.sum() <= _FEW)
     (few,) = small.nonzero()
     for part in _chunks(size[few]):
         which = few[part]
-        owner, number = _expand(size[which])
+        owner, number = _expand_counts(size[which])
         triangle = which[owner]
         columns = t.columns[triangle]
         down = number // columns
@@ -133,9 +133,9 @@ def _candidates(t: _Triangles) -> Iterator[tuple[Indices, Indices, Indices]]:
     (many,) = (~small).nonzero()
     for rows in _chunks(t.rows[many]):
         some = many[rows]
-        owner, row, first, count = _spans(t.take(some))
+        owner, row, first, count = _row_spans(t.take(some))
         for part in _chunks(count):
-            span, number = _expand(count[part])
+            span, number = _expand_counts(count[part])
             yield some[owner[part][span]], number + first[part][span], row[part][span]
 
 
@@ -154,8 +154,8 @@ def fill(source: Corners, window: tuple[int, int, int, int], both_sides: bool) -
     x0, y0, x1, y1 = window
     width, rows = x1 - x0 + 1, y1 - y0 + 1
     nearest = np.zeros(width * rows)
-    t = _setup(source, window, both_sides)
-    for triangle, column, row in _candidates(t):
+    t = _triangles_in_window(source, window, both_sides)
+    for triangle, column, row in _candidate_pixels(t):
         px: Floats = column + np.float64(0.5)
         py: Floats = row + np.float64(0.5)
         # Three arrays each: one of three rows would not fit into the processor's cache.

@@ -16,7 +16,7 @@ _SAMPLES = 512
 
 
 @lru_cache(maxsize=16)
-def _tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats, Floats]:
+def _profile_tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats, Floats]:
     s = np.array([p[0] for p in profile])
     h = np.array([p[1] for p in profile])
     step, rise = np.diff(s), np.diff(h)
@@ -32,7 +32,7 @@ def _tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats,
 
 def height_and_slope(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
     """Height (Blender units) and dz/ds at distances s along the direction of the ground; constant beyond its ends."""
-    knots, heights, tangents = _tangents(ground.profile)
+    knots, heights, tangents = _profile_tangents(ground.profile)
     x = np.minimum(np.maximum(s, knots[0]), knots[-1])
     k = np.minimum(knots.searchsorted(x, side="right") - 1, len(knots) - 2)
     step = knots[k + 1] - knots[k]

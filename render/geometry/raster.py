@@ -99,7 +99,9 @@ def camera_vertices(body: Solid, rows: list[list[float]], offset: list[float]) -
     return [vx * r[0] + vy * r[1] + vz * r[2] + t for r, t in zip(rows, offset, strict=True)]
 
 
-def _facing(body: Solid, rows: list[list[float]], offset: list[float], scale: float, orthographic: bool) -> Indices:
+def _facing_triangles(
+    body: Solid, rows: list[list[float]], offset: list[float], scale: float, orthographic: bool
+) -> Indices:
     """Triangles that face the camera: it lies on the outer side of their plane."""
     nx, ny, nz, plane = body.planes
     if orthographic:
@@ -140,7 +142,7 @@ def _clip_near(points: list[Floats], corners: Indices, near: float) -> tuple[lis
     return [*np.ascontiguousarray(extended.T)], np.array(kept, dtype=np.intp).reshape(-1, 3).T
 
 
-def _projected(points: list[Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
+def _project_points(points: list[Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
     """x and y in pixels; the closeness, which is linear in them; and the depth of the plane where it is 0.
 
     Closeness is 1 / depth or, with parallel rays, the distance in front of a plane beyond all points.
@@ -162,11 +164,11 @@ def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | Non
     if not unclipped:
         points, corners = _clip_near(points, corners, near)
     elif body.closed:
-        seen = _facing(body, rows, offset, pose.scale, camera.orthographic)
+        seen = _facing_triangles(body, rows, offset, pose.scale, camera.orthographic)
         corners = corners.take(seen, axis=1)
     if not corners.size:
         return Layer(0, 0, np.full((0, 0), np.inf), True)
-    screen, closeness, beyond = _projected(points, camera)
+    screen, closeness, beyond = _project_points(points, camera)
     used = slice(None) if unclipped else np.unique(corners)
     ends = [(float(v[used].min()), float(v[used].max())) for v in screen]
     truncated = not unclipped or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0

@@ -62,9 +62,9 @@ class WordBalance:
 
     def excess(self, family: str, program: Node, answer: Answer, view: ImageView) -> tuple[float, Sequence[Answer]]:
         """How much more often than other options an answer was right with these words, and the best options."""
-        tables = [found for word in _words(program, view) if (found := self._excess.get((family, word)))]
+        tables = [found for word in _guessing_clues(program, view) if (found := self._excess.get((family, word)))]
         sums, scores = {}, []
-        for options in _choices(program, answer, view):
+        for options in _possible_answers(program, answer, view):
             first = self._excess[family, "first", options[0]]
             for one in options:
                 if one not in sums:
@@ -76,13 +76,13 @@ class WordBalance:
     def add(self, family: str, program: Node, answer: Answer, view: ImageView) -> Sequence[Answer]:
         """Count a question. Returns its options."""
         _, options = self.excess(family, program, answer, view)
-        for key in ((family, "first", options[0]), *((family, word) for word in _words(program, view))):
+        for key in ((family, "first", options[0]), *((family, word) for word in _guessing_clues(program, view))):
             for one in options:
                 self._excess[key][one] += (one == answer) - 1 / len(options)
         return options
 
 
-def _choices(program: Node, answer: Answer, view: ImageView) -> list[Sequence[Answer]]:
+def _possible_answers(program: Node, answer: Answer, view: ImageView) -> list[Sequence[Answer]]:
     """The options that a question could have: of a number, all rows of _NUMBERS in which it is."""
     if isinstance(answer, bool):
         return [(True, False)]
@@ -93,7 +93,7 @@ def _choices(program: Node, answer: Answer, view: ImageView) -> list[Sequence[An
     return [view.vocabulary[program.output]]
 
 
-def _words(program: Node, view: ImageView) -> list[Hashable]:
+def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
     """What a guesser could learn from: number of objects, each step with its slot, and how many filters a slot has.
 
     A numeral also counts with the word after it.

@@ -72,7 +72,7 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = 
 
     for index, (length, node) in sorted(_Search(view, judge).run().items()):
         if view.objects[index].truth.visible_pixels >= min_pixels and (text := clear_text(node)):
-            more = _detailed(view, judge, index, node)
+            more = _with_all_attributes(view, judge, index, node)
             longer = more and clear_text(more)
             yield Expression(view, index, length, node, more if longer else None, (text, longer) if longer else (text,))
 
@@ -93,21 +93,21 @@ class _Search:
         """Object -> length and shortest description."""
         referred: set[int] = set()
         for length in range(MAX_LENGTH + 1):
-            self._sets.append([node for node in self._candidates(length) if self._is_new(node)])
+            self._sets.append([node for node in self._candidate_nodes(length) if self._is_new(node)])
             self._referents.append([])
             for node in self._sets[length]:
                 unique = Node("unique", None, (node,))
-                index = self._add(unique, length)
+                index = self._keep_if_first(unique, length)
                 if index is not None and index not in referred:
                     referred.add(index)
                     self._referents[length].append(unique)
-            for node in self._superlatives(length):
-                self._add(node, length)
+            for node in self._superlative_nodes(length):
+                self._keep_if_first(node, length)
             if len(self._found) == len(self._view.objects):
                 break
         return self._found
 
-    def _candidates(self, length: int) -> Iterator[Node]:
+    def _candidate_nodes(self, length: int) -> Iterator[Node]:
         if not length:
             yield SCENE
             return
@@ -122,7 +122,7 @@ class _Search:
             for relation in (*SIDES, *(("on", "in", "leaning") if plain else ())):
                 yield Node("relate", relation, (referent,))
 
-    def _superlatives(self, length: int) -> Iterator[Node]:
+    def _superlative_nodes(self, length: int) -> Iterator[Node]:
         for node in self._sets[length - 1] if length else ():
             for which in EXTREMES:
                 yield Node("extreme", which, (node,))
@@ -139,7 +139,7 @@ class _Search:
         self._seen.add(meaning)
         return True
 
-    def _add(self, node: Node, length: int) -> int | None:
+    def _keep_if_first(self, node: Node, length: int) -> int | None:
         """Return the object that a description means, and keep the first description of each; None if it is unclear."""
         meaning = self._judge.meaning(node)
         if meaning is None or len({*meaning}) > 1:
@@ -148,7 +148,7 @@ class _Search:
         return int(meaning[0])
 
 
-def _detailed(view: ImageView, judge: Judge, index: int, node: Node) -> Node | None:
+def _with_all_attributes(view: ImageView, judge: Judge, index: int, node: Node) -> Node | None:
     """The description with all attributes of the object; None if that would be true of nothing, or is the same."""
     _, base = split(node.inputs[0])
     pairs = [(name, value) for name in QUERIED if (value := view.objects[index].values[name]) is not None]

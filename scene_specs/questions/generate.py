@@ -197,7 +197,7 @@ class Questioner:
         image = _Image(views, judges, sampler, draws, set(), change, lexicon)
         positions = [PositionsExecutor(one) for one in views]
         possible = {
-            name: [one for one in made if all(_applies(one, each) for each in views)]
+            name: [one for one in made if all(_applies_to(one, each) for each in views)]
             for name, made in self._families.items()
         }
         # Families with the fewest questions first, but forms that are rarely found later; at random among equals.
@@ -212,17 +212,17 @@ class Questioner:
             paired = any(one.twin for one in possible[family])
             if paired and number + 1 == self._per_image:
                 continue
-            found = self._find(family, possible[family], image)
+            found = self._find_question(family, possible[family], image)
             if found is None:
                 self.tally.missing[family] += 1
                 continue
             twins = (number + 1, number) if paired else (None,)
             for (name, text, program, answers), twin in zip(found, twins, strict=True):
-                group, flips = self._group(name, program), answers[0] != answers[1] if others else None
+                group, flips = self._balance_group(name, program), answers[0] != answers[1] if others else None
                 if flips is not None:
                     self.tally.flips[image.change, name, flips] += 1
                 for one, executor, judge, answer in zip(views, positions, judges, answers, strict=True):
-                    _check(executor, one, text, program, answer)
+                    _check_positions(executor, one, text, program, answer)
                     self.tally.kept[name] += 1
                     self.balance.add(group, answer)
                     self._forms.add(form_of(program), answer)
@@ -233,7 +233,7 @@ class Questioner:
                     yield Question(one, number, name, group, text, program, answer, flips, twin, vague, options)
                 number += 1
 
-    def _find(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
+    def _find_question(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
         """A question, with its twin if it has one."""
         tally, lexicon, is_form = self.tally, image.lexicon, family in self._grammar.forms
         flip, stay = (tally.flips[image.change, family, flips] for flips in (True, False))
@@ -251,7 +251,7 @@ class Questioner:
             # The twin has the same words for the same values.
             choose = cache(image.draws.pick)
             for name, one in programs:
-                admits = (lambda *_: True) if is_form else self._admits(name, one)
+                admits = (lambda *_: True) if is_form else self._answer_filter(name, one)
                 if one in image.seen or (answers := image.answers(one, flip <= stay, admits)) is None:
                     break
                 text = self._grammar.text_of(one, name, lexicon, choose)
@@ -280,23 +280,23 @@ class Questioner:
                 self.tally.idle[programs[0][0]] += 1
                 return False
             for (name, one), answer in zip(programs, answers, strict=True):
-                excess += self._by_words.excess(self._group(name, one), one, answer, view)[0]
+                excess += self._by_words.excess(self._balance_group(name, one), one, answer, view)[0]
         self.tally.unbalanced[programs[0][0]] += excess > 0
         return excess <= 0
 
-    def _admits(self, family: str, program: Node) -> Callable[[ImageView, Answer], bool]:
+    def _answer_filter(self, family: str, program: Node) -> Callable[[ImageView, Answer], bool]:
         """Whether an answer is wanted."""
 
         def admits(view: ImageView, answer: Answer) -> bool:
             chances = chances_of(answer, program.output, view)
-            admitted = self.balance.admits(self._group(family, program), answer, chances)
+            admitted = self.balance.admits(self._balance_group(family, program), answer, chances)
             admitted = admitted and self._forms.admits(form_of(program), answer, chances)
             self.tally.unbalanced[family] += not admitted
             return admitted
 
         return admits
 
-    def _group(self, family: str, program: Node) -> str:
+    def _balance_group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
 
 
@@ -344,7 +344,7 @@ def is_plain(text: str) -> bool:
     return len(text.split()) <= MAX_WORDS and len(_CLAUSE.findall(text)) <= 1
 
 
-def _check(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:
+def _check_positions(executor: PositionsExecutor, view: ImageView, text: str, program: Node, answer: Answer) -> None:
     """Raise DisagreementError if the positions give another answer than the relations."""
     try:
         computed: Answer | PresuppositionError = executor.run(program)
@@ -363,7 +363,7 @@ def form_of(program: Node) -> str:
     return " ".join(step.op for step in (program, *program.inputs))
 
 
-def _applies(pattern: Pattern, view: ImageView) -> bool:
+def _applies_to(pattern: Pattern, view: ImageView) -> bool:
     """Whether an image has what the operations of a pattern are about, such as objects on top of others.
 
     Values are asked for if there are several, and whether two are equal if, in addition, some are.

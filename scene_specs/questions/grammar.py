@@ -120,12 +120,12 @@ class Grammar:
         Raises:
             ValueError: if no pattern has this program.
         """
-        return written(self._realize(self._named[family], node, "one", lexicon, cache(choose)))
+        return written(self._realize_patterns(self._named[family], node, "one", lexicon, cache(choose)))
 
-    def _realize(
+    def _realize_patterns(
         self, patterns: Sequence[Pattern], node: Node, number: str, lexicon: Lexicon, choose: Choose
     ) -> list[str]:
-        matches = ((one, bound) for one in patterns if (bound := self._match(one.program, node)) is not None)
+        matches = ((one, bound) for one in patterns if (bound := self._match_slots(one.program, node)) is not None)
         if (found := next(matches, None)) is None:
             raise ValueError(f"{patterns[0].name}: no pattern has this program")
         pattern, bound = found
@@ -144,7 +144,7 @@ class Grammar:
             return self._noun_phrase(value, form, lexicon, choose)
         if kind in lexicon.words:
             return list(choose(lexicon.words[kind][value]))
-        words = self._realize(self.phrases[kind], value, "many" if form == "many" else "one", lexicon, choose)
+        words = self._realize_patterns(self.phrases[kind], value, "many" if form == "many" else "one", lexicon, choose)
         return with_article(words) if form == "a" else words
 
     def _noun_phrase(
@@ -156,10 +156,10 @@ class Grammar:
         chosen = singular.index(choose(singular))
         return [*words, *lexicon.words["many" if form == "many" else "one"][noun][chosen]]
 
-    def _match(self, tree: Tree, node: Node) -> dict[str, Bound] | None:
+    def _match_slots(self, tree: Tree, node: Node) -> dict[str, Bound] | None:
         """What the slots of a program stand for; None if the node is not of its form."""
         if tree.phrase:
-            is_one = any(self._match(pattern.program, node) is not None for pattern in self.phrases[tree.op])
+            is_one = any(self._match_slots(pattern.program, node) is not None for pattern in self.phrases[tree.op])
             return {tree.slot: node} if is_one else None
         bound: dict[str, Bound] = {}
         inputs = node.inputs
@@ -179,7 +179,7 @@ class Grammar:
         elif tree.slot:
             bound[tree.slot] = node.value
         for part, below in zip(inputs, tree.parts, strict=True):
-            found = self._match(below, part)
+            found = self._match_slots(below, part)
             if found is None:
                 return None
             bound |= found
@@ -188,7 +188,7 @@ class Grammar:
     def twin_of(self, node: Node, family: str) -> tuple[str, Node] | None:
         """Family and program of a question without its negation or exception; None if it has none."""
         for one in self.forms.get(family, ()):
-            if one.twin and (bound := self._match(one.program, node)) is not None:
+            if one.twin and (bound := self._match_slots(one.program, node)) is not None:
                 return one.twin.name, build(one.twin.program, bound)
         return None
 
@@ -207,7 +207,7 @@ class Grammar:
             patterns = [(pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
         found: dict[Node, str] = {}
         for pattern, words in patterns:
-            if not _begins(tokens, words):
+            if not _begins_with(tokens, words):
                 continue
             for node, end in reader.wording(pattern, words, "one", 0):
                 if end == len(tokens):
@@ -215,7 +215,7 @@ class Grammar:
         return [(name, node) for node, name in found.items()]
 
 
-def _begins(tokens: Sequence[str], words: Sequence[str | Slot]) -> bool:
+def _begins_with(tokens: Sequence[str], words: Sequence[str | Slot]) -> bool:
     """Whether the words up to the first slot are those of a text: a quick test, as most wordings are others."""
     for token, word in zip(tokens, words, strict=False):
         if not isinstance(word, str):
@@ -246,10 +246,10 @@ class _Reader:
         self, pattern: Pattern, words: Sequence[str | Slot], number: str, start: int
     ) -> Iterator[tuple[Node, int]]:
         """Programs of one wording of a pattern at a position, each with the position after it."""
-        for bound, end in self._sequence(pattern, words, number, 0, start, {}):
+        for bound, end in self._parse(pattern, words, number, 0, start, {}):
             yield build(pattern.program, bound), end
 
-    def _sequence(
+    def _parse(
         self, pattern: Pattern, words: Sequence[str | Slot], number: str, at: int, start: int, bound: dict[str, Bound]
     ) -> Iterator[tuple[dict[str, Bound], int]]:
         tokens = self._tokens
@@ -262,7 +262,7 @@ class _Reader:
                 assert isinstance(part, Slot)
                 for value, end in self._slot(pattern.slots[part.name], part.form or number, start):
                     if bound.get(part.name, value) == value:
-                        yield from self._sequence(pattern, words, number, at + 1, end, {**bound, part.name: value})
+                        yield from self._parse(pattern, words, number, at + 1, end, {**bound, part.name: value})
                 return
             if start >= len(tokens) or tokens[start] != expected:
                 return
@@ -280,7 +280,7 @@ class _Reader:
         if kind == "filter":
             yield from self._noun_phrase(form, start, 0, ())
         elif kind in self._lexicon.words:
-            yield from self._word(kind, start)
+            yield from self._parse_word(kind, start)
         elif form == "a":
             if self._tokens[start : start + 1] in (["a"], ["an"]):
                 for pattern in self._grammar.phrases[kind]:
@@ -292,7 +292,7 @@ class _Reader:
             for pattern in self._grammar.phrases[kind]:
                 yield from self.pattern(pattern, form if form == "many" else "one", start)
 
-    def _word(self, kind: str, start: int) -> Iterator[tuple[Bound, int]]:
+    def _parse_word(self, kind: str, start: int) -> Iterator[tuple[Bound, int]]:
         if start < len(self._tokens):
             for words, value in self._lexicon.by_first(kind).get(self._tokens[start], ()):
                 if self._tokens[start : start + len(words)] == list(words):
@@ -302,9 +302,9 @@ class _Reader:
         self, form: str, start: int, at: int, filters: tuple[tuple[str, str], ...]
     ) -> Iterator[tuple[Bound, int]]:
         for later in range(at, len(ADJECTIVES)):
-            for value, end in self._word(ADJECTIVES[later], start):
+            for value, end in self._parse_word(ADJECTIVES[later], start):
                 yield from self._noun_phrase(form, end, later + 1, (*filters, (ADJECTIVES[later], value)))
-        for noun, end in self._word("many" if form == "many" else "one", start):
+        for noun, end in self._parse_word("many" if form == "many" else "one", start):
             yield (filters if noun == ("", "") else (*filters, noun)), end
 
 

@@ -61,7 +61,7 @@ class Operation(NamedTuple):
     values: tuple[str, ...] | range | None = ()
 
 
-def _operations() -> Iterator[tuple[str, Operation]]:
+def _all_operations() -> Iterator[tuple[str, Operation]]:
     yield "scene", Operation((), "set")
     for name in ATTRIBUTES:
         yield f"filter_{name}", Operation(("set",), "set", ("full", "partial") if name == "visibility" else None)
@@ -98,7 +98,7 @@ def _operations() -> Iterator[tuple[str, Operation]]:
     yield "faced", Operation(("object",), "set")
 
 
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_operations()))
+OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_all_operations()))
 # What the published engine executes.
 CLEVR_OPERATIONS: tuple[str, ...] = (
     "scene", "unique", "relate", "union", "intersect",
@@ -150,10 +150,10 @@ def parse_program(data: Any) -> Node:
         if budget[0] < 0:
             raise ValueError(f"found more than {MAX_STEPS} steps")
         if not isinstance(item, list | tuple) or not item:
-            raise ValueError(f'found {_short(item)}; expected a step, such as ["count", ["scene"]]')
+            raise ValueError(f'found {_short_text(item)}; expected a step, such as ["count", ["scene"]]')
         inputs = [part for part in item[1:] if isinstance(part, list | tuple)]
         values = [part for part in item[1:] if not isinstance(part, list | tuple)]
-        return _checked(item[0], values, [parse(part) for part in inputs])
+        return _checked_node(item[0], values, [parse(part) for part in inputs])
 
     return parse(data)
 
@@ -170,18 +170,18 @@ def parse_clevr(steps: Any) -> Node:
     Steps that several others use are repeated. Raises ValueError.
     """
     if not isinstance(steps, list) or not steps or len(steps) > MAX_STEPS:
-        raise ValueError(f"found {_short(steps)}; expected a list of 1 to {MAX_STEPS} steps")
+        raise ValueError(f"found {_short_text(steps)}; expected a list of 1 to {MAX_STEPS} steps")
     made: list[Node] = []
     for number, step in enumerate(steps):
         if not isinstance(step, dict):
-            raise ValueError(f"step {number}: found {_short(step)}; expected an object")
+            raise ValueError(f"step {number}: found {_short_text(step)}; expected an object")
         inputs = step.get("inputs")
         values = step.get("value_inputs", step.get("side_inputs", []))
         if not isinstance(inputs, list) or not all(type(k) is int and 0 <= k < number for k in inputs):
-            raise ValueError(f"step {number}: found inputs {_short(inputs)}; expected numbers of earlier steps")
+            raise ValueError(f"step {number}: found inputs {_short_text(inputs)}; expected numbers of earlier steps")
         if not isinstance(values, list):
-            raise ValueError(f"step {number}: found values {_short(values)}; expected a list")
-        made.append(_checked(step.get("function", step.get("type")), values, [made[k] for k in inputs]))
+            raise ValueError(f"step {number}: found values {_short_text(values)}; expected a list")
+        made.append(_checked_node(step.get("function", step.get("type")), values, [made[k] for k in inputs]))
         if sum(1 for _ in made[-1].steps()) > MAX_STEPS:
             raise ValueError(f"step {number}: found more than {MAX_STEPS} steps")
     return made[-1]
@@ -201,16 +201,16 @@ def clevr_json(node: Node) -> list[dict[str, Any]]:
     return made
 
 
-def _checked(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
+def _checked_node(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
     kind = OPERATIONS.get(op) if isinstance(op, str) else None
     if kind is None:
-        raise ValueError(f"unknown operation {_short(op)}; expected one of {', '.join(OPERATIONS)}")
+        raise ValueError(f"unknown operation {_short_text(op)}; expected one of {', '.join(OPERATIONS)}")
     found = tuple(node.output for node in inputs)
     if found != kind.inputs:
         raise ValueError(f"{op}: found inputs ({', '.join(found)}); expected ({', '.join(kind.inputs)})")
     if kind.values == ():
         if values:
-            raise ValueError(f"{op}: found the value {_short(values[0])}; expected none")
+            raise ValueError(f"{op}: found the value {_short_text(values[0])}; expected none")
         return Node(op, None, tuple(inputs))
     valid = len(values) == 1 and (
         isinstance(values[0], str)
@@ -219,10 +219,10 @@ def _checked(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
     )
     if not valid:
         expected = "one text" if kind.values is None else ", ".join(map(str, kind.values))
-        raise ValueError(f"{op}: found {_short(list(values))}; expected {expected}")
+        raise ValueError(f"{op}: found {_short_text(list(values))}; expected {expected}")
     return Node(op, values[0], tuple(inputs))
 
 
-def _short(value: Any) -> str:
+def _short_text(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -58,16 +58,16 @@ class RelationsExecutor:
         """The result of a program, or the PresuppositionError that it would raise."""
         found = self._known.get(node)
         if found is None:
-            found = self._known[node] = self._step(node)
+            found = self._known[node] = self._run_step(node)
         return found
 
-    def _step(self, node: Node) -> Any:
+    def _run_step(self, node: Node) -> Any:
         inputs, known = [], self._known
         for part in node.inputs:
             # As `outcome`, without the call: most inputs are known.
             found = known.get(part)
             if found is None:
-                found = known[part] = self._step(part)
+                found = known[part] = self._run_step(part)
             if isinstance(found, PresuppositionError):
                 return found
             inputs.append(found)
@@ -217,7 +217,7 @@ class RelationsExecutor:
         return one == 2 * other
 
 
-def _between(value: Any, bits: int) -> bool:
+def _in_range(value: Any, bits: int) -> bool:
     low, high = map(int, value.split("-"))
     return low <= bits.bit_count() <= high
 
@@ -230,7 +230,7 @@ def _steps_about(name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     yield f"equal_{name}", lambda _self, _, one, other: one == other
 
 
-def _quantifier(word: str) -> Callable[..., Any]:
+def _quantifier_test(word: str) -> Callable[..., Any]:
     return lambda self, _, bits, others: self.quantify(word, bits, others)
 
 
@@ -249,7 +249,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "at_most": lambda _self, number, bits: bits.bit_count() <= number,
     "more_than": lambda _self, number, bits: bits.bit_count() > number,
     "fewer_than": lambda _self, number, bits: bits.bit_count() < number,
-    "between": lambda _self, value, bits: _between(value, bits),
+    "between": lambda _self, value, bits: _in_range(value, bits),
     "not": lambda _self, _, truth: not truth,
     "except": lambda _self, _, bits, index: bits & ~(1 << index),
     "difference": lambda _self, _, bits, others: bits & ~others,
@@ -257,7 +257,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "twice": RelationsExecutor.twice,
     "union": lambda _self, _, one, other: one | other,
     "intersect": lambda _self, _, one, other: one & other,
-    **{word: _quantifier(word) for word in QUANTIFIERS},
+    **{word: _quantifier_test(word) for word in QUANTIFIERS},
     "equal_integer": lambda _self, _, one, other: one == other,
     "less_than": lambda _self, _, one, other: one < other,
     "greater_than": lambda _self, _, one, other: one > other,

@@ -60,7 +60,7 @@ class Judge:
         self.crowded = len(doubtful) > MAX_DOUBTFUL
         everything = (1 << len(view.objects)) - 1
         # Rearrangements, by number.
-        self._world = cache(partial(_world, view))
+        self._world = cache(partial(_rearranged_image, view))
         self._others = [
             RelationsExecutor(view, everything & ~sum(1 << k for k in hidden))
             for size in range(1, len(doubtful) + 1)
@@ -105,16 +105,16 @@ class Judge:
 
     def needs_all(self, program: Node) -> bool:
         """Whether leaving out any step makes a difference."""
-        others, evidence = list(shortened(program)), self._evidence(program)
-        if any(self._evidence(other) == evidence for other in others):
+        others, evidence = list(shortened(program)), self._evidence_of(program)
+        if any(self._evidence_of(other) == evidence for other in others):
             return False
         if program.output != "boolean":
             return True
         # Steps without which the answer would be the same here.
         answer = self.executor.outcome(program)
-        return all(self._matters(program, other) for other in others if self.executor.outcome(other) == answer)
+        return all(self._tells_apart(program, other) for other in others if self.executor.outcome(other) == answer)
 
-    def _matters(self, program: Node, other: Node) -> bool:
+    def _tells_apart(self, program: Node, other: Node) -> bool:
         """Whether enough rearrangements tell two programs apart."""
         left = _LEAST
         for number in range(1, _WORLDS + 1):
@@ -137,10 +137,10 @@ class Judge:
         found = tuple(one.outcome(program) for one in (self.executor, *self._others))
         return None if any(isinstance(one, PresuppositionError) for one in found) else found
 
-    def _evidence(self, program: Node) -> Any:
+    def _evidence_of(self, program: Node) -> Any:
         """What must change if a step is left out: the answer, or for yes and no the inputs of the last step."""
         if program.output == "boolean":
-            return [self.executor.outcome(part) for part in _affirmed(program).inputs]
+            return [self.executor.outcome(part) for part in _without_not(program).inputs]
         return self.executor.outcome(program)
 
     def _is_about_others(self, program: Node) -> bool:
@@ -148,9 +148,9 @@ class Judge:
         for node in program.steps():
             if (node.op in QUANTIFIERS or node.op in _PARTS) and split(node.inputs[0])[1].op != "relate":
                 members = self.executor.run(node.inputs[0])
-                if any(members >> self.executor.run(one.inputs[0]) & 1 for one in _relations(node.inputs[1])):
+                if any(members >> self.executor.run(one.inputs[0]) & 1 for one in _relations_of(node.inputs[1])):
                     return False
-        program = _affirmed(program)
+        program = _without_not(program)
         inputs = program.inputs
         if program.op.startswith("equal_") and program.op != "equal_integer":
             inputs = (inputs[0].inputs[0], inputs[1].inputs[0])
@@ -159,21 +159,21 @@ class Judge:
         return len({*map(self.executor.run, inputs)}) == len(inputs)
 
 
-def _affirmed(program: Node) -> Node:
+def _without_not(program: Node) -> Node:
     """A program without "not" in front."""
-    return _affirmed(program.inputs[0]) if program.op == "not" else program
+    return _without_not(program.inputs[0]) if program.op == "not" else program
 
 
-def _relations(node: Node) -> Iterator[Node]:
+def _relations_of(node: Node) -> Iterator[Node]:
     """The relations of a set, of "to the left of the cube or behind the ball" both."""
     _, base = split(node)
     if base.op in ("relate", "falls"):
         yield base
     elif base.op == "union":
-        yield from (one for part in base.inputs for one in _relations(part))
+        yield from (one for part in base.inputs for one in _relations_of(part))
 
 
-def _world(view: ImageView, number: int) -> RelationsExecutor:
+def _rearranged_image(view: ImageView, number: int) -> RelationsExecutor:
     """An image in which objects have each other's attributes; in every second one, about a quarter is missing."""
     count = len(view.objects)
     everything = (1 << count) - 1
@@ -254,7 +254,7 @@ def mentioned(node: Node) -> frozenset[str]:
 
 def is_trivial(program: Node) -> bool:
     """Whether a question has the same answer in all images, or nearly all."""
-    program = _affirmed(program)
+    program = _without_not(program)
     if program.op == "exist" and (program.inputs[0] == SCENE or program.inputs[0].value == "full"):
         return True
     for node in program.steps():

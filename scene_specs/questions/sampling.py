@@ -88,24 +88,24 @@ class Sampler:
         self._targets = range(len(self.view.objects))
         self._is_form, self._allowed = pattern.name in self._grammar.forms, self._everything
         deep = nested and pattern.name in CLEVR_OPERATIONS
-        return self._build(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
+        return self._make(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
-    def _build(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
+    def _make(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
         """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
         op = tree.op
         if tree.phrase:
             patterns = self._grammar.phrases[op]
             pattern = patterns[0] if hops <= 0 else self.draws.weighted(patterns)
             if pattern.program.op == "unique":
-                return self._reference(pattern.program, op, avoid, hops)
-            return self._build(pattern.program, unique, avoid, hops)
+                return self._refer(pattern.program, op, avoid, hops)
+            return self._make(pattern.program, unique, avoid, hops)
         if op == "filter":
-            base = self._build(tree.parts[0], False, avoid, hops)
-            return filtered(base, self._filters(base, unique, avoid))
+            base = self._make(tree.parts[0], False, avoid, hops)
+            return filtered(base, self._pick_filters(base, unique, avoid))
         if op in _CLEAR:
-            return self._clear(tree, avoid, hops)
+            return self._clearly_related(tree, avoid, hops)
         if tree.slot:
-            return self._slot(tree, avoid, hops)
+            return self._fill_slot(tree, avoid, hops)
         if op in _AVOIDED:
             avoid = (*avoid, _AVOIDED[op])
         parts = op in ("difference", "intersect") and tree.parts[0].op != "relate"
@@ -118,7 +118,7 @@ class Sampler:
             for _ in range(_SETS):
                 # What is said of them is not their place beside one of them.
                 others = self._everything & ~self._members
-                said = self._naming(others, tree.parts[1], tuple(mentioned(members)), hops)
+                said = self._refer_to(others, tree.parts[1], tuple(mentioned(members)), hops)
                 made = Node(op, None, (members, said))
                 # An exception must matter.
                 if members.op != "except" or self._run(made) != self._run(Node(op, None, (members.inputs[0], said))):
@@ -127,13 +127,13 @@ class Sampler:
         if op == "except":
             return self._large_set(tree, avoid, hops, 1)
         left = hops - (op in ("nearest", "falls"))
-        inputs = tuple([self._build(part, op == "unique", avoid, left) for part in tree.parts])
+        inputs = tuple([self._make(part, op == "unique", avoid, left) for part in tree.parts])
         return Node(op, None, inputs)
 
-    def _naming(self, allowed: int, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+    def _refer_to(self, allowed: int, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         """A program of a form whose references name some of these objects."""
         kept, self._allowed = self._allowed, allowed if self._is_form else self._allowed
-        node = self._build(tree, False, avoid, hops)
+        node = self._make(tree, False, avoid, hops)
         self._allowed = kept
         return node
 
@@ -141,7 +141,7 @@ class Sampler:
         """A set of at least so many objects. beside: not of all, as another one must be left for a reference."""
         if tree.op == "except":
             members = self._large_set(tree.parts[0], avoid, hops, least + 1)
-            return Node("except", None, (members, self._naming(self._run(members), tree.parts[1], avoid, hops)))
+            return Node("except", None, (members, self._refer_to(self._run(members), tree.parts[1], avoid, hops)))
         if least and (tree.op == "noun" or (tree.op == "filter" and tree.parts[0].op == "scene")):
             most = len(self.view.objects) - beside
             large = [
@@ -151,12 +151,12 @@ class Sampler:
                 raise PresuppositionError(f"no set of {least} objects was found")
             return filtered(SCENE, self.draws.pick(large))
         for _ in range(_SETS):
-            members = self._build(tree, False, avoid, hops)
+            members = self._make(tree, False, avoid, hops)
             if self._run(members).bit_count() >= least:
                 return members
         raise PresuppositionError(f"no set of {least} objects was found")
 
-    def _reference(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
+    def _refer(self, tree: Tree, phrase: str, avoid: Collection[str], hops: int) -> Node:
         """A reference to an object, one of a few that are made for an image."""
         made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
         free = self._allowed == self._everything
@@ -165,7 +165,7 @@ class Sampler:
             return self.draws.pick(some)  # type: ignore[no-any-return]
         targets, named = self._targets, self._named.get(phrase, range(len(self.view.objects)))
         self._targets = [k for k in named if self._allowed >> k & 1]
-        node = Node("unique", None, (self._build(tree.parts[0], True, avoid, hops),))
+        node = Node("unique", None, (self._make(tree.parts[0], True, avoid, hops),))
         self._targets = targets
         self._run(node)
         if not self.judge.needs_all(node):
@@ -175,17 +175,17 @@ class Sampler:
         made.append(node)
         return node
 
-    def _slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+    def _fill_slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         op, part = tree.op, tree.parts[0]
         if op in RELATIONS:
-            referent = self._build(part, False, (), hops - 1)
-            return Node("relate", self._relation(op, referent), (referent,))
+            referent = self._make(part, False, (), hops - 1)
+            return Node("relate", self._pick_side(op, referent), (referent,))
         if op in ("same", "differ"):
             usual = [name for name in QUERIED if name not in avoid and self.view.value_bits[name]]
             name = self.draws.pick(usual) if usual else "color"
-            return Node(f"{op}_{name}", None, (self._build(part, False, (name,), hops - 1),))
+            return Node(f"{op}_{name}", None, (self._make(part, False, (name,), hops - 1),))
         if op == "among":
-            inner = self._build(part, False, avoid, hops)
+            inner = self._make(part, False, avoid, hops)
             own = self._run(inner)
             others = [one for one in self.view.vocabulary["color"] if one != own]
             named = [] if self.draws.number() < 1 / (CHOICES + 1) else [own]
@@ -196,15 +196,15 @@ class Sampler:
             return Node("among", ", ".join(sorted(named)), (inner,))
         if op == "extreme":
             if self._is_form:
-                return self._clear_extreme(self._build(part, False, avoid, hops))
+                return self._clear_extreme(self._make(part, False, avoid, hops))
             which = self.draws.pick(EXTREMES)
             more = ("size",) if which in EXTREMES[:2] else ()
-            return Node("extreme", which, (self._build(part, False, (*avoid, *more), hops),))
+            return Node("extreme", which, (self._make(part, False, (*avoid, *more), hops),))
         inner = self._large_set(part, avoid, hops, 2 if self._is_form and op in NUMERALS else 0)
         if op == "see":
             return Node("filter_visibility", self.draws.pick(("full", "partial")), (inner,))
         if op == "fits":
-            return filtered(inner, [self._adjective(avoid)])
+            return filtered(inner, [self._pick_filter(avoid)])
         count = self._run(inner).bit_count() + (self.draws.pick((-1, 1, 2)) if self.draws.number() < 0.5 else 0)
         if op == "between":
             low = count - self.draws.pick((-1, 0, 1, 2))
@@ -232,17 +232,17 @@ class Sampler:
         """Sets by up to two filters that are both needed, with their members."""
         pairs = [(name, value) for name in QUERIED for value in self.view.value_bits[name]]
         sets = [some for size in range(3) for some in combinations(pairs, size)]
-        found = [(some, self._having(self._everything, some)) for some in sets]
+        found = [(some, self._passing(self._everything, some)) for some in sets]
         return [(some, bits) for some, bits in found if bits and len(self._needed(self._everything, some)) == len(some)]
 
-    def _clear(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
+    def _clearly_related(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
         """Whether objects clearly are on a side of another one, or what one faces.
 
         With a slot, yes and no are as likely, since the opposite side or the other pair of sides has the other answer.
         """
         op, wanted = tree.op, tree.op == "faced" or self.draws.number() < 0.5
         for _ in range(4 * _SETS):
-            inputs = tuple(self._build(one, False, avoid, hops) for one in tree.parts)
+            inputs = tuple(self._make(one, False, avoid, hops) for one in tree.parts)
             if len({*map(self._run, inputs)}) < len(inputs):
                 continue
             made = [Node(op, side, inputs) for side in OPERATIONS[op].values or (None,)]
@@ -252,14 +252,14 @@ class Sampler:
                 return self.draws.pick(clear)  # type: ignore[no-any-return]
         raise PresuppositionError("nothing is clearly on a side, or faced")
 
-    def _relation(self, op: str, referent: Node) -> str:
+    def _pick_side(self, op: str, referent: Node) -> str:
         index = self._run(referent)
         some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
         if not some:
             raise PresuppositionError("nothing is related to it")
         return str(self.draws.pick(some))
 
-    def _adjective(self, avoid: Collection[str]) -> tuple[str, str]:
+    def _pick_filter(self, avoid: Collection[str]) -> tuple[str, str]:
         """A filter that could be true of all members of a set, or any filter."""
         names = [name for name in ADJECTIVES if name not in avoid]
         if not names or not self._members:
@@ -270,7 +270,7 @@ class Sampler:
             value = self.draws.pick(self.view.vocabulary[name] or ("",))
         return name, value
 
-    def _filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
+    def _pick_filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
         bits = self._run(base)
         if not bits:
             raise PresuppositionError("nothing to choose from")
@@ -294,7 +294,7 @@ class Sampler:
             here.remove(self.draws.pick(here))
         return self._needed(bits, here)
 
-    def _having(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
+    def _passing(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
         """The members of a set that pass filters."""
         for name, value in filters:
             bits &= self.view.value_bits[name].get(value, 0)
@@ -305,7 +305,7 @@ class Sampler:
         kept = [*filters]
         for one in filters:
             others = [other for other in kept if other != one]
-            if self._having(bits, others) == self._having(bits, kept):
+            if self._passing(bits, others) == self._passing(bits, kept):
                 kept = others
         return kept
 
@@ -317,6 +317,6 @@ class Sampler:
             pairs = [(name, v) for name in QUERIED if (v := self.view.objects[target].values[name]) is not None]
             for size in range(len(pairs) + 1):
                 for chosen in combinations(pairs, size):
-                    if self._having(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
+                    if self._passing(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
                         found.append(chosen)
         return self._minimal[key]

@@ -224,7 +224,7 @@ def games(
             levels = [(level, None) for level in range(target.parts + 1)]
         for level, mask in levels:
             for number in range(options.contexts):
-                game = _game(target, tangrams, number, options, level, mask)
+                game = _draw_game(target, tangrams, number, options, level, mask)
                 if game is None:
                     reason = f"no {options.context_size - 1} distractors called otherwise among descriptions{kind}"
                     skipped.setdefault(reason, []).append(target.key)
@@ -232,7 +232,7 @@ def games(
                 yield game
 
 
-def _game(
+def _draw_game(
     target: Annotation,
     tangrams: dict[str, list[Annotation]],
     number: int,

@@ -231,7 +231,7 @@ def test_the_feed_gives_failures_their_place() -> None:
     assert [task is None for task in tasks] == [False, False, True]
     names = [task.episode.id for task in (first, *tasks) if task is not None]
     feed.add(Done(names[2], b"", 1))
-    feed.failed(Failure(names[0], "CompileError", ""))
+    feed.add_failure(Failure(names[0], "CompileError", ""))
     feed.add(Done(names[1], b"", 1))
     assert [feed.take().episode_id for _ in range(3)] == names
     assert next(feed) is not None
