@@ -57,7 +57,7 @@ class ShardExport(Export):
             write_records.
         write: writes a complete file, and returns the number of its episodes.
         side_names: the names of the files beside the shards.
-        side_files: their contents.
+        side_files_from_store: their contents.
     """
 
     version: int
@@ -66,7 +66,7 @@ class ShardExport(Export):
     encode: Callable[[EpisodeRecord, list[dict[str, Any]]], Any]
     write: Callable[[Path, Shard, Iterator[Any]], int]
     side_names: tuple[str, ...]
-    side_files: Callable[[Mapping[str, WrittenShard]], Mapping[str, str]]
+    side_files_from_store: Callable[[Mapping[str, WrittenShard]], Mapping[str, str]]
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -104,7 +104,7 @@ class ShardExport(Export):
         sizes = [len(shard.ids) if self._items is None else 0 for shard in missing]
         self.write_parts(missing, sizes, type(self)._write, self._move_into_place)
         if not self.report.differing:
-            files = self.side_files(dict(sorted(self.written.shards.items())))
+            files = self.side_files_from_store(dict(sorted(self.written.shards.items())))
             self.written.put({name: text for name, text in files.items() if name not in kept})
 
     def _plan_shards(self) -> list[Shard]:

@@ -133,7 +133,7 @@ class Committer:
     def _commit_group(self, group: list[Done]) -> None:
         try:
             start = time.monotonic()
-            outcome = self._commit(group)
+            outcome = self._commit_or_retry(group)
             self.last_seconds = round(time.monotonic() - start, 4)
             self.seconds += self.last_seconds
             self._done.put(outcome)
@@ -141,7 +141,7 @@ class Committer:
         except BaseException as error:  # raised again in the run's thread
             self._done.put(error)
 
-    def _commit(self, group: list[Done]) -> list[Done | Failure]:
+    def _commit_or_retry(self, group: list[Done]) -> list[Done | Failure]:
         """Put a group, and retry while the store fails; putting the same rows twice is harmless."""
         give_up = time.monotonic() + self._patience
         wait = _FIRST_WAIT

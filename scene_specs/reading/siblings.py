@@ -70,7 +70,7 @@ def siblings(
             yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
 
     hint = "--like: {}. Repeat the options that these specs were generated with, or pass fewer specs"
-    return _fill_cells(wanted, cell_of, rounds, seen, hint)
+    return _draw_until_filled(wanted, cell_of, rounds, seen, hint)
 
 
 def balanced(
@@ -100,7 +100,7 @@ def balanced(
         for spec in make(int(generator(seed, str(number), "balanced").integers(2**62))):
             yield {**spec, "id": f"balanced.{seed}.{number}/{spec['id']}"}
 
-    return _fill_cells(
+    return _draw_until_filled(
         wanted,
         lambda spec: str(asked_of(spec)),
         rounds,
@@ -123,26 +123,26 @@ def _even_counts(asked: Iterable[Asked]) -> Counter[str]:
     return found
 
 
-def _fill_cells(
-    wanted: Counter[Any],
+def _draw_until_filled(
+    left: Counter[Any],
     cell_of: Callable[[EpisodeData], Any],
     rounds: Callable[[int], Iterable[EpisodeData]],
     seen: set[str],
     problem: str,
 ) -> Iterator[EpisodeData]:
-    """Yield specs of rounds that were not seen, until each cell has as many as are wanted."""
-    total, number, idle = wanted.copy(), 0, 0
-    while left := wanted.total():
+    """Yield specs of rounds that were not seen, and count down what is left of each cell until nothing is."""
+    total, number, idle = left.copy(), 0, 0
+    while due := left.total():
         for spec in rounds(number):
             cell = cell_of(spec)
-            if wanted[cell] and (shown := _content_key(spec)) not in seen:
-                wanted[cell] -= 1
+            if left[cell] and (shown := _content_key(spec)) not in seen:
+                left[cell] -= 1
                 seen.add(shown)
                 yield spec
-        idle = 0 if wanted.total() < left else idle + 1
+        idle = 0 if left.total() < due else idle + 1
         number += 1
         if idle == _IDLE:
-            lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in wanted.items() if count]
+            lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in left.items() if count]
             more = f"; and {len(lacking) - 5} more kinds" if len(lacking) > 5 else ""
             raise UsageError(problem.format(f"in {number} rounds, found {'; '.join(lacking[:5])}{more}"))
 

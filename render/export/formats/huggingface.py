@@ -177,7 +177,7 @@ class _HuggingfaceExport(ShardExport):
                 count += len(group)
         return count
 
-    def side_files(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
+    def side_files_from_store(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
         return {"README.md": _card_text(self.store, self.options, shards)}
 
 

@@ -107,7 +107,7 @@ class _WebdatasetExport(ShardExport):
                     _add_to_archive(archive, f"{shard.first + count - 1:09d}.{suffix}", content)
         return count
 
-    def side_files(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
+    def side_files_from_store(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
         listed = [
             {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
             for name, one in shards.items()

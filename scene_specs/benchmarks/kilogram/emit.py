@@ -142,7 +142,7 @@ def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) ->
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
     if level and options.targets == "subsets":
-        level = [f"subset-{target.subset}"]
+        level = [f"subset-{target.shown_mask}"]
     kinds = kinds_of(options.unconstrained, options.context_size)
     identity = "/".join(["kilogram", options.split, condition, *kinds, target.annotation.key, *level, str(game.number)])
     task = {
@@ -176,7 +176,7 @@ def picture_specs(
         for item in items:
             example = whole_example(item, options.seed)
             shown = list(subsets(example, options.seed)) if condition == AUG else [example]
-            named = {f"subset-{one.subset}" if condition == AUG else "image": one for one in shown}
+            named = {f"subset-{one.shown_mask}" if condition == AUG else "image": one for one in shown}
             task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
             task |= drawings_fact(dataset)
             yield {

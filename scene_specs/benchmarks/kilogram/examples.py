@@ -64,7 +64,7 @@ class Example:
         return [self.parts[k][0] for k in self.shown]
 
     @property
-    def subset(self) -> int:
+    def shown_mask(self) -> int:
         """Return the shown parts as a bit mask; part 0 of the sentence is the lowest bit."""
         return sum(1 << k for k in self.shown)
 
@@ -90,7 +90,7 @@ class Example:
     def image(self, condition: str) -> str:
         """Return the published file name of the image without its suffix: by tangram, annotation or subset."""
         if condition == AUG:
-            return f"{self.annotation.key}_{self.subset}"
+            return f"{self.annotation.key}_{self.shown_mask}"
         return self.annotation.key if CONDITIONS[condition][1] else self.tangram
 
 
