@@ -56,14 +56,18 @@ samples: env ## builds the folder of samples: a store, a dataset with its card, 
 	  render-specs novel --count 10 --seed 1 --out novel.jsonl && \
 	  render-specs iwisdm --benchmark low --count 40 --split test --seed 1 --out iwisdm.jsonl && \
 	  render-specs malevic --set set-pos --split test --count 80 --seed 1 | awk NR%2 > malevic.jsonl && \
-	  render-specs kilogram --condition part+color --contexts 1 --split dev --seed 1 --out kilogram.jsonl && \
+	  render-specs kilogram --condition part+color --targets all --contexts 1 --split dev --seed 1 | awk NR%3 > kilogram.jsonl && \
+	  render-specs perspective --split test --count 7 --seed 1 --out perspective.jsonl && \
 	  render-specs icca --contexts 40 --seed 1 --out icca.jsonl && \
 	  render-specs mewl --split test --count 5 --seed 1 --out mewl.jsonl
-	for name in $$(ls $(SAMPLES)/specs); do size=$(SIZE); if [[ $$name == mewl.jsonl ]]; then size=$${size:-160x120}; fi; \
-	  $(BIN)/render-batch $(SAMPLES)/specs/$$name --out $(SAMPLES)/samples.lance --profile $(PROFILE) $${size:+--size $$size}; done
+	for name in $$(ls $(SAMPLES)/specs); do \
+	  case $$name in mewl.jsonl|novel.jsonl|icca.jsonl) size=128x96;; *) size=160x120;; esac; \
+	  $(BIN)/render-batch $(SAMPLES)/specs/$$name --out $(SAMPLES)/rendered.lance --profile $(PROFILE) --size $(or $(SIZE),$$size); done
+# A copy is one commit, without the versions and small files of nine runs.
+	$(BIN)/render-store copy $(SAMPLES)/rendered.lance $(SAMPLES)/samples.lance && rm -r $(SAMPLES)/rendered.lance
 	$(BIN)/render-export $(SAMPLES)/samples.lance --format huggingface --out $(SAMPLES)/dataset --questions 2 --about $(ABOUT)
 	$(BIN)/render-gallery $(SAMPLES)/samples.lance --out $(SAMPLES)/gallery
-	@echo "$(CURDIR)/$(SAMPLES) has $$(du -sm $(SAMPLES) | cut -f1) MB; a smaller SIZE makes less than the 50 MB that a sample should have"
+	@echo "$(CURDIR)/$(SAMPLES) has $$(($$(du -sb $(SAMPLES) | cut -f1) / 1000000)) MB"
 	@echo "Open $(CURDIR)/$(SAMPLES)/gallery/index.html, or in Python: diorama.samples('$(SAMPLES)')"
 
 lint: env ## style and types

@@ -106,7 +106,7 @@ def compile_spec(
         episode: EpisodeSpec | Scene = spec
     else:
         episode = parse_episode(spec if isinstance(spec, str) else spec_json(spec))
-    return compile_episode(episode, episode_settings(episode, profile, size), _roots(asset_roots))
+    return compile_episode(episode, episode_settings(episode, profile, size), _root_paths(asset_roots))
 
 
 def render_scene(
@@ -132,11 +132,11 @@ def render_scene(
         UsageError: an argument is wrong.
     """
     devices = ("gpu", *DEVICE_NAMES)
-    _check("scene", scene, isinstance(scene, Scene), "a Scene; compile_spec makes one from a spec")
-    _check("device", device, device in devices, ", ".join(devices))
-    _check("threads", threads, type(threads) is int and threads >= 0, "an integer of at least 0")
-    _check("renderer", renderer, not isinstance(renderer, str), "an object, such as FakeRenderer()")
-    roots = _roots(asset_roots)
+    _require("scene", scene, isinstance(scene, Scene), "a Scene; compile_spec makes one from a spec")
+    _require("device", device, device in devices, ", ".join(devices))
+    _require("threads", threads, type(threads) is int and threads >= 0, "an integer of at least 0")
+    _require("renderer", renderer, not isinstance(renderer, str), "an object, such as FakeRenderer()")
+    roots = _root_paths(asset_roots)
     with searching(roots), ExitStack() as stack:
         check_assets(scene, roots)
         if renderer is None:
@@ -153,7 +153,7 @@ def render_scene(
 
 def _options_here(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of a run with the model library of this process, and with checked folders."""
-    roots = {"asset_roots": _roots(options["asset_roots"])} if "asset_roots" in options else {}
+    roots = {"asset_roots": _root_paths(options["asset_roots"])} if "asset_roots" in options else {}
     return {"library": library_setting(), **options, **roots}
 
 
@@ -210,10 +210,10 @@ def render_to_store(
     from diorama.render.run.options import parse_options
 
     _check_size(size)
-    folder = _path("store", store)
+    folder = _checked_path("store", store)
     given = {"profile": profile, "size": size, "limit": limit, "renderer": renderer, "device": device}
     run_options = parse_options({"workers": workers, "resume": resume, **given, **_options_here(options)})
-    summary = Batch(_source(specs), folder, run_options, progress).run(dry_run)
+    summary = Batch(_open_source(specs), folder, run_options, progress).run(dry_run)
     if summary.left and summary.stopped == "interrupt":
         raise KeyboardInterrupt(f"{summary.left} episodes left; call again to continue")
     return summary
@@ -270,7 +270,7 @@ def live(
     _check_size(size)
     for name, value, least in (("seed", seed, 0), ("ahead", ahead, 1), ("questions", questions, 1)):
         right = (value is None and name == "questions") or (type(value) is int and value >= least)
-        _check(name, value, right, f"an integer of at least {least}")
+        _require(name, value, right, f"an integer of at least {least}")
     sources = sources_of(benchmark, options)
     for source in sources if questions is None else ():
         if find_benchmark(source.benchmark).items is None:
@@ -284,7 +284,7 @@ def live(
             f"{', '.join(BATCH_ONLY)}"
         )
     run_options = parse_options({**given, **more})
-    store = None if record is None else _path("record", record)
+    store = None if record is None else _checked_path("record", record)
     return Live(LiveOptions(sources, seed, ahead, questions, store, run_options))
 
 
@@ -323,12 +323,12 @@ def export(
     """
     for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
         right = value is None or (isinstance(value, Integral) and value >= least)
-        _check(name, value, right, f"an integer of at least {least}")
+        _require(name, value, right, f"an integer of at least {least}")
     options = ExportOptions(overwrite=overwrite, limit=limit, where=where, shard_size=shard_size)
     splits = [splits] if isinstance(splits, str) else splits
     on_progress = progress or (lambda done, total: None)
     report = run_export(
-        _path("store", store), format, Path(out), options, at=at, splits=splits, on_progress=on_progress
+        _checked_path("store", store), format, Path(out), options, at=at, splits=splits, on_progress=on_progress
     )
     if error := report.error():
         raise error
@@ -344,13 +344,13 @@ def samples(folder: Name) -> LanceStore:
     Raises:
         StoreError: the folder has no such store.
     """
-    store = Path(_path("folder", folder)) / "samples.lance"
+    store = Path(_checked_path("folder", folder)) / "samples.lance"
     if not store.exists():
         raise StoreError(f"{store}: no such store; pass a folder that `make samples` built")
     return open_store(store)
 
 
-def _check(name: str, value: object, right: bool, allowed: str) -> None:
+def _require(name: str, value: object, right: bool, allowed: str) -> None:
     if not right:
         raise UsageError(f"{name}: found {reprlib.repr(value)}; allowed: {allowed}")
 
@@ -365,18 +365,18 @@ def _check_size(size: tuple[int, int] | None) -> None:
         )
 
 
-def _path(name: str, value: Name) -> str:
-    _check(name, value, isinstance(value, str | PathLike), "a path")
+def _checked_path(name: str, value: Name) -> str:
+    _require(name, value, isinstance(value, str | PathLike), "a path")
     return fspath(value)
 
 
-def _roots(asset_roots: Name | Sequence[Name]) -> tuple[Path, ...]:
+def _root_paths(asset_roots: Name | Sequence[Name]) -> tuple[Path, ...]:
     """Return the paths of one asset root or several."""
     roots = asset_roots if isinstance(asset_roots, Sequence) and not isinstance(asset_roots, str) else [asset_roots]
-    return tuple(Path(_path("asset_roots", root)) for root in roots)
+    return tuple(Path(_checked_path("asset_roots", root)) for root in roots)
 
 
-def _source(specs: str | PathLike[str] | Spec | Iterable[Any]) -> SpecSource:
+def _open_source(specs: str | PathLike[str] | Spec | Iterable[Any]) -> SpecSource:
     """Return the files or specs; the first of several tells which they are."""
     given = [specs] if isinstance(specs, str | PathLike | Mapping | BaseModel) else specs
     if not isinstance(given, Iterable):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from diorama.render.geometry.shapenet import choose_library, library, load_model
+from diorama.render.geometry.shapenet import library, load_model, set_library_environment
 from diorama.render.model.errors import DioramaError
 from diorama.scene_specs.language.model_names import word_of
 from tools.programs import positive
@@ -60,7 +60,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Run the check; 1 if a model is broken."""
-    choose_library((str(options.root.absolute()), options.up, options.front))
+    set_library_environment((str(options.root.absolute()), options.up, options.front))
     read: list[str] = []
     broken: dict[str, str] = {}
     noted: dict[str, list[str]] = {}

@@ -144,9 +144,11 @@ def main(options: Namespace) -> int:
     for page in sorted(DOCS.rglob("*.md")):
         old = page.read_text("utf-8")
         new = TABLE.sub(lambda found: f"{found[1]}{table_of(found[2], found[3])}{found[4]}", old)
+        if old == new:
+            continue
         if options.write:
             page.write_text(new, "utf-8")
-        elif old != new:
+        else:
             late = 1
             sys.stdout.writelines(
                 unified_diff(old.splitlines(True), new.splitlines(True), str(page), "up to date", n=0)

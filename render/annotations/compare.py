@@ -41,7 +41,7 @@ class ImageComparison:
     psnr: float
     truth: tuple[str, ...]
 
-    def pixels(self) -> str:
+    def pixel_errors(self) -> str:
         """The errors as text."""
         if self.identical:
             return f"{self.name}: identical" + ("" if self.same_bytes else " in every pixel, packed otherwise")
@@ -52,7 +52,7 @@ class ImageComparison:
 
     def line(self) -> str:
         """The comparison as text."""
-        text = self.pixels()
+        text = self.pixel_errors()
         if self.truth:
             return f"{text}; truth differs in {len(self.truth)} places, first {self.truth[0]}"
         return text if self.identical else f"{text}; truth identical"
@@ -96,13 +96,13 @@ class Comparison:
         return {**facts, "missing": list(self.missing), "gone": list(self.gone)}
 
 
-def _lines(old: Any, new: Any, path: str = "") -> Iterator[str]:
+def _diff_lines(old: Any, new: Any, path: str = "") -> Iterator[str]:
     """A line for each difference of two JSON values."""
     for where, a, b in differences(old, new, path):
         yield f"{where}: {preview_json(a)}, now {preview_json(b)}"
 
 
-def _first(lines: Iterable[str], rest: str) -> tuple[str, ...]:
+def _first_lines(lines: Iterable[str], rest: str) -> tuple[str, ...]:
     """The first lines; `rest` describes how many follow."""
     found = tuple(lines)
     more = len(found) - _MOST_LINES
@@ -122,8 +122,8 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
         largest=int(error.max(initial=0)),
         mean=float(error.mean()),
         psnr=math.inf if mean_square == 0 else 10 * math.log10(255**2 / mean_square),
-        truth=_first(
-            _lines(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")), "and {} more"
+        truth=_first_lines(
+            _diff_lines(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")), "and {} more"
         ),
     )
 
@@ -151,14 +151,14 @@ def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
     """
     before = {frame.name: _by_name(frame) for frame in old.frames}
     was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
-    walks = [_lines(was, now)]
+    walks = [_diff_lines(was, now)]
     walks += [
-        _lines(before.pop(frame.name, MISSING), _by_name(frame), f"frames[{number}]")
+        _diff_lines(before.pop(frame.name, MISSING), _by_name(frame), f"frames[{number}]")
         for number, frame in enumerate(new.frames)
     ]
     # A removed frame by its name, because another frame may have its number now.
-    walks += [_lines(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
-    return _first(chain(*walks), "and {} more places")
+    walks += [_diff_lines(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
+    return _first_lines(chain(*walks), "and {} more places")
 
 
 def _by_name(frame: SceneFrame) -> dict[str, Any]:

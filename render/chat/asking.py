@@ -45,13 +45,14 @@ class Meter:
         requests: counted so far.
         tokens: input and output tokens so far.
         stopped: set it to send no more requests.
+        failure: of the last request, as the end of a message; "" if it did not fail.
     """
 
     def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
         self._max_requests, self._max_tokens, self._price = max_requests, max_tokens, price
         self._lock = Lock()
         self._reserved = self._longest_input = 0
-        self.requests, self.tokens = 0, (0, 0)
+        self.requests, self.tokens, self.failure = 0, (0, 0), ""
         self.stopped = Event()
 
     def start(self, output_tokens: int) -> int:
@@ -71,7 +72,7 @@ class Meter:
         with self._lock:
             if self._max_requests is not None and self.requests >= self._max_requests:
                 problem = f"stopped: --max-requests {self._max_requests} reached"
-                raise BudgetError(f"{problem}; run the same command again to continue")
+                raise BudgetError(f"{problem}; run the same command again to continue{self.failure}")
             used, expected = sum(self.tokens) + self._reserved, self._longest_input + output_tokens
             if self._max_tokens is not None and used + expected > self._max_tokens:
                 left = f"{max(0, self._max_tokens - used)} are left and a request may need {expected}"
@@ -106,7 +107,7 @@ class ReplyLog:
         self._replies: dict[str, Reply] = {}
         if file is None:
             return
-        for number, line in file.records(b'{"request": "'):
+        for number, line in file.read_and_repair(b'{"request": "'):
             try:
                 row = json.loads(line)
                 request = str(row.pop("request"))
@@ -158,13 +159,13 @@ class Asker:
             ChatError: the last attempt failed, or one in a way that is not temporary.
             BudgetError: a limit of the run is reached.
         """
-        request = self._identity(messages, max_tokens, key)
+        request = self._cache_key(messages, max_tokens, key)
         if (known := self._log.get(request)) is not None:
             return known
         attempts, wait, longest = self._waits
         cost = 0.0
         for attempt in range(1, attempts + 1):
-            found, spent = self._attempt(messages, max_tokens)
+            found, spent = self._request_once(messages, max_tokens)
             cost += spent
             if isinstance(found, Reply):
                 reply = replace(found, requests=attempt, cost=cost)
@@ -176,7 +177,7 @@ class Asker:
                 wait *= 2
         raise ChatError(f"model {self.name}: no usable reply in {attempts} attempts; the last one: {found}")
 
-    def _attempt(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
+    def _request_once(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
         """A reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
         tokens = (0, 0)
@@ -194,9 +195,10 @@ class Asker:
             raise ChatError(f"model {self.name} failed: {error!r}") from error
         finally:
             cost = self._meter.end(reserved, tokens)
+        self._meter.failure = f"; the last request failed: {found}" if isinstance(found, TemporaryError) else ""
         return found, cost
 
-    def _identity(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
+    def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
         """A hash of everything that decides the reply."""
         parts = [
             [

@@ -47,7 +47,7 @@ class HuggingFaceModel:
         if not self._sees and any(isinstance(part, Picture) for one in messages for part in one.parts):
             raise ChatError(f"hf:{self._name}: takes no images")
         chat: list[dict[str, Any]] = [
-            {"role": one.role, "content": [*map(_part, one.parts)] if self._sees else "\n".join(map(str, one.parts))}
+            {"role": one.role, "content": [*map(_content, one.parts)] if self._sees else "\n".join(map(str, one.parts))}
             for one in messages
         ]
         values = {"do_sample": False, "max_new_tokens": max_tokens, **self._parameters}
@@ -66,7 +66,7 @@ class HuggingFaceModel:
         return Reply(self._processor.decode(new, skip_special_tokens=True), asked, len(new))
 
 
-def _part(part: str | Picture) -> dict[str, Any]:
+def _content(part: str | Picture) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     with Image.open(io.BytesIO(part.png)) as image:

@@ -62,7 +62,7 @@ class OpenAIModel:
         values: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens, **self._parameters}
         body = {
             "model": self._name,
-            "messages": [{"role": one.role, "content": _content(one)} for one in messages],
+            "messages": [{"role": one.role, "content": _content_data(one)} for one in messages],
             **{key: value for key, value in values.items() if value is not None},
         }
         try:
@@ -78,7 +78,7 @@ class OpenAIModel:
                 problem += f": it redirects to {target!r:.{_SHOWN}}, which is not followed; name it with --base-url"
             if error.status_code < 500 and error.status_code not in _TEMPORARY:
                 raise ChatError(problem) from error
-            raise TemporaryError(problem, _seconds(error.response.headers.get("retry-after"))) from error
+            raise TemporaryError(problem, _retry_seconds(error.response.headers.get("retry-after"))) from error
         except self._openai.APIError as error:
             cause = f" {error.__cause__!s:.{_SHOWN}}" if error.__cause__ else ""
             problem = f"{self._client.base_url}: {error.message:.{_SHOWN}}{cause}"
@@ -86,18 +86,18 @@ class OpenAIModel:
         return _read_reply(text)
 
 
-def _content(message: Message) -> Any:
+def _content_data(message: Message) -> Any:
     if not message.separate and all(isinstance(part, str) for part in message.parts):
         return "\n".join(str(part) for part in message.parts)
     return [
-        {"type": "image_url", "image_url": _image(part)}
+        {"type": "image_url", "image_url": _image_data(part)}
         if isinstance(part, Picture)
         else {"type": "text", "text": part}
         for part in message.parts
     ]
 
 
-def _image(picture: Picture) -> dict[str, str]:
+def _image_data(picture: Picture) -> dict[str, str]:
     kind = "jpeg" if picture.png.startswith(b"\xff\xd8") else "png"
     url = f"data:image/{kind};base64,{base64.b64encode(picture.png).decode()}"
     return {"url": url, **({"detail": picture.detail} if picture.detail else {})}
@@ -146,7 +146,7 @@ def _read_reply(text: str) -> Reply:
     return Reply(content, *tokens)
 
 
-def _seconds(header: str | None) -> float:
+def _retry_seconds(header: str | None) -> float:
     try:
         return float(header or 0)
     except ValueError:  # a date

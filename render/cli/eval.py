@@ -177,7 +177,7 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
             "nothing to learn from: no task has %d items from several episodes; found %d items", LEAST, len(cases)
         )
     if prune is not None:
-        ids = learners.pruned(found, cases)
+        ids = learners.ids_to_prune(found, cases)
         write_text(prune, "".join(f"{name}\n" for name in ids), "--prune")
     if as_json:
         rows = [one.data() for one in found]

@@ -19,8 +19,9 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
         return
     from diorama.scene_specs.language.registry import plugins
 
+    width = max(map(len, plugins("exports")))
     for name, registered in plugins("exports").items():
-        click.echo(f"{name:13} {registered.summary().removeprefix(f'`--format {name}`: ')}".rstrip())
+        click.echo(f"{name:{width}} {registered.summary().removeprefix(f'`--format {name}`: ')}".rstrip())
     ctx.exit()
 
 

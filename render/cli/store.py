@@ -220,12 +220,12 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
     """
     from diorama.render.export import format_of
     from diorama.render.export.protocol import ExportOptions
-    from diorama.render.store.episode_store import ids_filter, unknown_id
+    from diorama.render.store.episode_store import ids_filter, unknown_id_message
 
     store = opt.open_reader(url, at)
     for episode in episodes:
         if not store.exists(episode):
-            raise StoreError(unknown_id(store, episode))
+            raise StoreError(unknown_id_message(store, episode))
     options = ExportOptions(overwrite=overwrite, where=ids_filter(episodes))
     report = format_of("folder").export(store, out, options, lambda done: None)
     click.echo(f"wrote {counted(report.exported, 'episode')} to {out}, skipped {report.skipped} already there")

@@ -160,14 +160,14 @@ def copy(
     """
     from diorama.render.store import copying, open_or_create, peek
     from diorama.render.store.episode_store import condition as combine
-    from diorama.render.store.episode_store import unknown_id
+    from diorama.render.store.episode_store import unknown_id_message
     from diorama.scene_specs.reading.source import SpecSource
 
     condition = combine(**filters)
     opened = [opt.open_reader(source, at, filters["splits"]) for source in sources]
     for key in filters["ids"]:
         if not any(store.exists(key) for store in opened):
-            raise UsageError(unknown_id(opened[0], key))
+            raise UsageError(unknown_id_message(opened[0], key))
     benchmark = combine(benchmark=filters["benchmark"])
     if benchmark and any(store.count() for store in opened) and not any(store.count(benchmark) for store in opened):
         raise UsageError(f"{', '.join(sources)}: no episode has the benchmark {filters['benchmark']!r}")
@@ -198,12 +198,12 @@ def delete(url: str, episodes: tuple[str, ...]) -> None:
       render-store delete scenes.lance clevr/val/000000 clevr/val/000001
     """
     from diorama.render.store import open_store
-    from diorama.render.store.episode_store import unknown_id
+    from diorama.render.store.episode_store import unknown_id_message
 
     store = open_store(url)
     for episode in episodes:
         if not store.exists(episode):
-            raise StoreError(unknown_id(store, episode))
+            raise StoreError(unknown_id_message(store, episode))
     click.echo(f"deleted {counted(store.delete(episodes), 'episode')}")
 
 

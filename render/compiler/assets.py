@@ -54,7 +54,7 @@ def check_assets(scene: Scene, asset_roots: Sequence[Path]) -> None:
         AssetError: an asset has changed or is missing.
     """
     for name, expected in scene.assets.items():
-        found = _digest(name, asset_roots)
+        found = _asset_digest(name, asset_roots)
         if found != expected:
             raise AssetError(
                 f"episode {scene.id}: asset {name}: the Scene was made with {expected[:12]}, here is {found[:12]}; "
@@ -62,7 +62,7 @@ def check_assets(scene: Scene, asset_roots: Sequence[Path]) -> None:
             )
 
 
-def _digest(asset: str, asset_roots: Sequence[Path]) -> str:
+def _asset_digest(asset: str, asset_roots: Sequence[Path]) -> str:
     """SHA-256 of an asset named as in a Scene. Raises AssetError."""
     kind, _, name = asset.partition(":")
     if is_model(asset):
@@ -86,4 +86,4 @@ def scene_assets(
     names = [f"stage:{stage_name}"]
     names += [load_model(name).name if is_model(name) else f"mesh:{name}" for name in sorted(meshes)]
     names += [f"blend:{name}" for name in sorted({*blends})]
-    return {name: _digest(name, asset_roots) for name in sorted({*names})}
+    return {name: _asset_digest(name, asset_roots) for name in sorted({*names})}

@@ -26,7 +26,7 @@ from diorama.scene_specs.language.person import Gaze
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.scene import SceneMaterial
 from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
-from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace, flat_layers
+from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace, flat_layer_distance
 from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
@@ -114,7 +114,7 @@ def _scale_of(
     return scale, word
 
 
-def _outline(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float, float], ...] | None:
+def _footprint(stand: Stand, rotation_deg: Vec, scale: float) -> tuple[tuple[float, float], ...] | None:
     """Outline of the footprint in the world, about the origin; None for tilted objects, whose footprint is a disc."""
     if stand.hull is None or len(stand.hull) < 3 or rotation_deg[0] or rotation_deg[1]:
         return None
@@ -128,7 +128,7 @@ def turned(item: Item, yaw_deg: float) -> Item:
     if item.rotation_deg[0] or item.rotation_deg[1]:
         return item
     turn = (0.0, 0.0, rounded(yaw_deg))
-    return replace(item, rotation_deg=turn, hull=_outline(stand_of(item.shape, item.outline), turn, item.scale))
+    return replace(item, rotation_deg=turn, hull=_footprint(stand_of(item.shape, item.outline), turn, item.scale))
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,13 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting)
         None if location is None else rounded3(location),
         height,
         scale * (stand.radius if tilted and stand.hull else stand.ground_radius),
-        _outline(stand, turn, scale),
+        _footprint(stand, turn, scale),
         scale * stand.radius,
         outline,
     )
 
 
-def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[StagePlace | None]:
+def _choose_places(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[StagePlace | None]:
     """The stage's place of each object: the named one, or a free one for objects without place and location."""
     if stage.places is None:
         return [None] * len(wanted)
@@ -211,7 +211,7 @@ def _places(wanted: Sequence[Wanted], stage: Stage, keys: Keys) -> list[StagePla
     return [None if name is None else stage.places[name] for name in chosen]
 
 
-def _turn(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
+def _rotation_of(spec: ObjectSpec, drawn: float, eye: Camera) -> Vec:
     """Euler XYZ in degrees: as specified, as seen in a view, or sampled about Z."""
     if spec.view is not None:
         return seen_from(spec.view.yaw_deg, spec.view.elevation_deg, eye)
@@ -250,7 +250,7 @@ class Wanted:
         return [(shape, color, material, size) for (shape, color), material, size in product(pairs, materials, sizes)]
 
 
-def _pick(values: Sequence[T], u: float) -> T:
+def _pick_value(values: Sequence[T], u: float) -> T:
     return values[min(int(u * len(values)), len(values) - 1)]
 
 
@@ -262,7 +262,7 @@ def wanted_of(frame: FrameSpec, defaults: StageDefaults, keys: Keys) -> list[Wan
     if more is None:
         return listed
     fewest, most = more.bounds
-    count = _pick(range(fewest, most + 1), float(keys.generator("count").random()))
+    count = _pick_value(range(fewest, most + 1), float(keys.generator("count").random()))
     drawn = Wanted(
         ObjectSpec(),
         more.shapes or defaults.shapes,
@@ -291,11 +291,11 @@ def _of_model(want: Wanted, look: Look) -> Look:
 def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]:
     looks: list[Look] = []
     for want, (a, b, c, d) in zip(wanted, u[:, :4].tolist(), strict=True):
-        shape, color = want.spec.shape or _pick(want.shapes, a), want.spec.color or _pick(want.colors, b)
+        shape, color = want.spec.shape or _pick_value(want.shapes, a), want.spec.color or _pick_value(want.colors, b)
         if want.pairs is not None:
-            shape, color = _pick(want.pairs, a)
-        size = want.spec.size if want.spec.size is not None else _pick(want.sizes, d)
-        looks.append(_of_model(want, (shape, color, want.spec.material or _pick(want.materials, c), size)))
+            shape, color = _pick_value(want.pairs, a)
+        size = want.spec.size if want.spec.size is not None else _pick_value(want.sizes, d)
+        looks.append(_of_model(want, (shape, color, want.spec.material or _pick_value(want.materials, c), size)))
     return looks
 
 
@@ -320,7 +320,7 @@ def _pick_distinct(choices: Sequence[Sequence[tuple[Hashable, Look]]], draws: li
             left = [choice for choice in choices[k] if choice[0] not in taken]
             if not left:
                 break
-            key, chosen[k] = _pick(left, u[k])
+            key, chosen[k] = _pick_value(left, u[k])
             taken.add(key)
         if len(chosen) == len(choices):
             return [chosen[k] for k in range(len(choices))]
@@ -365,10 +365,10 @@ def draw_items(frame: FrameSpec, stage: Stage, keys: Keys, eye: Camera) -> list[
     looks = _draw_distinct(wanted, stage, keys) if distinct else _draw_freely(wanted, u)
     names = [object_name(want.spec, index) for index, want in enumerate(wanted)]
     turns = (u[:, 4] * 360.0).tolist()
-    places = _places(wanted, stage, keys)
-    layers = flat_layers(frame, stage)
+    places = _choose_places(wanted, stage, keys)
+    layers = flat_layer_distance(frame, stage)
     items = [
-        _item(name, want.spec, look, _turn(want.spec, turn, eye), _Setting(stage, place, k, layers))
+        _item(name, want.spec, look, _rotation_of(want.spec, turn, eye), _Setting(stage, place, k, layers))
         for k, (name, want, look, turn, place) in enumerate(zip(names, wanted, looks, turns, places, strict=True))
     ]
     if is_oriented(frame):
@@ -384,7 +384,7 @@ def _observers(frame: FrameSpec, stage: Stage, keys: Keys) -> list[Item]:
     u = keys.generator("observers").random((len(frame.observers), 2)).tolist() if frame.observers else []
     items = []
     for spec, (a, b) in zip(frame.observers, u, strict=True):
-        color, size = spec.color or _pick(stage.defaults.colors, a), 1.0 if spec.size is None else spec.size
+        color, size = spec.color or _pick_value(stage.defaults.colors, a), 1.0 if spec.size is None else spec.size
         look: Look = (Gaze(0.0, 0.0).shape, color, OBSERVER_MATERIAL, size)
         setting = _Setting(stage, None, 0, None)
         item = _item(spec.name, ObjectSpec(size=size, location=spec.location), look, (0.0, 0.0, 0.0), setting)

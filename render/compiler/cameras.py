@@ -22,7 +22,7 @@ from diorama.scene_specs.language.stage import Stage, StageLight
 _FRAMING = 0.9
 
 
-def _jittered(place: Vec, jitter: float, keys: Keys, purpose: str) -> Vec:
+def _add_jitter(place: Vec, jitter: float, keys: Keys, purpose: str) -> Vec:
     if not jitter:
         return rounded3(place)
     u = keys.generator(purpose).random(3).tolist()
@@ -37,7 +37,7 @@ def _orbits(spec: CameraSpec, stage: Stage) -> bool:
     return stage.camera.framing is not None or any(value is not None for value in values)
 
 
-def _bounds(items: Sequence[Item], look_at: Vec | None, default: Vec) -> tuple[Vec, float]:
+def _bounding_sphere(items: Sequence[Item], look_at: Vec | None, default: Vec) -> tuple[Vec, float]:
     """Center and radius of a sphere that contains all objects with a location; `look_at` is its center if specified."""
     bodies = [(item.location, item.reach) for item in items if item.location is not None]
     middle = look_at or default
@@ -48,13 +48,13 @@ def _bounds(items: Sequence[Item], look_at: Vec | None, default: Vec) -> tuple[V
     return middle, max((math.dist(place, middle) + reach for place, reach in bodies), default=1.0)
 
 
-def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, Any]:
+def _orbit_fields(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, Any]:
     """Fields of a camera at a yaw and elevation about the objects, at its distance or where they fill `framing`."""
     base = stage.camera
     x, y, z = (a - b for a, b in zip(base.location, base.look_at, strict=True))
     yaw = math.degrees(math.atan2(x, -y)) if spec.yaw_deg is None else spec.yaw_deg
     elevation = math.degrees(math.atan2(z, math.hypot(x, y))) if spec.elevation_deg is None else spec.elevation_deg
-    center, radius = _bounds(items, spec.look_at, base.look_at)
+    center, radius = _bounding_sphere(items, spec.look_at, base.look_at)
     lens, sensor = spec.lens or base.lens, spec.sensor_width or base.sensor_width
     framing = spec.framing or base.framing or _FRAMING
     longer, shorter = max(stage.size), min(stage.size)
@@ -71,14 +71,14 @@ def _orbit(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict[str, A
     return {"location": location, "look_at": rounded3(center), "clip": clip, "ortho_scale": ortho}
 
 
-def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str) -> SceneCamera:
+def _compile_camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str) -> SceneCamera:
     base = stage.camera
     if _orbits(spec, stage):
-        fields = _orbit(spec, stage, items)
+        fields = _orbit_fields(spec, stage, items)
     else:
         default = base.jitter if spec.location is None else 0.0
         jitter = default if spec.jitter is None else spec.jitter
-        location = _jittered(spec.location or base.location, jitter, keys, purpose)
+        location = _add_jitter(spec.location or base.location, jitter, keys, purpose)
         look_at = rounded3(spec.look_at or base.look_at)
         fields = {"location": location, "look_at": look_at, "clip": base.clip, "ortho_scale": base.ortho_scale}
     fields |= {"lens": rounded(spec.lens or base.lens), "sensor_width": rounded(spec.sensor_width or base.sensor_width)}
@@ -92,7 +92,7 @@ def _camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, p
         raise CompileError(f"{purpose}: {problems}") from error
 
 
-def _specified(frame: FrameSpec) -> list[tuple[str | None, CameraSpec, str]]:
+def _specified_cameras(frame: FrameSpec) -> list[tuple[str | None, CameraSpec, str]]:
     """Name, spec and purpose of each view's camera, or of the frame's one camera."""
     if frame.views:
         return [(view.name, view, f"view {view.name}") for view in frame.views]
@@ -109,15 +109,15 @@ def draw_views(frame: FrameSpec, stage: Stage, items: Sequence[Item], keys: Keys
         CompileError: a camera has invalid numbers.
     """
     return tuple(
-        SceneView(name=name, camera=_camera(spec, stage, items, keys, purpose))
-        for name, spec, purpose in _specified(frame)
+        SceneView(name=name, camera=_compile_camera(spec, stage, items, keys, purpose))
+        for name, spec, purpose in _specified_cameras(frame)
     )
 
 
 def first_eye(frame: FrameSpec, stage: Stage, keys: Keys) -> Camera:
     """Return the first camera before the objects exist; its orientation is final, its distance is not."""
-    _, spec, purpose = _specified(frame)[0]
-    return Camera.of(_camera(spec, stage, (), keys, purpose), *stage.size)
+    _, spec, purpose = _specified_cameras(frame)[0]
+    return Camera.of(_compile_camera(spec, stage, (), keys, purpose), *stage.size)
 
 
 def fits(size: tuple[int, int], settings: Settings) -> bool:
@@ -131,7 +131,7 @@ def _margins(size: tuple[int, int], settings: Settings) -> float:
     return max(image) / max(size) * max(size[0] / image[0], size[1] / image[1])
 
 
-def _shows(camera: SceneCamera, settings: Settings) -> tuple[float, tuple[int, int]]:
+def _view_size(camera: SceneCamera, settings: Settings) -> tuple[float, tuple[int, int]]:
     """Scale and size (width, height), without margins, of what a camera shows in images of these settings.
 
     A camera of a flat stage is at the middle of its canvas. Of another one, nobody knows where margins begin.
@@ -157,20 +157,20 @@ def fit_frame(frame: SceneFrame, size: tuple[int, int], settings: Settings, befo
     for view in frame.views:
         scale, shown = view.camera.ortho_scale, size
         if scale is not None and before is not None:
-            scale, shown = _shows(view.camera, before)
+            scale, shown = _view_size(view.camera, before)
         wider = None if scale is None else rounded(scale * _margins(shown, settings))
         views.append(view.model_copy(update={"camera": view.camera.model_copy(update={"ortho_scale": wider})}))
     return frame.model_copy(update={"views": tuple(views)})
 
 
-def _light(light: StageLight, change: LightSpec | None, keys: Keys) -> SceneLight:
+def _compile_light(light: StageLight, change: LightSpec | None, keys: Keys) -> SceneLight:
     given = {} if change is None else change.model_dump(exclude_none=True)
     fields = {**light.model_dump(), **({"jitter": 0.0} if "location" in given else {}), **given}
-    fields["location"] = _jittered(fields["location"], fields.pop("jitter"), keys, f"light {light.name}")
+    fields["location"] = _add_jitter(fields["location"], fields.pop("jitter"), keys, f"light {light.name}")
     return SceneLight(**{**fields, "energy": rounded(fields["energy"]), "color": rounded3(fields["color"])})
 
 
 def draw_lights(frame: FrameSpec, stage: Stage, keys: Keys) -> tuple[SceneLight, ...]:
     """Return the stage's lights with jitter and the frame's changes."""
     changes = {change.name: change for change in frame.lights}
-    return tuple(_light(light, changes.get(light.name), keys) for light in stage.lights)
+    return tuple(_compile_light(light, changes.get(light.name), keys) for light in stage.lights)

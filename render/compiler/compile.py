@@ -23,7 +23,7 @@ from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
 from diorama.scene_specs.language.stage import Stage, stage_of
 
 
-def _object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:
+def _scene_object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:
     decided = {name: getattr(item, name) for name in SceneObject.model_fields if name not in ("index", "location")}
     return SceneObject(index=index, location=location, **decided)
 
@@ -47,7 +47,7 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
     first = len(placed) - len(frame.observers)
     observers = (SceneObserver(index=first + k, looks_at=one.looks_at) for k, one in enumerate(frame.observers, 1))
-    objects = tuple(_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
+    objects = tuple(_scene_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
     compiled = SceneFrame(
         name=name,
         utterance=frame.utterance,

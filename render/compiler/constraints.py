@@ -164,7 +164,7 @@ def clearance(x: Floats, y: Floats, outline: Floats) -> Floats:
     return np.where(inside & (len(outline) > 2), -distance, distance)
 
 
-def _demand(
+def _side_demand(
     spec: ConstraintSpec, items: Sequence[Item], rules: tuple[float, float, float], aims: Mapping[str, str | Vec]
 ) -> Demand | Distance:
     """A demand of a side.
@@ -232,7 +232,7 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
                 visible[k] = max(visible.get(k, pixels), pixels)
     margins_of = (placement.relation_threshold, axis_margin, max(margins, default=0.0))
     aims = {person.name: person.looks_at for person in frame.observers}
-    sides = [_demand(c, items, margins_of, aims) for c in stated if c.relation in RELATIONS]
+    sides = [_side_demand(c, items, margins_of, aims) for c in stated if c.relation in RELATIONS]
     return Rules(
         names=names,
         fixed=np.array(fixed, dtype=bool),

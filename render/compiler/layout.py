@@ -93,7 +93,7 @@ def _check_demands(rules: Rules) -> None:
             raise CompileError(f"relations contradict each other: {'; '.join(cycle)}")
 
 
-def _floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
+def _pixel_floors(rules: Rules, fixed: Sequence[tuple[int, Vec]], visibility: VisibilityCounter) -> list[int]:
     """Minimum visible pixels of each object.
 
     An object with a specified location, without its own constraint, may show less than the stage's minimum if other
@@ -145,7 +145,7 @@ def _broken_gazes(items: Sequence[Item], fixed: Sequence[tuple[int, Vec]]) -> It
             yield f"gaze of {items[k].name}: what it looks at is too steeply above or below its eyes"
 
 
-def _search(
+def _find_layout(
     search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, quarters: bool
 ) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
@@ -228,7 +228,7 @@ def lay_out(
     if frame.pointer is not None:
         placer = Placer(frame.pointer, stage, pointer_ground, rules, visibility, keys)
     search = Search(outer, outer_rules, grounds, visibility, stage.placement.tries, piles)
-    layout = _search(search, stage, keys, _floors(rules, fixed, visibility), placer, areas is not None)
+    layout = _find_layout(search, stage, keys, _pixel_floors(rules, fixed, visibility), placer, areas is not None)
     if piles is not None:
         piles.check(layout.locations)
     _check_ground(layout, items, rules, camera, stage)

@@ -46,7 +46,7 @@ def with_look(scene: Scene, name: str, variant: int | None = None, words: bool =
     )
     if words:
         _check_words(scene, name, chosen)
-    frames = tuple(_frame(frame, chosen, Keys(scene.seed, scene.id, frame.name)) for frame in scene.frames)
+    frames = tuple(_frame_in_look(frame, chosen, Keys(scene.seed, scene.id, frame.name)) for frame in scene.frames)
     assets = dict(sorted({**scene.assets, f"look:{name}": look_digest(name)}.items()))
     return scene.model_copy(update={"look": resolved, "frames": frames, "assets": assets})
 
@@ -63,7 +63,7 @@ def _check_words(scene: Scene, name: str, look: Look) -> None:
                 )
 
 
-def _frame(frame: SceneFrame, look: Look, keys: Keys) -> SceneFrame:
+def _frame_in_look(frame: SceneFrame, look: Look, keys: Keys) -> SceneFrame:
     changes = {change.name: change.model_dump(exclude_none=True) for change in look.lights}
     lights = tuple(
         SceneLight.model_validate({**light.model_dump(), **changes.get(light.name, {})}) for light in frame.lights
@@ -73,12 +73,12 @@ def _frame(frame: SceneFrame, look: Look, keys: Keys) -> SceneFrame:
     if look.patterns:
         pointer = frame.pointer and frame.pointer.index
         objects = tuple(
-            item if item.index == pointer else _patterned(item, pick(rng, look.patterns)) for item in frame.objects
+            item if item.index == pointer else _with_pattern(item, pick(rng, look.patterns)) for item in frame.objects
         )
     return frame.model_copy(update={"lights": lights, "objects": objects})
 
 
-def _patterned(item: SceneObject, pattern: Recipe) -> SceneObject:
+def _with_pattern(item: SceneObject, pattern: Recipe) -> SceneObject:
     if is_model(item.shape) or item.material.blend is not None or not scatters(item.material.name):
         return item
     return item.model_copy(update={"material": item.material.model_copy(update={"pattern": pattern})})

@@ -28,10 +28,10 @@ def with_poses(items: Sequence[Item], locations: Mapping[int, Vec]) -> list[Item
         locations: of items by number; those that are left out have none so far.
     """
     named = {items[k].name: location for k, location in locations.items()}
-    return [_posed(item, locations.get(k), named) for k, item in enumerate(items)]
+    return [_facing_target(item, locations.get(k), named) for k, item in enumerate(items)]
 
 
-def _posed(item: Item, location: Vec | None, named: Mapping[str, Vec]) -> Item:
+def _facing_target(item: Item, location: Vec | None, named: Mapping[str, Vec]) -> Item:
     if item.looks_at is None or location is None:
         return item
     target = named.get(item.looks_at) if isinstance(item.looks_at, str) else item.looks_at

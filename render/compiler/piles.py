@@ -70,7 +70,7 @@ class Piles:
             item, members = self.items[root], self.members(root)
             points = np.concatenate([self.bodies[k].outline for k in members])
             if len(members) > 1 or (item.hull is None and (points**2).sum(axis=1).max() > item.radius**2 + 1e-6):
-                hull = _around(points)
+                hull = _enclosing_polygon(points)
                 item = replace(item, radius=max(math.sqrt(x * x + y * y) for x, y in hull), hull=hull)
             made.append(item)
         return made
@@ -153,7 +153,7 @@ class Piles:
             raise CompileError(f"the locations break relations of the frame: {'; '.join(wrong)}")
 
 
-def _around(points: Floats) -> tuple[tuple[float, float], ...]:
+def _enclosing_polygon(points: Floats) -> tuple[tuple[float, float], ...]:
     """A convex polygon of few corners around points: exact outlines of many would take the search longer."""
     turns = [k * math.tau / _CORNERS for k in range(_CORNERS)]
     reach = [float((points[:, 0] * math.cos(t) + points[:, 1] * math.sin(t)).max()) for t in turns]
@@ -192,7 +192,7 @@ class _Builder:
         names = ", ".join(self.items[k].name for k in order)
         raise CompileError(f"no stable pile of {names} was found in {_RESTARTS} attempts", self.refused)
 
-    def _stated(self, k: int) -> tuple[float, ...] | None:
+    def _given_place(self, k: int) -> tuple[float, ...] | None:
         return self.frame.objects[k].location if k < len(self.frame.objects) else None
 
     def _label(self, k: int) -> str:
@@ -204,7 +204,7 @@ class _Builder:
 
     def _add(self, k: int, bodies: dict[int, Body]) -> bool:
         relation, parent = self.parents[k]
-        propose = {"on": self._on, "in": self._in, "leaning": self._leaning, "touching": self._touching}[relation]
+        propose = {"on": self._put_on, "in": self._put_in, "leaning": self._lean, "touching": self._touch}[relation]
         # A body may touch its support, and not overlap it; it must not touch others.
         overlap = -contact.TOUCH / 2
         for _ in range(_TRIES):
@@ -223,7 +223,7 @@ class _Builder:
 
     def _place(self, k: int, bodies: dict[int, Body], outline: Floats) -> tuple[float, float]:
         """Location of an object whose center of mass is at random in the box of an outline, or its specified one."""
-        stated = self._stated(k)
+        stated = self._given_place(k)
         u, v = self.generator.random(2).tolist()
         if stated is not None:
             root = next(iter(bodies))
@@ -232,10 +232,10 @@ class _Builder:
                 raise CompileError(f"{self.items[k].name} has a location, but {self.items[root].name} has none")
             return stated[0] - at[0], stated[1] - at[1]
         low, high = outline.min(axis=0).tolist(), outline.max(axis=0).tolist()
-        cx, cy, _ = self._still(k).center
+        cx, cy, _ = self._body_of(k).center
         return low[0] + u * (high[0] - low[0]) - cx, low[1] + v * (high[1] - low[1]) - cy
 
-    def _still(self, k: int) -> Body:
+    def _body_of(self, k: int) -> Body:
         """The body of an object at the origin, kept while its rotation is the same."""
         item, body = self.items[k], self.still.get(k)
         if body is None or body.rotation_deg != item.rotation_deg:
@@ -243,18 +243,18 @@ class _Builder:
         return body
 
     def _stand(self, k: int, at: tuple[float, float], floor: float) -> Body:
-        stated = self._stated(k)
-        z = stated[2] if stated is not None and len(stated) == 3 else floor - self._still(k).low
+        stated = self._given_place(k)
+        z = stated[2] if stated is not None and len(stated) == 3 else floor - self._body_of(k).low
         return _body_at(self.items[k], rounded3((*at, z)))
 
-    def _on(self, k: int, bodies: dict[int, Body]) -> Body | None:
+    def _put_on(self, k: int, bodies: dict[int, Body]) -> Body | None:
         support = bodies[self.parents[k][1]]
         if support.top is None:
             raise CompileError(f"{self._label(k)}: {support.name} has no flat, convex face at its top")
         body = self._stand(k, self._place(k, bodies, support.top), support.high)
         return body if depth_in(support.top, body.center[:2]) >= SUPPORT_MARGIN else None
 
-    def _in(self, k: int, bodies: dict[int, Body]) -> Body | None:
+    def _put_in(self, k: int, bodies: dict[int, Body]) -> Body | None:
         holder = bodies[self.parents[k][1]]
         if not holder.cavities:
             raise CompileError(f"{self._label(k)}: {holder.name} has no space inside; use a bowl, box or shelf")
@@ -263,12 +263,12 @@ class _Builder:
         fits = body.center[2] < space.end - _CLEAR and (not space.ceiling or body.high < space.end - _CLEAR)
         return body if fits and depth_in(space.outline, body.outline) >= _CLEAR else None
 
-    def _touching(self, k: int, bodies: dict[int, Body]) -> Body | None:
+    def _touch(self, k: int, bodies: dict[int, Body]) -> Body | None:
         neighbor, item = bodies[self.parents[k][1]], self.items[k]
         body = self._stand(k, self._place(k, bodies, neighbor.outline), neighbor.low)
         if min(body.band[1], neighbor.band[1]) - max(body.band[0], neighbor.band[0]) < 0:
             raise CompileError(f"{self._label(k)}: their sides are widest at different heights, and can't touch")
-        if self._stated(k) is not None:
+        if self._given_place(k) is not None:
             return body if contact.beside(body, neighbor) else None
         angle = float(self.generator.random()) * math.tau
         x, y = math.cos(angle), math.sin(angle)
@@ -284,12 +284,12 @@ class _Builder:
         moved = _body_at(item, rounded3((cx + x * outer, cy + y * outer, body.location[2])))
         return moved if contact.beside(moved, neighbor) else None
 
-    def _leaning(self, k: int, bodies: dict[int, Body]) -> Body | None:
+    def _lean(self, k: int, bodies: dict[int, Body]) -> Body | None:
         support, item = bodies[self.parents[k][1]], self.items[k]
         side = support.side(int(self.generator.integers(contact.SIDES)))
         if len(side.outline) < 3 or area(side.outline) < 0.01:
             raise CompileError(f"{self._label(k)}: {support.name} has no flat, vertical face")
-        stated = self._stated(k)
+        stated = self._given_place(k)
         if stated is not None and len(stated) == 3:
             body = self._stand(k, self._place(k, bodies, support.outline), 0.0)
             return body if contact.leans_on(body, support) else None

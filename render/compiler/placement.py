@@ -197,15 +197,17 @@ class Search:
             placed.append(k)
         return places, alive, tally
 
-    def _range(self, axis: int, k: int, placed: list[int], along: Floats) -> Pair:
+    def _allowed_range(self, axis: int, k: int, placed: list[int], along: Floats) -> Pair:
         """The range that relations leave for object k along an axis: smallest and largest coordinate, (B,) each.
 
         It keeps the longest chain of demands to each placed object, and room towards the edge of the area for chains of
         objects that are not yet placed.
         """
+        low, high = self.grounds[k].extent(axis)
+        if not self.rules.demands:
+            return np.full(len(along), low), np.full(len(along), high)
         least = self.least[axis]
         later = [j for j in range(len(self.items)) if j not in placed]
-        low, high = self.grounds[k].extent(axis)
         low += max(0.0, float(least[later, k].max()))
         high -= max(0.0, float(least[k, later].max()))
         lows, highs = np.full(len(along), low), np.full(len(along), high)
@@ -219,7 +221,7 @@ class Search:
         x, y = places[:, placed, 0], places[:, placed, 1]
         ground = self.grounds[k]
         along = (ground.along(0, x, y), ground.along(1, x, y))
-        ranges = [self._range(axis, k, placed, along[axis]) for axis in (0, 1)]
+        ranges = [self._allowed_range(axis, k, placed, along[axis]) for axis in (0, 1)]
         strips = (
             free_strips(*ranges[0], along[0], self.rules.margin(0)),
             free_strips(*ranges[1], along[1], self.rules.margin(1)),
@@ -233,7 +235,7 @@ class Search:
         rows = np.arange(len(first))
         ok: Bools = good[rows, first]
         if not ok.all():
-            self._count(k, ~ok, ranges, strips, verdicts, tally)
+            self._count_rejections(k, ~ok, ranges, strips, verdicts, tally)
         return np.stack([cx[rows, first], cy[rows, first]], axis=1), ok
 
     def _verdicts(self, k: int, placed: list[int], others: Pair, along: Pair, at: Pair) -> Verdicts:
@@ -273,10 +275,10 @@ class Search:
             verdicts.append((rules.distance_label, free.all(axis=2)))
         for distance in rules.distances:
             if k in distance.objects and all(j == k or j in placed for j in distance.objects):
-                verdicts.append((distance.label, self._tested(distance, k, placed, others, at)))
+                verdicts.append((distance.label, self._satisfying(distance, k, placed, others, at)))
         return verdicts
 
-    def _tested(self, distance: Distance, k: int, placed: list[int], others: Pair, at: Pair) -> Bools:
+    def _satisfying(self, distance: Distance, k: int, placed: list[int], others: Pair, at: Pair) -> Bools:
         """Which candidates (B, T) of object k satisfy a demand on the locations of several objects."""
         passed = np.zeros(at[0].shape, dtype=bool)
         for b, t in np.ndindex(passed.shape):
@@ -289,7 +291,7 @@ class Search:
             passed[b, t] = distance.test(places)
         return passed
 
-    def _count(
+    def _count_rejections(
         self, k: int, failed: Bools, ranges: list[Pair], strips: tuple[Strips, Strips], verdicts: Verdicts, tally: Tally
     ) -> None:
         """Count the rejections of object k in the failed layouts; a candidate counts for each rule that it breaks."""
@@ -303,13 +305,13 @@ class Search:
                     tally.add(demand.label, squeezed, self.tries)
             if crowded.any():
                 tally.add(self.rules.margin_label, crowded, self.tries)
-        for labels, passed in self._blamed(k, verdicts):
+        for labels, passed in self._blamable_verdicts(k, verdicts):
             counts = (~passed[failed]).sum(axis=1)
             if counts.any():
                 for label in labels:
                     tally.add(label, failed, counts)
 
-    def _blamed(self, k: int, verdicts: Verdicts) -> Iterator[tuple[list[str], Bools]]:
+    def _blamable_verdicts(self, k: int, verdicts: Verdicts) -> Iterator[tuple[list[str], Bools]]:
         """Verdicts with the labels of the constraints that a user can relax.
 
         Only candidates drawn from strips can fall outside the area: the constraints that cut the strips rejected them.

@@ -130,7 +130,7 @@ class Placer:
             good &= passed
         for k in np.flatnonzero(good)[:_LOOKS].tolist():
             turned = self.turned(float(x[k]), float(y[k]), z, locations)
-            broken = self._unfit(turned, locations, floors)
+            broken = self._broken_rule(turned, locations, floors)
             if broken is None:
                 return turned
             refused[broken] = refused.get(broken, 0) + 1
@@ -163,7 +163,7 @@ class Placer:
             ("a clear line from the pointer to its target", clear),
         ]
 
-    def _unfit(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
+    def _broken_rule(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
         """The rule that a placed pointer breaks, seen from the camera of the layout; None if it breaks none."""
         assert item.location is not None
         knuckle, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
@@ -171,9 +171,9 @@ class Placer:
             return "the pointer's ray meets its target"
         if self.rules.in_frame and not is_in_frame(item, item.location, self.visibility.camera):
             return "in_frame of the pointer"
-        return self._hides(item, locations, floors)
+        return self._hides_object(item, locations, floors)
 
-    def _hides(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
+    def _hides_object(self, item: Item, locations: Sequence[Vec], floors: Sequence[int]) -> str | None:
         assert item.location is not None
         camera = self.visibility.camera
         layers = [self.visibility.layer(k, place) for k, place in enumerate(locations)]

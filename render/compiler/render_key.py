@@ -27,7 +27,7 @@ from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, p
 from diorama.scene_specs.language.rendered import RenderKey
 from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
-from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layers, stage_of
+from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layer_distance, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.
@@ -80,7 +80,7 @@ def render_key_of(episode: Episode, settings: Settings, renderer: str, asset_roo
             assets = {**assets, f"look:{look}": look_digest(look)}
         listed = any(_lists_for_models(frame, stage) for frame in episode.frames)
         seen = any(_distinct_by_sight(frame, stage) for frame in episode.frames)
-        layered = any(flat_layers(frame, stage) is not None for frame in episode.frames)
+        layered = any(flat_layer_distance(frame, stage) is not None for frame in episode.frames)
     passes = [name for frame in episode.frames for name in frame.passes]
     suffix = _LISTED * listed + _DISTINCT * seen + _LAYERED * layered
     suffix += _FITTED * (flat and not fits(size, settings)) + key_suffix(renderer)
@@ -202,7 +202,7 @@ def _identity(module: str, owner: str) -> str:
     try:
         digest = hashlib.sha256()
         for name, path in _code_files(module, bool(owner)):
-            digest.update(os.fsencode(name) + b"\0" + _digest(path))
+            digest.update(os.fsencode(name) + b"\0" + _file_digest(path))
     except OSError as error:
         raise UsageError(f"plug-in {module}: its files can't be read: {error}") from error
     return f"{owner} {digest.hexdigest()}".lstrip()
@@ -224,23 +224,23 @@ def _code_files(module: str, installed: bool) -> list[tuple[str, Path]]:
     if spec.submodule_search_locations is None:
         return [(top, Path(spec.origin or top))]
     folders = [Path(location, *([] if installed else inner[:-1])) for location in spec.submodule_search_locations]
-    return [(path.relative_to(folder).as_posix(), path) for folder in folders for path in sorted(_paths(folder))]
+    return [(path.relative_to(folder).as_posix(), path) for folder in folders for path in sorted(_source_paths(folder))]
 
 
-def _paths(folder: Path) -> Iterator[Path]:
+def _source_paths(folder: Path) -> Iterator[Path]:
     """Yield the files and links below a folder that Python did not make. Raises OSError."""
-    for parent, folders, files in sorted(os.walk(folder, onerror=_fail)):
+    for parent, folders, files in sorted(os.walk(folder, onerror=_raise)):
         for path in (Path(parent, name) for name in (*folders, *files)):
             compiled = path.suffix == ".pyc" or "__pycache__" in path.relative_to(folder).parts
             if not compiled and (path.is_file() or path.is_symlink()):
                 yield path
 
 
-def _fail(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error
 
 
-def _digest(path: Path) -> bytes:
+def _file_digest(path: Path) -> bytes:
     """SHA-256 of a file. A link counts by its target's name, unless Python would import it; it may lead anywhere."""
     if path.is_symlink() and path.suffix not in _CODE_SUFFIXES:
         return hashlib.sha256(os.fsencode(path.readlink())).digest()
@@ -251,7 +251,7 @@ def _digest(path: Path) -> bytes:
 _METADATA = {"name", "utterance", "truth", "pointer", "observers", "fixation"}
 
 
-def _shown(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
+def _frame_data(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
     shown = frame.model_dump(mode="json", exclude=_METADATA | leave_out)
     if frame.pixels is None:
         del shown["pixels"]
@@ -264,7 +264,7 @@ def _shown(frame: SceneFrame, leave_out: set[str]) -> dict[str, Any]:
     return shown
 
 
-def _text(value: Any) -> bytes:
+def _json_bytes(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -272,8 +272,8 @@ def _text(value: Any) -> bytes:
 # seed, so an image of one is identical to that of the other, bit for bit, whether it was rendered again or cached.
 def content_seed(frame: SceneFrame) -> int:
     """Return a seed for Cycles of 31 bits from the content; background and fixation cross are composited afterwards."""
-    shown = _shown(frame, {"seed", "passes", "background"})
-    return int.from_bytes(hashlib.sha256(_text(shown)).digest()[:4], "little") >> 1
+    shown = _frame_data(frame, {"seed", "passes", "background"})
+    return int.from_bytes(hashlib.sha256(_json_bytes(shown)).digest()[:4], "little") >> 1
 
 
 def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
@@ -283,7 +283,7 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
     """
     here = {item.shape for item in frame.objects}
     parts = {
-        "frame": _shown(frame, {"views"}),
+        "frame": _frame_data(frame, {"views"}),
         "camera": view.camera.model_dump(mode="json"),
         **({} if view.glass is None else {"glass": view.glass}),
         "settings": scene.settings.model_dump(mode="json"),
@@ -291,4 +291,4 @@ def picture_key(scene: Scene, frame: SceneFrame, view: SceneView) -> str:
         **({} if scene.look is None else {"look": scene.look.model_dump(mode="json")}),
         "assets": {name: digest for name, digest in scene.assets.items() if not is_model(name) or name in here},
     }
-    return hashlib.sha256(_text(parts)).hexdigest()
+    return hashlib.sha256(_json_bytes(parts)).hexdigest()

@@ -9,7 +9,7 @@ import numpy as np
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.raster import Layer, Pose, camera_vertices, compose, rasterize
+from diorama.render.geometry.raster import Layer, Pose, camera_vertices, compose, model_view, rasterize
 from diorama.render.geometry.rotation import Floats, Vec
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.stage import StageGround
@@ -27,7 +27,7 @@ def frame_planes(item: Item, z: float, camera: Camera) -> Floats:
         (5, 3) rows a, b, c: with its origin at (x, y, z), the object is inside the image if all a x + b y + c >= 0.
     """
     pose = Pose(item.rotation_deg, item.scale, (0.0, 0.0, z))
-    x, y, depth = camera_vertices(solid(item.shape, item.outline), pose, camera)
+    x, y, depth = camera_vertices(solid(item.shape, item.outline), *model_view(pose, camera))
     right, down, forward, focal = camera.right, camera.down, camera.forward, camera.focal
     # With parallel rays, the sides of the view do not widen with depth.
     opening, spread = ((0.0, 0.0), np.ones_like(depth)) if camera.orthographic else (forward, depth)
@@ -76,8 +76,8 @@ class VisibilityCounter:
         """
         layers = [self.layer(index, location, posed) for index, location in places]
         ids, _ = compose(layers, self.camera.width, self.camera.height)
-        counts = np.bincount(ids.ravel(), minlength=len(places) + 1)
-        return {index: int(counts[number]) for number, (index, _) in enumerate(places, start=1)}
+        shown = [np.count_nonzero(ids[layer.window] == number) for number, layer in enumerate(layers, start=1)]
+        return {index: int(pixels) for (index, _), pixels in zip(places, shown, strict=True)}
 
     def hidden(self, locations: Sequence[Vec], floors: Sequence[int], posed: Mapping[int, Item]) -> list[int]:
         """Return which of all objects show fewer pixels than their floor, or one of them.

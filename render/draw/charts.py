@@ -77,7 +77,7 @@ def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
     columns = min(_BAR_COLUMNS, max(len(shown), 1))
     width, height = columns * _BAR_WIDTH, _BAR_HEAD + math.ceil(len(shown) / columns) * _BAR_HEIGHT
     page: Canvas = Svg(width, height, title) if svg else Bitmap(width, height)
-    _bars_head(page, stats, title, groups, width)
+    _draw_bars_head(page, stats, title, groups, width)
     for number, item in enumerate(shown):
         at = (number % columns * _BAR_WIDTH, _BAR_HEAD + number // columns * _BAR_HEIGHT)
         _bar_chart(page, item, groups, at)
@@ -113,7 +113,7 @@ def bars(item: Distribution) -> list[tuple[str, list[Key]]]:
     return [(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]), part) for part in parts]
 
 
-def _bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
+def _draw_bars_head(page: Canvas, stats: Stats, title: str, groups: Sequence[str], width: float) -> None:
     page.text((14, 24), fitting(title, width - 28, font(17)), 17, fill=INK)
     total = [sum(counts.values()) for counts in (stats.episodes, stats.images, stats.objects)]
     text = ", ".join(counted(number, noun) for number, noun in zip(total, ("episode", "image", "object"), strict=True))

@@ -26,28 +26,28 @@ def record_html(record: EpisodeRecord) -> str:
     """The images of an episode with boxes and names, its utterances and task, and a table of its objects."""
     settings = record.scene.settings
     device = record.provenance.device
-    parts = [_title(record.episode_id, f"{settings.profile}, {settings.width} x {settings.height}, {device}")]
-    parts += _task(record.scene)
+    parts = [_title_html(record.episode_id, f"{settings.profile}, {settings.width} x {settings.height}, {device}")]
+    parts += _task_html(record.scene)
     shown = zip(record.images[:_MAX_IMAGES], record.utterances(), strict=False)
-    figures = [_figure(image, utterance) for image, utterance in shown]
+    figures = [_figure_html(image, utterance) for image, utterance in shown]
     parts.append(f'<div style="display:flex;flex-wrap:wrap;gap:10px">{"".join(figures)}</div>')
-    parts.append(_more(len(record.images) - _MAX_IMAGES, "images"))
+    parts.append(_more_html(len(record.images) - _MAX_IMAGES, "images"))
     rows = [_object_row(image.name, item) for image in record.images for item in image.annotation.objects]
     head = ("image", "object", "shape", "color", "material", "size", "box", "visible")
-    parts.append(_table(head, rows))
+    parts.append(_rows(head, rows))
     return f"<div>{''.join(parts)}</div>"
 
 
 def scene_html(scene: Scene) -> str:
     """The top view of a Scene and a table of its objects."""
     settings = scene.settings
-    parts = [_title(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]
-    parts += _task(scene)
+    parts = [_title_html(scene.id, f"stage {scene.stage}, {settings.profile}, {settings.width} x {settings.height}")]
+    parts += _task_html(scene)
     try:
         parts.append(f'<div style="overflow-x:auto">{top_view(scene)}</div>')
     except DioramaError as error:
         # The stage or an asset may belong to a package that is not installed; the table needs neither.
-        parts.append(f"<p>no top view: {_text(error)}</p>")
+        parts.append(f"<p>no top view: {_html(error)}</p>")
     rows = [
         (
             frame.name,
@@ -62,37 +62,37 @@ def scene_html(scene: Scene) -> str:
         for frame in scene.frames
         for item in frame.objects
     ]
-    parts.append(_table(("frame", "object", "shape", "color", "material", "scale", "location", "rotation (deg)"), rows))
+    parts.append(_rows(("frame", "object", "shape", "color", "material", "scale", "location", "rotation (deg)"), rows))
     return f"<div>{''.join(parts)}</div>"
 
 
-def _text(value: object) -> str:
+def _html(value: object) -> str:
     return escape(printable(str(value)))
 
 
-def _title(name: str, facts: str) -> str:
-    return f'<div style="margin:4px 0"><b>{_text(name)}</b> <span style="opacity:.7">{_text(facts)}</span></div>'
+def _title_html(name: str, facts: str) -> str:
+    return f'<div style="margin:4px 0"><b>{_html(name)}</b> <span style="opacity:.7">{_html(facts)}</span></div>'
 
 
-def _task(scene: Scene) -> Iterable[str]:
+def _task_html(scene: Scene) -> Iterable[str]:
     for key, value in (scene.task or {}).items():
         if key in ("benchmark", "name", "instruction", "question", "options"):
             shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-            yield f'<div style="opacity:.8">{_text(key)}: {_text(shown)}</div>'
+            yield f'<div style="opacity:.8">{_html(key)}: {_html(shown)}</div>'
 
 
-def _figure(image: ImageRecord, utterance: str | None) -> str:
+def _figure_html(image: ImageRecord, utterance: str | None) -> str:
     data = base64.b64encode(image.png).decode("ascii")
     names = ", ".join(item.name for item in image.annotation.objects)
     smooth = "" if image.width >= _WIDTH else ";image-rendering:pixelated"
-    alt = _text(f"{image.name}: {names}")
+    alt = _html(f"{image.name}: {names}")
     picture = f'<img alt="{alt}" style="display:block;width:100%{smooth}" src="data:image/png;base64,{data}">'
     lines = (
         f'<svg viewBox="0 0 {image.width} {image.height}" aria-hidden="true" '
         f'style="position:absolute;left:0;top:0;width:100%;height:100%" font-family="sans-serif">{_boxes(image)}</svg>'
     )
-    text = f" <i>{_text(utterance)}</i>" if utterance else ""
-    caption = f'<figcaption style="font-size:90%">{_text(image.name)}{text}</figcaption>'
+    text = f" <i>{_html(utterance)}</i>" if utterance else ""
+    caption = f'<figcaption style="font-size:90%">{_html(image.name)}{text}</figcaption>'
     return (
         f'<figure style="margin:0;width:{_WIDTH}px"><div style="position:relative">{picture}{lines}</div>{caption}'
         "</figure>"
@@ -127,15 +127,15 @@ def _object_row(image: str, item: ObjectAnnotation) -> tuple[str, ...]:
     return (image, item.name, *look, box, f"{item.visible_fraction:.0%}")
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    titles = "".join(f'<th scope="col" style="{_CELL}">{_text(name)}</th>' for name in head)
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    titles = "".join(f'<th scope="col" style="{_CELL}">{_html(name)}</th>' for name in head)
     lines = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{_text(cell)}</td>' for cell in row) + "</tr>"
+        "<tr>" + "".join(f'<td style="{_CELL}">{_html(cell)}</td>' for cell in row) + "</tr>"
         for row in rows[:_MAX_ROWS]
     )
     table = f'<table style="margin-top:8px;border-collapse:collapse"><tr>{titles}</tr>{lines}</table>'
-    return table + _more(len(rows) - _MAX_ROWS, "objects")
+    return table + _more_html(len(rows) - _MAX_ROWS, "objects")
 
 
-def _more(count: int, what: str) -> str:
+def _more_html(count: int, what: str) -> str:
     return f"<div>and {count} more {what}</div>" if count > 0 else ""

@@ -49,12 +49,12 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
             tinted[hidden] = color_of(item.index)
     pixels = np.rint(tinted).astype(np.uint8).repeat(scale, axis=0).repeat(scale, axis=1)
     for item in truth.objects if not tint else ():
-        pixels[_outline(item.rle.mask().repeat(scale, axis=0).repeat(scale, axis=1))] = color_of(item.index)
+        pixels[_mask_border(item.rle.mask().repeat(scale, axis=0).repeat(scale, axis=1))] = color_of(item.index)
     picture = Image.fromarray(pixels)
     draw = ImageDraw.Draw(picture)
     for item in truth.objects:
         if item.amodal_bbox is not None and item.amodal_bbox != item.bbox:
-            _dashed(draw, item.amodal_bbox, scale, color_of(item.index))
+            _draw_dashed_box(draw, item.amodal_bbox, scale, color_of(item.index))
         if item.bbox is not None:
             x, y, w, h = (value * scale for value in item.bbox)
             draw.rectangle((x, y, x + w - 1, y + h - 1), outline=color_of(item.index))
@@ -65,14 +65,14 @@ def overlay(color: NDArray[np.uint8], truth: FrameAnnotation, scale: int = 2, ti
         if box is not None:
             label = item.name if item.visible_fraction >= 0.995 else f"{item.name} {item.visible_fraction:.0%}"
             x, y, w, h = (value * scale for value in box)
-            taken.append(_label(draw, (x, y, w, h), label, picture.size, color_of(item.index), taken))
+            taken.append(_draw_label(draw, (x, y, w, h), label, picture.size, color_of(item.index), taken))
     if truth.pointer is not None:
         across, down = (value * scale for value in truth.pointer.fingertip_pixel[:2])
         draw.ellipse((across - 3, down - 3, across + 3, down + 3), outline=(255, 255, 255))
     return picture
 
 
-def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _mask_border(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The pixels of a mask next to other pixels or to the image border."""
     padded = np.pad(mask, 1)
     inner = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
@@ -80,7 +80,7 @@ def _outline(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return border
 
 
-def _label(
+def _draw_label(
     draw: ImageDraw.ImageDraw, box: Box, text: str, size: tuple[int, int], color: Color, taken: Sequence[Box]
 ) -> Box:
     """Draw a name on a dark plate at a corner of its box, preferably a free one; return the plate."""
@@ -105,7 +105,7 @@ def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[0] + b[2] and b[0] < a[0] + a[2] and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
-def _dashed(draw: ImageDraw.ImageDraw, box: Box, scale: int, color: Color) -> None:
+def _draw_dashed_box(draw: ImageDraw.ImageDraw, box: Box, scale: int, color: Color) -> None:
     left, top, width, height = (value * scale for value in box)
     right, bottom = left + width - 1, top + height - 1
     for x in range(left, right, 2 * _DASH):

@@ -25,8 +25,10 @@ def sheet(record: EpisodeRecord) -> Image.Image:
     """
     width = _tile_width(record)
     shown = zip(record.images[:_MAX_IMAGES], record.utterances(), strict=False)
-    tiles = [Tile(_annotated(image, width), image.name, utterance or "") for image, utterance in shown]
-    return tile_grid(tiles, _columns(len(tiles), width), title=record.episode_id, notes=_notes(record))
+    tiles = [Tile(_annotated_image(image, width), image.name, utterance or "") for image, utterance in shown]
+    # Up to 1,920 pixels of columns, or about as many as rows if there are more images.
+    columns = 2 if len(tiles) == 4 else max(1920 // width, math.ceil(math.sqrt(len(tiles))))
+    return tile_grid(tiles, columns, title=record.episode_id, notes=_episode_notes(record))
 
 
 def _tile_width(record: EpisodeRecord) -> int:
@@ -37,12 +39,7 @@ def _tile_width(record: EpisodeRecord) -> int:
     return max(_MIN_WIDTH, min(width, largest * _MAX_ENLARGEMENT))
 
 
-def _columns(count: int, width: int) -> int:
-    """The number of columns: up to 1,920 pixels of them, or about as many as rows if there are more images."""
-    return 2 if count == 4 else max(1920 // width, math.ceil(math.sqrt(count)))
-
-
-def _annotated(image: ImageRecord, width: int) -> Image.Image:
+def _annotated_image(image: ImageRecord, width: int) -> Image.Image:
     # Drawn at an integer scale near the requested width, so that lines and letters stay sharp.
     scale = max(1, round(width / image.width))
     drawn = overlay(image.color(), image.annotation, scale, tint=False)
@@ -50,7 +47,7 @@ def _annotated(image: ImageRecord, width: int) -> Image.Image:
     return drawn if drawn.width == width else drawn.resize((width, height), Image.Resampling.LANCZOS)
 
 
-def _notes(record: EpisodeRecord) -> list[str]:
+def _episode_notes(record: EpisodeRecord) -> list[str]:
     """What the episode is, and what its task asks."""
     settings, task = record.scene.settings, record.scene.task or {}
     kind = "/".join(str(task[key]) for key in ("benchmark", "name") if task.get(key) is not None)

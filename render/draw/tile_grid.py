@@ -52,13 +52,13 @@ def tile_grid(
     columns = max(1, min(columns, len(tiles)))
     width = columns * (tile_width + gap) + gap
     captions = [
-        _lines([(tile.caption, INK, font_size, 1), (tile.note, FAINT, font_size, _NOTE_LINES)], tile_width)
+        _wrapped_lines([(tile.caption, INK, font_size, 1), (tile.note, FAINT, font_size, _NOTE_LINES)], tile_width)
         for tile in tiles
     ]
     rows = [range(start, min(start + columns, len(tiles))) for start in range(0, len(tiles), columns)]
     heights = [max(tiles[k].image.height + line_height * len(captions[k]) for k in row) + gap for row in rows]
     paragraphs = [(title, INK, font_size + 3, 1), *((note, FAINT, font_size, _NOTE_LINES) for note in notes)]
-    head = _lines(paragraphs, width - 2 * gap)
+    head = _wrapped_lines(paragraphs, width - 2 * gap)
     top = gap + sum(size + _LEADING for _, _, size in head) + (gap // 2 if head else 0)
     grid = Image.new("RGB", (width, top + sum(heights)), PAPER)
     draw = ImageDraw.Draw(grid)
@@ -76,7 +76,7 @@ def tile_grid(
 _Line = tuple[str, str, int]
 
 
-def _lines(texts: Sequence[tuple[str, str, int, int]], width: int) -> list[_Line]:
+def _wrapped_lines(texts: Sequence[tuple[str, str, int, int]], width: int) -> list[_Line]:
     """The lines of texts: (text, color, size of the font, maximum number of lines) of each."""
     return [
         (line, color, size)

@@ -55,8 +55,8 @@ def top_view(scene: Scene) -> str:
     rows = math.ceil(len(frames) / columns)
     step = (PANEL + _RAIL + _GAP, PANEL + _RAIL + _HEAD + _GAP)
     width = columns * step[0] + _GAP
-    fronts = any(_front(item) for frame in frames for item in frame.objects)
-    words = _legend(stage) + " Triangle: the front of an object, or where a person looks." * fronts
+    fronts = any(_front_direction(item) for frame in frames for item in frame.objects)
+    words = _legend_text(stage) + " Triangle: the front of an object, or where a person looks." * fronts
     legend = textwrap.wrap(words, int((width - 2 * _GAP) / _LETTER_WIDTH))
     height = rows * step[1] + _HEAD + _LEGEND_LINE * len(legend)
     page = Svg(width, height, f"Top view of {scene.id}")
@@ -65,13 +65,13 @@ def top_view(scene: Scene) -> str:
     for number, frame in enumerate(frames):
         at = (_GAP + number % columns * step[0], _HEAD + number // columns * step[1])
         cameras = [Camera.of(view.camera, scene.settings.width, scene.settings.height) for view in frame.views]
-        _draw(page, frame, stage, cameras, at)
+        _draw_frame(page, frame, stage, cameras, at)
     for number, line in enumerate(legend):
         page.text((_GAP, rows * step[1] + _HEAD + 10 + number * _LEGEND_LINE), line, 11, fill=FAINT)
     return page.markup()
 
 
-def _axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
+def _page_axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
     """The world directions that point right and up on the page, unit vectors."""
     if stage.ground is None:
         down = camera.down
@@ -80,8 +80,8 @@ def _axes(camera: Camera, stage: Stage) -> tuple[Vec, Vec]:
     return directions["right"], directions["behind"]
 
 
-def _draw(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], at: Point) -> None:
-    axes = _axes(cameras[0], stage)
+def _draw_frame(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Camera], at: Point) -> None:
+    axes = _page_axes(cameras[0], stage)
     outlines = [outline(item, axes) for item in frame.objects]
     to_page = _map_of(frame, stage, cameras, outlines, axes)
     x, y = at[0] + _RAIL, at[1] + _HEAD
@@ -108,7 +108,7 @@ def _draw(page: Svg, frame: SceneFrame, stage: Stage, cameras: Sequence[Camera],
     page.close_window()
     page.rect(x, y, PANEL, PANEL, fill="none", stroke=_LINE)
     if stage.placement.axis_margin:
-        _rails(page, frame, stage.placement.axis_margin, to_page, (x, y))
+        _draw_rails(page, frame, stage.placement.axis_margin, to_page, (x, y))
 
 
 def outline(item: SceneObject, axes: tuple[Vec, Vec]) -> Floats:
@@ -144,7 +144,7 @@ def _map_of(
     return Map(*axes, (float(middle[0]) - side / 2, float(middle[1]) - side / 2), PANEL / side, PANEL)
 
 
-def _rails(page: Svg, frame: SceneFrame, margin: float, to_page: Map, at: Point) -> None:
+def _draw_rails(page: Svg, frame: SceneFrame, margin: float, to_page: Map, at: Point) -> None:
     """Draw each object's span of half an axis margin to both sides, on a rail below and a rail beside the panel.
 
     If two spans of a rail overlap, two objects are closer along that axis than the margin.
@@ -159,7 +159,7 @@ def _rails(page: Svg, frame: SceneFrame, margin: float, to_page: Map, at: Point)
         page.rect(at[0] - 12, at[1] + y - half, 8, 2 * half, **look)
 
 
-def _legend(stage: Stage) -> str:
+def _legend_text(stage: Stage) -> str:
     rules = stage.placement
     if stage.ground is None:
         return (
@@ -249,7 +249,7 @@ def _draw_object(page: Svg, frame: SceneFrame, item: SceneObject, outline: Float
         ((x, y, z),) = transform(np.array([[1.0, 0.0, 0.0]]), item.rotation_deg, item.scale, item.location).tolist()
         page.line(center, to_page((x, y, z)), stroke=INK, stroke_width=1.4)
         page.circle(center, 2, fill=INK)
-    if (front := _front(item)) and any(ahead := to_page.direction((*front, 0.0))):
+    if (front := _front_direction(item)) and any(ahead := to_page.direction((*front, 0.0))):
         (x, y), size = ahead, math.hypot(*ahead)
         base, x, y = (center[0] + x * item.scale, center[1] + y * item.scale), x / size, y / size
         ends = ((-5, 0), (0, 10), (5, 0))
@@ -259,7 +259,7 @@ def _draw_object(page: Svg, frame: SceneFrame, item: SceneObject, outline: Float
     page.text(below, item.name, 11, fill=INK, text_anchor="middle", **halo)
 
 
-def _front(item: SceneObject) -> tuple[float, float] | None:
+def _front_direction(item: SceneObject) -> tuple[float, float] | None:
     """The direction of an object's front on the ground; None without."""
     return front_of(item.shape, item.rotation_deg, item.front_deg)
 
@@ -315,7 +315,7 @@ def seen_ground(camera: Camera) -> list[Vec]:
     # Around the image; several points along each side, because the horizon may cross it anywhere.
     border = [(t, 1.0) for t in steps] + [(1.0, 1 - t) for t in steps]
     border += [(1 - t, 0.0) for t in steps] + [(0.0, t) for t in steps]
-    starts, directions = _rays(camera, np.array(border))
+    starts, directions = _camera_rays(camera, np.array(border))
     # Below the horizon, and from above the ground.
     hits = (directions[:, 2] < 0) & (starts[:, 2] > 0)
     if np.count_nonzero(hits) < 3:
@@ -329,11 +329,11 @@ def seen_ground(camera: Camera) -> list[Vec]:
 
 def seen_at(camera: Camera, depth: float) -> list[Vec]:
     """The four corners of what a camera sees at a depth along its axis, Blender units."""
-    starts, directions = _rays(camera, np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]))
+    starts, directions = _camera_rays(camera, np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]))
     return [(x, y, z) for x, y, z in (starts + depth * directions).tolist()]
 
 
-def _rays(camera: Camera, at: Floats) -> tuple[Floats, Floats]:
+def _camera_rays(camera: Camera, at: Floats) -> tuple[Floats, Floats]:
     """Starts and directions of rays, (N, 3) in the world, one unit of depth long. at: (N, 2) shares of the image."""
     offsets = (at * (camera.width, camera.height) - camera.center) / camera.focal
     sideways = offsets @ np.array([camera.right, camera.down])

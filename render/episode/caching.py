@@ -50,12 +50,12 @@ class CachingRenderer:
             passes: Passes = pickle.loads(zlib.decompress(self._kept[key]))
         else:
             passes = self._inner.render(scene, bare, view)
-            self._keep(key, passes)
+            self._remember(key, passes)
         if frame.fixation and stage.fixation is not None:
             passes = dataclasses.replace(passes, color=with_fixation(passes.color, stage.fixation))
         return passes
 
-    def _keep(self, key: str, passes: Passes) -> None:
+    def _remember(self, key: str, passes: Passes) -> None:
         # Without the seconds: a reused image takes none.
         self._kept[key] = zlib.compress(pickle.dumps(dataclasses.replace(passes, seconds={})), 1)
         while sum(map(len, self._kept.values())) > self._most:

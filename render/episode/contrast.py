@@ -96,8 +96,8 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     name = benchmark_of(spec.task)
     make: Callable[..., Iterator[Edit]] = (benchmark(name).contrasts if name else None) or _true_edits
     for _ in range(1, options.members):
-        _extend(chain, islice(make(chain.data, options.change, rng), _TRIES), settings, options)
-    return _finished(chain, options)
+        _add_first_edit(chain, islice(make(chain.data, options.change, rng), _TRIES), settings, options)
+    return _finish_scenes(chain, options)
 
 
 def _true_edits(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:
@@ -139,11 +139,11 @@ def _with_stage_rules(data: EpisodeData, settings: Settings, options: ContrastOp
     return data
 
 
-def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, options: ContrastOptions) -> None:
+def _add_first_edit(chain: _Chain, candidates: Iterator[Edit], settings: Settings, options: ContrastOptions) -> None:
     """Add the first edit that fits. Raises ContrastError."""
     for edit in candidates:
         try:
-            if not (problem := edit.problem or _unfit(chain, edit, options)):
+            if not (problem := edit.problem or _why_unfit(chain, edit, options)):
                 scene = compile_episode(parse_episode(json.dumps(edit.data)), settings, options.asset_roots)
                 if not (problem := _changed_elsewhere(chain.scenes, scene, edit) or _wrong_frame(chain, scene, edit)):
                     chain.scenes.append(scene)
@@ -158,7 +158,7 @@ def _extend(chain: _Chain, candidates: Iterator[Edit], settings: Settings, optio
     raise ContrastError(f"episode {chain.scenes[0].id}: no contrast of its {options.change}: {reasons}")
 
 
-def _unfit(chain: _Chain, edit: Edit, options: ContrastOptions) -> str:
+def _why_unfit(chain: _Chain, edit: Edit, options: ContrastOptions) -> str:
     """Why an edit is none of this chain; "" if it is."""
     same = options.change not in _SAME_OBJECT or all(step.objects == edit.objects for step in chain.steps)
     if not same or any(step.frame != edit.frame for step in chain.steps):
@@ -178,7 +178,7 @@ def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str
     """What else differs between a Scene and the last one; "" if nothing does, and none is the same."""
     for number, frames in enumerate(zip(before[-1].frames, after.frames, strict=True)):
         names = edit.objects if number == edit.frame else ()
-        old, new = (_rest(frame, names) for frame in frames)
+        old, new = (_frame_without(frame, names) for frame in frames)
         if (found := next(differences(old, new), None)) is not None:
             return f"more than one thing would change ({found[0]})"
     return "the result is not new" if any(after.frames == other.frames for other in before) else ""
@@ -191,7 +191,7 @@ def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
         left = {item.name for item in new.objects}
         # The compiler has verified what is stated.
         left -= {claim.subject for claim in new.contacts}
-        if any(upper in left for upper, _ in _standing(old) - _standing(new)):
+        if any(upper in left for upper, _ in _supports(old) - _supports(new)):
             return "an object would not stand any more on what it stands on"
     looks = [(item.shape, item.outline, item.color_linear, item.material, item.scale) for item in new.objects]
     if edit.frame in chain.distinct and any(look in looks[:k] for k, look in enumerate(looks)):
@@ -199,7 +199,7 @@ def _wrong_frame(chain: _Chain, after: Scene, edit: Edit) -> str:
     return ""
 
 
-def _standing(frame: SceneFrame) -> set[tuple[str, str]]:
+def _supports(frame: SceneFrame) -> set[tuple[str, str]]:
     """Names of each object and of what it stands on; "" is the ground."""
     extents = {item.name: extent_of(item) for item in frame.objects}
     names = list(extents)
@@ -208,7 +208,7 @@ def _standing(frame: SceneFrame) -> set[tuple[str, str]]:
     return pairs | {(name, "") for name, (_, _, z) in extents.items() if abs(z[0]) <= CONTACT}
 
 
-def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
+def _frame_without(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
     """All of a frame but these objects, what they touch, and its seed; the others without their numbers."""
     left_out = {"truth", "objects", "contacts", "seed", "observers"} | ({"pointer"} if names else set())
     rest = frame.model_dump(mode="json", exclude=left_out)
@@ -217,7 +217,7 @@ def _rest(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
     return {**rest, "objects": list(items), "observers": [one.looks_at for one in frame.observers]}
 
 
-def _finished(chain: _Chain, options: ContrastOptions) -> list[Scene]:
+def _finish_scenes(chain: _Chain, options: ContrastOptions) -> list[Scene]:
     """The Scenes with their ids, equal shares of glass, and what they are members of."""
     source, first = chain.scenes[0], chain.steps[0]
     answers = [_answers({"task": scene.task}) for scene in chain.scenes]
@@ -232,7 +232,7 @@ def _finished(chain: _Chain, options: ContrastOptions) -> list[Scene]:
         "values": (first.before, *(step.after for step in chain.steps)),
         "answers": None if answers[0] is None or len(flips) > 1 else "flip" if flips == {True} else "stay",
     }
-    held = [_held(frames, source.settings) for frames in zip(*(scene.frames for scene in chain.scenes), strict=True)]
+    held = [_seeded(frames, source.settings) for frames in zip(*(scene.frames for scene in chain.scenes), strict=True)]
     return [
         scene.model_copy(
             update={
@@ -245,7 +245,7 @@ def _finished(chain: _Chain, options: ContrastOptions) -> list[Scene]:
     ]
 
 
-def _held(frames: Sequence[SceneFrame], settings: Settings) -> list[SceneFrame]:
+def _seeded(frames: Sequence[SceneFrame], settings: Settings) -> list[SceneFrame]:
     """A frame of all Scenes with equal seeds, as those of flat stages depend on the content, and shares of glass."""
     shares = [[glass_share(frame, view, settings) for view in frame.views] for frame in frames]
     most = [max(some) if max(some) > min(some) else None for some in zip(*shares, strict=True)]

@@ -69,7 +69,7 @@ def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Sce
                 "change nothing; change a field of the Scene with --set"
             )
         changes = [parse_assignment(text, "--set-scene") for text in (*request.sets, *request.scene_sets)]
-        changes += [_removal(text) for text in request.unsets]
+        changes += [_parse_removal(text) for text in request.unsets]
         edited = change_scene(scene, changes, "--set-scene" if request.scene_sets else "--set")
         return _check_identity(edited, scene), None
     base = source
@@ -92,7 +92,7 @@ def _check_identity(edited: Scene, before: Scene) -> Scene:
     return edited
 
 
-def _removal(text: str) -> Assignment:
+def _parse_removal(text: str) -> Assignment:
     path, rest = parse_path(text, "--unset")
     if rest:
         raise UsageError(f"--unset {text}: takes a path only, without {rest!r}")
@@ -105,7 +105,7 @@ def _change_spec(spec: EpisodeSpec, request: EpisodeRequest) -> EpisodeSpec:
     for text in request.sets:
         document, _ = changed(document, *parse_assignment(text))
     for text in request.unsets:
-        document, _ = changed(document, *_removal(text), "--unset")
+        document, _ = changed(document, *_parse_removal(text), "--unset")
     options = " and ".join(name for name, texts in (("--set", request.sets), ("--unset", request.unsets)) if texts)
     found = _parse_edited(document, options) if options else spec
     if not isinstance(found, EpisodeSpec):
@@ -136,7 +136,7 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
                 _update_dependents(item, before, str(path[4]), load_stage(scene.stage), option)
         if value is REMOVED and len(path) == 4 and (path[0], path[2]) == ("frames", "objects"):
             _remove_observer(edited["frames"][path[1]], path[3])
-        _renumber(edited)
+        _renumber_instances(edited)
         document = edited
     found = _parse_edited(document, option)
     if not isinstance(found, Scene):
@@ -155,28 +155,28 @@ def _parse_edited(document: Any, option: str) -> Any:
 
 def _remove_observer(frame: dict[str, Any], position: Step) -> None:
     """Remove the observer whose object was removed from a position, before the others are renumbered."""
-    for one in _dicts(frame.get("observers")):
+    for one in _dicts_in(frame.get("observers")):
         # Another type, if an earlier change left an object in the place of the list.
         if isinstance(position, int) and one.get("index") == position + 1:
             frame["observers"].remove(one)
 
 
-def _renumber(document: dict[str, Any]) -> None:
+def _renumber_instances(document: dict[str, Any]) -> None:
     """Number instance ids from 1 in the order of the objects, also after an object was added or removed."""
-    for frame in _dicts(document.get("frames")):
-        items = _dicts(frame.get("objects"))
+    for frame in _dicts_in(document.get("frames")):
+        items = _dicts_in(frame.get("objects"))
         old = [item.get("index") for item in items]
         numbers = {index: number for number, index in enumerate(old, 1) if type(index) is int}
         # Of two objects with the same id, the one that did not move has it; the other is new.
         numbers |= {number: number for number, index in enumerate(old, 1) if index == number}
-        for one in _dicts([frame.get("pointer"), *_dicts(frame.get("observers"))]):
+        for one in _dicts_in([frame.get("pointer"), *_dicts_in(frame.get("observers"))]):
             if type(one.get("index")) is int:
                 one["index"] = numbers.get(one["index"], one["index"])
         for number, item in enumerate(items, 1):
             item["index"] = number
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def _dicts_in(value: Any) -> list[dict[str, Any]]:
     """Return the JSON objects of a list. Parsing reports other types later, with better messages."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -187,7 +187,7 @@ def _update_dependents(item: dict[str, Any], before: dict[str, Any], field: str,
         case "color", str(name):
             item["color_linear"] = rounded3(stage.linear_of(_check_name(name, stage.color_names(), "color", option)))
         case "color", [_, _, _] as parts:
-            red, green, blue = (_byte(part, option) for part in parts)
+            red, green, blue = (_parse_byte(part, option) for part in parts)
             item |= {"color": None, "color_linear": rounded3(linear_of_srgb((red, green, blue)))}
         case "size", str(name):
             sizes = stage.size_names()
@@ -212,7 +212,7 @@ def _check_name(name: str, known: Iterable[str], kind: str, option: str) -> str:
     return name
 
 
-def _byte(value: Any, option: str) -> int:
+def _parse_byte(value: Any, option: str) -> int:
     if isinstance(value, int) and 0 <= value <= 255:
         return value
     raise UsageError(f"{option}: a color is a name or three integers from 0 to 255; found {value!r}")
@@ -307,12 +307,12 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
     where: tuple[Step, ...] = ()
     node = result
     for number, step in enumerate(path[:-1]):
-        key = _resolve(node, step, where, option, make=False)
+        key = _resolve_step(node, step, where, option, make=False)
         if node[key] is None:
             node[key] = [] if isinstance(path[number + 1], int) or path[number + 1] == _APPEND else {}
         node = node[key]
         where = (*where, key)
-    last = _resolve(node, path[-1], where, option, make=value is not REMOVED)
+    last = _resolve_step(node, path[-1], where, option, make=value is not REMOVED)
     if value is REMOVED:
         del node[last]
     elif isinstance(node, list) and last == len(node):
@@ -322,7 +322,7 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
     return result, (*where, last)
 
 
-def _resolve(node: Any, step: Step, where: tuple[Step, ...], option: str, make: bool) -> Any:
+def _resolve_step(node: Any, step: Step, where: tuple[Step, ...], option: str, make: bool) -> Any:
     """The key or position of a step in a node. make: accept a key that does not exist yet."""
     parent = path_text(where) or "the episode"
     match node:

@@ -14,8 +14,8 @@ from diorama.render.model.blender_series import PYTHONS, key_suffix, series_of
 from diorama.render.model.errors import DioramaError, UsageError
 from diorama.render.model.profiles import episode_settings
 from diorama.render.store import open_at, open_store
-from diorama.render.store.episode_store import unknown_id
-from diorama.render.store.selection import StoreEpisodes, exported_record
+from diorama.render.store.episode_store import unknown_id_message
+from diorama.render.store.selection import StoreEpisodes, read_exported_record
 from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
 from diorama.scene_specs.language.scene import Scene, Settings
 from diorama.scene_specs.language.spec import EpisodeSpec
@@ -57,11 +57,15 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
         source = base = _of_file(request.spec, request.episode_id)
         spec = source if isinstance(source, EpisodeSpec) else None
     else:
-        stored = _stored(request)
+        stored = _read_stored(request)
         # Of a stored Scene, nothing moves.
         source, base, spec = source_of(stored), stored.scene, None
-    request = replace(request, renderer=_renderer(request, stored))
-    scene = compile_episode(base, _settings(base, request), request.asset_roots)
+    request = replace(request, renderer=_renderer_name(request, stored))
+    settings = episode_settings(base, request.profile, request.size)
+    if request.samples is not None:
+        # --samples is exact: views with much glass get no more.
+        settings = settings.with_samples(request.samples)
+    scene = compile_episode(base, settings, request.asset_roots)
     if stored is not None:
         _check_stored(request, stored, scene.settings)
     expect_difference = stored is None or request.edits or scene.settings != stored.scene.settings
@@ -85,14 +89,14 @@ def _of_file(file: str, episode_id: str | None) -> EpisodeSpec | Scene:
     raise UsageError(f"--from {file}: {len(found)} episodes; add the ID of one, such as {some}")
 
 
-def _stored(request: EpisodeRequest) -> EpisodeRecord:
+def _read_stored(request: EpisodeRequest) -> EpisodeRecord:
     if request.export is not None and request.episode_id is not None:
-        return exported_record(request.export, request.episode_id)
+        return read_exported_record(request.export, request.episode_id)
     if request.store is None or request.episode_id is None:
         raise UsageError("give STORE and ID, --from SPEC, or --from-export DIR and ID")
     store = open_store(request.store) if request.at is None else open_at(request.store, request.at)
     if not store.exists(request.episode_id):
-        raise UsageError(unknown_id(store, request.episode_id))
+        raise UsageError(unknown_id_message(store, request.episode_id))
     return store.get(request.episode_id)
 
 
@@ -116,7 +120,7 @@ def _check_stored(request: EpisodeRequest, stored: EpisodeRecord, settings: Sett
         )
 
 
-def _renderer(request: EpisodeRequest, stored: EpisodeRecord | None) -> str:
+def _renderer_name(request: EpisodeRequest, stored: EpisodeRecord | None) -> str:
     # A downloaded file does not decide which module is imported, and only Cycles saves .blend files.
     if stored is None or request.save_blend or ":" in stored.job.renderer:
         return request.renderer or "cycles"
@@ -149,13 +153,6 @@ def episodes_of(files: Sequence[str], store: str | None) -> Iterator[EpisodeSpec
         return (item.episode for item in read_checked(files))
     stored = StoreEpisodes(store)
     return map(source_of, stored.read(stored.ids()))
-
-
-def _settings(episode: EpisodeSpec | Scene, request: EpisodeRequest) -> Settings:
-    """Return the settings with the requested profile, size and samples. Raises UsageError."""
-    settings = episode_settings(episode, request.profile, request.size)
-    # --samples is exact: views with much glass get no more.
-    return settings if request.samples is None else settings.with_samples(request.samples)
 
 
 def _spec_of_scene(source: EpisodeSpec | Scene, scene: Scene, asset_roots: tuple[Path, ...]) -> EpisodeSpec | None:

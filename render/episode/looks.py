@@ -25,10 +25,10 @@ def look_scenes(spec: Episode, settings: Settings, looks: Sequence[str], asset_r
     if plain.look is not None:
         raise UsageError(f"episode {plain.id}: has the look {plain.look.name!r}; start from {PLAIN} episodes")
     # Looks are drawn for the source's id, so that what differs is the look alone.
-    return [_named(with_look(plain, look), f"+{look}") for look in looks]
+    return [_with_ids(with_look(plain, look), f"+{look}") for look in looks]
 
 
-def _named(scene: Scene, suffix: str) -> Scene:
+def _with_ids(scene: Scene, suffix: str) -> Scene:
     """Return a Scene with other ids, also of the contrast that it belongs to."""
     contrast = scene.contrast and scene.contrast.model_copy(update={"pair": scene.contrast.pair + suffix})
     return scene.model_copy(update={"id": scene.id + suffix, "contrast": contrast})

@@ -96,7 +96,7 @@ def make_record(
                 check_image(scene, frame, view, passes, layers, key.renderer)
             annotation = annotate(scene, frame, view, passes, layers, observers)
             watch.lap("annotate")
-            images.append(_encoded(frame, view, passes, annotation))
+            images.append(_encode_image(frame, view, passes, annotation))
             watch.lap("encode")
     info = renderer.info
     facts = {key: value for key, value in info.items() if key not in ("device", "cpu", "kernels", "uuid")}
@@ -117,7 +117,7 @@ def make_record(
     )
 
 
-def _encoded(frame: SceneFrame, view: SceneView, passes: Passes, annotation: FrameAnnotation) -> ImageRecord:
+def _encode_image(frame: SceneFrame, view: SceneView, passes: Passes, annotation: FrameAnnotation) -> ImageRecord:
     height, width = passes.ids.shape
     return ImageRecord(
         name=frame.image_name(view),

@@ -152,7 +152,7 @@ class Files:
         was = old.color()
         self._write(f"{old.name}_stored.png", old.png)
         self._write(f"{old.name}_difference.png", difference_picture(was, color))
-        self._write(f"{old.name}_compare.png", comparison_strip(was, color, figures.pixels()))
+        self._write(f"{old.name}_compare.png", comparison_strip(was, color, figures.pixel_errors()))
 
 
 def check_writable(path: Path, folder: bool = False) -> None:

@@ -130,39 +130,39 @@ def check_pairs(
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
     valid = iter_valid_records(store, ids, report.damaged, progress)
-    for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _part(one).pair):
-        records = sorted(some, key=lambda one: _part(one).member)
+    for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _contrast_of(one).pair):
+        records = sorted(some, key=lambda one: _contrast_of(one).member)
         progress(len(records))
-        first = _part(records[0])
+        first = _contrast_of(records[0])
         if len(records) < first.members:
             report.incomplete.append(pair)
             continue
         group = records[0].scene.settings.model_dump_json()
         seen[group] += 1
         for old, new in pairwise(records):
-            members = (_part(old).member, _part(new).member)
-            report.steps.append(Step(pair, first.change, members, _facts(old) == _facts(new)))
-            measured[group].append((report.steps[-1], _differences(old, new, first.objects)))
+            members = (_contrast_of(old).member, _contrast_of(new).member)
+            report.steps.append(Step(pair, first.change, members, _unchanged(old) == _unchanged(new)))
+            measured[group].append((report.steps[-1], _diff(old, new, first.objects)))
         if (seen[group] - 1) % spacing == 0 and len(noise[group]) < twins:
             names = [item.name for frame in records[0].scene.frames for item in frame.objects]
-            noise[group].append(_differences(records[0], _twin(store.url, records[0], device, asset_roots), names))
+            noise[group].append(_diff(records[0], _render_twin(store.url, records[0], device, asset_roots), names))
     for group, steps in measured.items():
-        _judge(steps, noise[group], report, least)
+        _judge_pixels(steps, noise[group], report, least)
     return report
 
 
-def _part(record: EpisodeRecord) -> SceneContrast:
+def _contrast_of(record: EpisodeRecord) -> SceneContrast:
     assert record.scene.contrast is not None
     return record.scene.contrast
 
 
-def _differences(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> _Histograms:
+def _diff(old: EpisodeRecord, new: EpisodeRecord, names: Sequence[str]) -> _Histograms:
     """Histograms, (3, 256), of the largest difference of a channel.
 
     They are of the pixels of the objects with these names and a margin, of others that they reach, and of the rest.
     """
     counts = np.zeros((3, 256), dtype=np.int64)
-    records = [record_of_frames(record, [_part(old).frame]) for record in (old, new)]
+    records = [record_of_frames(record, [_contrast_of(old).frame]) for record in (old, new)]
     for k, images in enumerate(zip(*(record.images for record in records), strict=True)):
         before, after = (image.color().astype(np.int16) for image in images)
         error = np.abs(before - after).max(axis=-1)
@@ -185,7 +185,7 @@ def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> t
     inside, shaded, mirrors = np.zeros((3, records[0].images[k].height, records[0].images[k].width), dtype=bool)
     for record in records:
         image, (frame,) = record.images[k], record.scene.frames
-        shaded |= _shadows(frame, Camera.of(frame.views[k].camera, image.width, image.height), names)
+        shaded |= _shadow_mask(frame, Camera.of(frame.views[k].camera, image.width, image.height), names)
         for item in image.annotation.objects:
             if item.name in names:
                 inside |= item.rle.mask()
@@ -196,7 +196,7 @@ def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> t
     return near, shaded | mirrors
 
 
-def _shadows(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Mask:
+def _shadow_mask(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Mask:
     """(H, W) pixels between the objects with these names and their shadows on the ground, as if they were convex."""
     canvas = Image.new("1", (camera.width, camera.height))
     angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
@@ -215,12 +215,12 @@ def _shadows(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Mask:
     return np.array(canvas)
 
 
-def _facts(record: EpisodeRecord) -> list[Any]:
+def _unchanged(record: EpisodeRecord) -> list[Any]:
     """The annotations of all images, without the objects that change, and without what depends on what hides others."""
     found: list[Any] = []
     for image in record.images:
         truth = image.annotation
-        names = _part(record).objects if image.frame == _part(record).frame else ()
+        names = _contrast_of(record).objects if image.frame == _contrast_of(record).frame else ()
         found += [item.model_dump(exclude=_VISIBILITY) for item in truth.objects if item.name not in names]
         for table in truth.relations.values():
             # Of "between", a key is "A | B".
@@ -230,9 +230,9 @@ def _facts(record: EpisodeRecord) -> list[Any]:
     return found
 
 
-def _twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...]) -> EpisodeRecord:
+def _render_twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...]) -> EpisodeRecord:
     """The changed frame of a record, rendered again with another seed. Raises RenderError."""
-    name = _part(record).frame
+    name = _contrast_of(record).frame
     (frame,) = scene_of_frames(record.scene, [name]).frames
     edit = f"frames[{json.dumps(name)}].seed={frame.seed ^ 1}"
     request = EpisodeRequest(
@@ -247,7 +247,7 @@ def _twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...])
     return render_request(found, Path())[0]
 
 
-def _judge(
+def _judge_pixels(
     steps: Sequence[tuple[Step, _Histograms]], noise: Sequence[_Histograms], report: PairReport, least: int
 ) -> None:
     """Count changed pixels against the noise of twins with the same settings."""

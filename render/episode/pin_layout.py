@@ -50,7 +50,7 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
     problem = ""
     area = load_stage(spec.stage).placement.area
     for strict in (True, False) if relax else (True,):
-        frames = [_frame(frame, scene.frames[k], area, strict) for k, frame in enumerate(spec.frames)]
+        frames = [_pin_frame(frame, scene.frames[k], area, strict) for k, frame in enumerate(spec.frames)]
         try:
             # Parsed from text, because model_copy does not validate.
             pinned = parse_episode(spec.model_copy(update={"frames": tuple(frames)}).model_dump_json())
@@ -73,22 +73,22 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
     )
 
 
-def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:
+def _pin_frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:
     pointer = decided.objects[decided.pointer.index - 1] if decided.pointer is not None else None
     people = {one.index: spec for one, spec in zip(decided.observers, frame.observers, strict=True)}
     standing = [item for item in decided.objects if item is not pointer and item.index not in people]
-    around = _area(frame.area or area, decided.objects if pointer is None else standing)
+    around = _area_for(frame.area or area, decided.objects if pointer is None else standing)
     named = [*frame.objects, *(ObjectSpec() for _ in standing[len(frame.objects) :])]
     update: dict[str, Any] = {
-        "objects": tuple(_object(spec, item, k) for k, (spec, item) in enumerate(zip(named, standing, strict=True))),
+        "objects": tuple(_pin(spec, item, k) for k, (spec, item) in enumerate(zip(named, standing, strict=True))),
         "random_objects": None,
-        "lights": _lights(frame, decided),
+        "lights": _pin_lights(frame, decided),
         "area": frame.area if around == area else around,
     }
     if frame.views:
-        update["views"] = tuple(map(_camera, frame.views, decided.views))
+        update["views"] = tuple(map(_pin_camera, frame.views, decided.views))
     else:
-        update["camera"] = _camera(frame.camera or CameraSpec(), decided.views[0])
+        update["camera"] = _pin_camera(frame.camera or CameraSpec(), decided.views[0])
     if frame.pointer is not None and pointer is not None:
         update["pointer"] = frame.pointer.model_copy(update={"location": pointer.location})
     update["observers"] = tuple(
@@ -102,13 +102,13 @@ def _frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) 
     return frame.model_copy(update=update)
 
 
-def _area(area: AreaSpec, standing: Sequence[SceneObject]) -> AreaSpec:
+def _area_for(area: AreaSpec, standing: Sequence[SceneObject]) -> AreaSpec:
     """The area, enlarged to hold all objects: with a pointer, the stage may place them outside of it."""
     xs, ys = ([item.location[k] for item in standing] for k in (0, 1))
     return AreaSpec(x=(min([area.x[0], *xs]), max([area.x[1], *xs])), y=(min([area.y[0], *ys]), max([area.y[1], *ys])))
 
 
-def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
+def _pin(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
     """The object with its open fields filled from the Scene; a specified place or view stays as it is."""
     x, y, z = item.location
     decided: dict[str, Any] = {"name": object_name(spec, index), "shape": item.outline or item.shape}
@@ -125,7 +125,7 @@ def _object(spec: ObjectSpec, item: SceneObject, index: int) -> ObjectSpec:
     return spec.model_copy(update={name: value for name, value in decided.items() if getattr(spec, name) is None})
 
 
-def _camera(spec: CameraSpec, view: SceneView) -> CameraSpec:
+def _pin_camera(spec: CameraSpec, view: SceneView) -> CameraSpec:
     # A camera that orbits its objects keeps doing so.
     if any(value is not None for value in (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)):
         return spec
@@ -134,7 +134,7 @@ def _camera(spec: CameraSpec, view: SceneView) -> CameraSpec:
     return spec.model_copy(update={**decided, "sensor_width": camera.sensor_width})
 
 
-def _lights(frame: FrameSpec, decided: SceneFrame) -> tuple[LightSpec, ...]:
+def _pin_lights(frame: FrameSpec, decided: SceneFrame) -> tuple[LightSpec, ...]:
     specified = {light.name: light for light in frame.lights}
     lights = []
     for light in decided.lights:

@@ -133,7 +133,7 @@ def check_color(
         ids: (H, W), of the objects.
         renderer: as in `check_image`.
     """
-    noise = _noise(color, ids)
+    noise = _pixel_noise(color, ids)
     yield Check("noise", noise / MOST_NOISE, f"neighboring pixels differ by {noise:.0f} levels, as in noise")
     if renderer not in (CYCLES, FAKE):
         yield Check("black", 2.0 * bool(ids.any() and not color.any()), "all pixels are black")
@@ -144,7 +144,7 @@ def check_color(
         off = float(center != [*stage.fixation.color])
         yield Check("plain", 2 * off, f"the fixation cross has the color {center}; expected {stage.fixation.color}")
     for what, region, expected in _plain_regions(stage, frame, ids):
-        shown = _sample(color, region)
+        shown = _sample_pixels(color, region)
         if len(shown) >= MIN_PIXELS:
             found = np.median(shown, axis=0).astype(int)
             problem = f"{what} has the color {found.tolist()}; expected {expected.tolist()}"
@@ -152,17 +152,17 @@ def check_color(
     # What is lit is large: of an image of 320 x 240, every fourth row and column suffice.
     step = max(1, math.isqrt(ids.size // _LIT_PIXELS))
     color, ids = color[::step, ::step], ids[::step, ::step]
-    lit, shaded = _lit(stage, frame, view, ids)
-    if len(shown := _sample(color, lit)) >= MIN_PIXELS:
+    lit, shaded = _lit_regions(stage, frame, view, ids)
+    if len(shown := _sample_pixels(color, lit)) >= MIN_PIXELS:
         black = float(np.mean(~shown.any(axis=1)))
         problem = f"{100 * black:.0f} % of the pixels where light falls are black"
         yield Check("black", black / MOST_BLACK, f"{problem} (--keep-implausible is for scenes that are as dark)")
-    if renderer == CYCLES and len(shown := _sample(color, shaded)) >= MIN_PIXELS:
+    if renderer == CYCLES and len(shown := _sample_pixels(color, shaded)) >= MIN_PIXELS:
         same = float(np.mean((shown == shown[0]).all(axis=1)))
         yield Check("constant", same / MOST_EQUAL, f"{100 * same:.0f} % of the shaded pixels are {shown[0].tolist()}")
 
 
-def _sample(color: Colors, region: Bools) -> Colors:
+def _sample_pixels(color: Colors, region: Bools) -> Colors:
     """Return about 600 pixels of a region, evenly spread."""
     where = np.flatnonzero(region)
     sample: Colors = color[np.divmod(where[:: max(1, len(where) // _SAMPLE)], region.shape[1])]
@@ -179,7 +179,7 @@ def _plain_regions(stage: Stage, frame: SceneFrame, ids: Ids) -> Iterator[tuple[
             yield f"object {item.name!r}", ids == item.index, display(shown)
 
 
-def _lit(stage: Stage, frame: SceneFrame, view: SceneView, ids: Ids) -> tuple[Bools, Bools]:
+def _lit_regions(stage: Stage, frame: SceneFrame, view: SceneView, ids: Ids) -> tuple[Bools, Bools]:
     """Return two regions (H, W): what can't be black all over, and the part of it whose shades differ."""
     light = any(stage.ambient) or any(light.energy > 0 and any(light.color) for light in frame.lights)
     # By id; 0 is what is behind the objects.
@@ -188,17 +188,17 @@ def _lit(stage: Stage, frame: SceneFrame, view: SceneView, ids: Ids) -> tuple[Bo
     shaded = np.take(np.array(bright) & ~own & light, ids)
     if light and stage.ground is not None and stage.ground.albedo > DARK:
         height, width = ids.shape
-        grid = np.ix_(_spread(height), _spread(width))
-        shaded[grid] |= (ids[grid] == 0) & _on_ground(stage.ground, Camera.of(view.camera, width, height), *grid)
+        grid = np.ix_(_spread_indices(height), _spread_indices(width))
+        shaded[grid] |= (ids[grid] == 0) & _rays_meet_ground(stage.ground, Camera.of(view.camera, width, height), *grid)
     return shaded | np.take(np.array(bright) & own, ids) if any(own) else shaded, shaded
 
 
 @lru_cache(maxsize=16)
-def _spread(length: int) -> NDArray[np.intp]:
+def _spread_indices(length: int) -> NDArray[np.intp]:
     return np.linspace(0, length - 1, min(length, _RAYS), dtype=np.intp)
 
 
-def _on_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Bools:
+def _rays_meet_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Bools:
     """Return whether the rays of pixels meet the flat part of the ground, (rows, columns)."""
     # Between its points, the profile is monotone.
     flat = tuple(point for point in ground.profile if abs(point[1]) < _FLAT)
@@ -215,9 +215,9 @@ def _on_ground(ground: StageGround, camera: Camera, rows: NDArray[np.intp], colu
     return seen
 
 
-def _noise(color: Colors, ids: Ids) -> float:
+def _pixel_noise(color: Colors, ids: Ids) -> float:
     """Return the mean difference of horizontal neighbors of one object or of the ground in some rows, levels."""
-    rows = _spread(len(ids))
+    rows = _spread_indices(len(ids))
     ids = ids[rows]
     same = ids[:, 1:] == ids[:, :-1]
     steps = np.abs(np.diff(color[rows].astype(np.int16), axis=1))[same]

@@ -129,7 +129,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     stored = record_of_frames(resolved.stored, request.frames) if resolved.stored is not None else None
     views = request.sheet is not None or request.plan is not None
     if views and not (request.out is not None or request.save_blend or request.compare or request.replace):
-        return _view(resolved, stored)
+        return _write_view(resolved, stored)
     folder = request.out or Path(resolved.scene.id.replace("/", "_"))
     check_writable(folder, folder=True)
     record, blends = render_request(resolved, folder)
@@ -151,7 +151,7 @@ def render_again(request: EpisodeRequest) -> EpisodeResult:
     )
 
 
-def _view(resolved: ResolvedRequest, stored: EpisodeRecord | None) -> EpisodeResult:
+def _write_view(resolved: ResolvedRequest, stored: EpisodeRecord | None) -> EpisodeResult:
     """Write a sheet or a top view only. A stored record needs no renderer, a top view never does."""
     request, files = resolved.request, Files(None)
     scene = scene_of_frames(resolved.scene, request.frames)
@@ -191,7 +191,7 @@ def render_request(resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeReco
     scene = scene_of_frames(resolved.scene, request.frames)
     key = render_key_of(resolved.spec or resolved.scene, scene.settings, request.renderer, request.asset_roots)
     try:
-        return run_within(_limit(request, scene), f"episode {scene.id}", _render_here, request, scene, key, folder)
+        return run_within(_time_limit(request, scene), f"episode {scene.id}", _render_here, request, scene, key, folder)
     finally:
         # Left by BlendSaver where the time limit ended it. The name has the process; another one may still be writing.
         for part in folder.glob(".*.part") if request.save_blend else ():
@@ -199,7 +199,7 @@ def render_request(resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeReco
                 shutil.rmtree(part, ignore_errors=True)
 
 
-def _limit(request: EpisodeRequest, scene: Scene) -> float:
+def _time_limit(request: EpisodeRequest, scene: Scene) -> float:
     """Return the seconds that rendering the episode may take."""
     settings, images = scene.settings, sum(len(frame.views) for frame in scene.frames)
     limit = timeout_of(request.timeout, settings.max_samples, settings.width, settings.height, images)

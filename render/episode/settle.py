@@ -120,7 +120,7 @@ def simulate(objects: Sequence[SceneObject], push: dict[str, Any], seconds: floa
         AssetError: a mesh can't be read.
     """
     mujoco = load_mujoco()
-    model = mujoco.MjModel.from_xml_string(_world(objects, push))
+    model = mujoco.MjModel.from_xml_string(_world_xml(objects, push))
     data = mujoco.MjData(model)
     names = [item.name for item in objects if item.name in push]
     for k, name in enumerate(names):
@@ -135,7 +135,7 @@ def simulate(objects: Sequence[SceneObject], push: dict[str, Any], seconds: floa
     moved = {}
     for item in objects:
         if item.name in push:
-            body = data.body(_id(item))
+            body = data.body(_body_name(item))
             place = {
                 "location": rounded3(body.xpos),
                 "rotation_deg": rounded3(np.degrees(matrix_euler(body.xmat.reshape(3, 3).tolist()))),
@@ -144,28 +144,28 @@ def simulate(objects: Sequence[SceneObject], push: dict[str, Any], seconds: floa
     return Settled(tuple(moved.get(item.name, item) for item in objects), restless, steps)
 
 
-def _id(item: SceneObject) -> str:
+def _body_name(item: SceneObject) -> str:
     return f"body-{item.index}"
 
 
-def _world(objects: Sequence[SceneObject], free: Collection[str]) -> str:
+def _world_xml(objects: Sequence[SceneObject], free: Collection[str]) -> str:
     """The world in MuJoCo's XML."""
     assets, bodies = [], ['<geom type="plane" size="0 0 1"/>']
     for item in objects:
         form, geoms = form_of(item.shape, item.outline), []
         if item.shape == "sphere":
             geoms.append(f'<geom type="sphere" size="{item.scale!r}"/>')
-        for k, points in enumerate(_parts(form) if not geoms else ()):
-            assets.append(f'<mesh name="{item.index}-{k}" vertex="{_text(points * item.scale)}"/>')
+        for k, points in enumerate(_convex_parts(form) if not geoms else ()):
+            assets.append(f'<mesh name="{item.index}-{k}" vertex="{_numbers_text(points * item.scale)}"/>')
             geoms.append(f'<geom type="mesh" mesh="{item.index}-{k}"/>')
-        quaternion = _text(np.array(matrix_quaternion(rotation_matrix(item.rotation_deg))))
+        quaternion = _numbers_text(np.array(matrix_quaternion(rotation_matrix(item.rotation_deg))))
         joint = "<freejoint/>" if item.name in free else ""
-        start = f'<body name="{_id(item)}" pos="{_text(np.array(item.location))}" quat="{quaternion}">'
+        start = f'<body name="{_body_name(item)}" pos="{_numbers_text(np.array(item.location))}" quat="{quaternion}">'
         bodies.append(f"{start}{joint}{''.join(geoms)}</body>")
     return f"<mujoco>{_WORLD}<asset>{''.join(assets)}</asset><worldbody>{''.join(bodies)}</worldbody></mujoco>"
 
 
-def _parts(form: Form) -> Iterator[Floats]:
+def _convex_parts(form: Form) -> Iterator[Floats]:
     """Points whose convex hulls make up a form: a hull of all would close a bowl with a lid."""
     if not form.cavities:
         yield form.vertices
@@ -175,5 +175,5 @@ def _parts(form: Form) -> Iterator[Floats]:
         yield np.concatenate(for_each)
 
 
-def _text(numbers: Floats) -> str:
+def _numbers_text(numbers: Floats) -> str:
     return " ".join(map(repr, np.ravel(numbers).tolist()))

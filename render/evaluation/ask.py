@@ -49,7 +49,7 @@ def ask(
     if (first := next(items, None)) is None:
         raise no_items(options)
     with open_growing(out) as file:
-        known = _known(file)
+        known = _read_reply_headers(file)
         model = models.open(name)
         settings = {**model.settings, "reply_tokens": reply_tokens}
 
@@ -80,13 +80,13 @@ def ask(
     return count
 
 
-def _known(file: GrowingFile) -> dict[str, dict[str, Any]]:
+def _read_reply_headers(file: GrowingFile) -> dict[str, dict[str, Any]]:
     """Id -> model, prompts and settings of the replies in a file; a last line that a crash cut short is removed.
 
     Earlier versions wrote no settings.
     """
     known = {}
-    for number, line in file.records(b'{"id": "'):
+    for number, line in file.read_and_repair(b'{"id": "'):
         try:
             row = json.loads(line)
             about = {"model": row["model"], "prompts": row["prompts"]}

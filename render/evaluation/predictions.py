@@ -75,12 +75,12 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
                 yield from _inspect_log(path, file)
             else:
                 file.seek(0)
-                yield from _lines(path, file)
+                yield from _read_predictions(path, file)
     except _UNREADABLE as error:
         raise spec_error(f"can't be read: {type(error).__name__}: {error}", hint, file=str(path)) from error
 
 
-def _lines(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
+def _read_predictions(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
     for number, line in enumerate(iter(lambda: file.readline(_MOST_BYTES + 1), b""), 1):
         if len(line) > _MOST_BYTES:
             raise spec_error(f"longer than {_MOST_BYTES >> 20} MiB", file=str(path), line=number)

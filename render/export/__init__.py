@@ -7,7 +7,7 @@ Optionally, it has
     FROM_FILES = True    `export` reads a file of the user instead of a store
     SHARDED = True       it takes `--shard-size`: its files hold many episodes
     QUESTIONS = True     it takes `--questions`
-    croissant(out)       for `--about`: the files and record sets of an export (diorama.render.export.croissant), and
+    croissant_parts(out) for `--about`: the files and record sets of an export (diorama.render.export.croissant), and
                          values for the head of README.md (diorama.render.export.hub), such as which files are data
     write_tables(out, written)      for `--about`, before that: writes files that only a published folder has
 
@@ -35,14 +35,14 @@ class Format:
     Attributes:
         sharded: whether it takes `--shard-size`.
         questions: whether it takes `--questions`.
-        croissant: None if it can't be described.
+        croissant_parts: None if it can't be described.
     """
 
     export: Exporter
     from_files: bool
     sharded: bool
     questions: bool
-    croissant: Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]] | None
+    croissant_parts: Callable[[Path], tuple[list[Any], list[Any], dict[str, Any]]] | None
     write_tables: Callable[[Path, Any], None]
 
 
@@ -66,6 +66,6 @@ def format_of(name: str) -> Format:
         from_files=getattr(found, "FROM_FILES", False),
         sharded=getattr(found, "SHARDED", bool(registered.attribute)),
         questions=getattr(found, "QUESTIONS", False),
-        croissant=getattr(found, "croissant", None),
+        croissant_parts=getattr(found, "croissant_parts", None),
         write_tables=getattr(found, "write_tables", lambda *_: None),
     )

@@ -57,7 +57,7 @@ class ShardExport(Export):
             write_records.
         write: writes a complete file, and returns the number of its episodes.
         side_names: the names of the files beside the shards.
-        side_files: their contents.
+        side_files_from_store: their contents.
     """
 
     version: int
@@ -66,14 +66,14 @@ class ShardExport(Export):
     encode: Callable[[EpisodeRecord, list[dict[str, Any]]], Any]
     write: Callable[[Path, Shard, Iterator[Any]], int]
     side_names: tuple[str, ...]
-    side_files: Callable[[Mapping[str, WrittenShard]], Mapping[str, str]]
+    side_files_from_store: Callable[[Mapping[str, WrittenShard]], Mapping[str, str]]
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self._items = None if self.options.questions is None else items_maker(self.options)
         self._unasked: list[str] = []
 
-    def _ask(self, record: EpisodeRecord) -> list[dict[str, Any]]:
+    def _question_rows(self, record: EpisodeRecord) -> list[dict[str, Any]]:
         return [] if self._items is None else question_rows(record.episode_id, self._items(record))
 
     def run(self) -> None:
@@ -83,18 +83,18 @@ class ShardExport(Export):
         if self.written.version != self.version:
             self.written.version, self.written.shards = self.version, {}
         self.written.check(*(name for name in self.side_names if name not in kept))
-        planned = self._plan()
+        planned = self._plan_shards()
         self.progress(len(self.report.failed))
         self._drop_others(planned)
         missing = []
         for shard in planned:
-            if self._has(shard):
+            if self._is_written(shard):
                 self.report.skipped += len(shard.ids)
                 self.progress(len(shard.ids))
                 self._unasked += shard.ids
                 continue
             try:
-                self._check(shard)
+                self._check_replaceable(shard)
             except ConflictError as error:
                 self.report.differing.append(str(error))
                 self.progress(len(shard.ids))
@@ -102,12 +102,12 @@ class ShardExport(Export):
                 missing.append(shard)
         # Which questions follow depends on those before.
         sizes = [len(shard.ids) if self._items is None else 0 for shard in missing]
-        self.write_parts(missing, sizes, type(self)._write, self._keep)
+        self.write_parts(missing, sizes, type(self)._write, self._move_into_place)
         if not self.report.differing:
-            files = self.side_files(dict(sorted(self.written.shards.items())))
+            files = self.side_files_from_store(dict(sorted(self.written.shards.items())))
             self.written.put({name: text for name, text in files.items() if name not in kept})
 
-    def _plan(self) -> list[Shard]:
+    def _plan_shards(self) -> list[Shard]:
         rows = self.store.scan(["episode_id", "split", *IDENTITY_COLUMNS], self.options.where, 8192)
         facts = {row["episode_id"]: (row["split"], [row[name] for name in IDENTITY_COLUMNS]) for row in rows}
         splits: dict[str, list[str]] = {}
@@ -146,7 +146,7 @@ class ShardExport(Export):
             del self.written.shards[name]
             self.written.save()
 
-    def _has(self, shard: Shard) -> bool:
+    def _is_written(self, shard: Shard) -> bool:
         written = self.written.shards.get(shard.name)
         # With fewer samples some episodes were damaged, and may have been repaired since.
         if written is None or written.digest != shard.digest or written.samples != len(shard.ids):
@@ -156,29 +156,29 @@ class ShardExport(Export):
         except OSError:
             return False
 
-    def _check(self, shard: Shard) -> None:
+    def _check_replaceable(self, shard: Shard) -> None:
         """Raise ConflictError if a file in the place of a shard must not be replaced."""
         written, path = self.written.shards.get(shard.name), self.out / shard.name
         if written and written.digest != shard.digest and path.exists() and not self.options.overwrite:
             raise ConflictError(f"{path} holds other episodes than the store")
         self.written.check(shard.name)
 
-    def _made(self, shard: Shard) -> Path:
+    def _finished_path(self, shard: Shard) -> Path:
         # A name that `remove_leftovers` removes.
         path = below(self.out, shard.name)
         return path.with_name(f".{path.name}.finished.part")
 
     def _write(self, shard: Shard) -> int:
         try:
-            with atomic_path(self._made(shard), fsync=False) as temporary:
+            with atomic_path(self._finished_path(shard), fsync=False) as temporary:
                 return self.write(temporary, shard, self._samples(shard))
         except OSError as error:
             raise StoreError(f"{self.out / shard.name}: writing failed: {error}") from error
 
-    def _keep(self, shard: Shard, samples: int) -> None:
+    def _move_into_place(self, shard: Shard, samples: int) -> None:
         try:
             with self.written.replacing(shard.name) as temporary:
-                self._made(shard).replace(temporary)
+                self._finished_path(shard).replace(temporary)
                 size = temporary.stat().st_size
             sha256 = self.written.sha256(shard.name)
             self.written.shards[shard.name] = WrittenShard(
@@ -193,12 +193,12 @@ class ShardExport(Export):
         if self.options.questions is not None:
             # Shards that are there: which questions follow depends on theirs.
             for record in iter_valid_records(self.store, self._unasked, [], lambda _: None):
-                self._ask(record)
+                self._question_rows(record)
             self._unasked.clear()
         for record in iter_valid_records(self.store, shard.ids, self.report.damaged, self.progress):
             sample = None
             with reported(record.episode_id, self.out, self.report, record.scene.task):
-                sample = self.encode(record, self._ask(record))
+                sample = self.encode(record, self._question_rows(record))
             if sample is not None:
                 yield sample
             self.progress(1)

@@ -47,7 +47,7 @@ class Creator(_About):
     affiliation: str = ""
 
     @model_validator(mode="after")
-    def _named(self) -> Creator:
+    def _check_named(self) -> Creator:
         if not self.full_name:
             raise PydanticCustomError("unnamed", "fill in a name")
         return self
@@ -82,7 +82,7 @@ class About(_About):
 
     @field_validator("license")
     @classmethod
-    def _spdx(cls, text: str) -> str:
+    def _check_spdx(cls, text: str) -> str:
         if re.fullmatch(r"https?://\S+", text):
             return text
         try:
@@ -120,7 +120,7 @@ def read_about(path: Path, strict: bool = False) -> About:
         data = tomllib.loads(text)
         data["date_published"] = str(data.get("date_published", ""))
         about = About.model_validate(data)
-        if strict and (problems := [*_unanswered(about, str(path))]):
+        if strict and (problems := [*_unanswered_questions(about, str(path))]):
             raise SpecError(problems)
         return about
     except tomllib.TOMLDecodeError as error:
@@ -138,7 +138,7 @@ def read_about(path: Path, strict: bool = False) -> About:
         raise SpecError(problems) from None
 
 
-def _unanswered(about: About, file: str) -> Iterator[Diagnostic]:
+def _unanswered_questions(about: About, file: str) -> Iterator[Diagnostic]:
     """Answers that a reviewer would send back."""
     for name, value in about:
         if not isinstance(value, str):

@@ -46,14 +46,14 @@ class ObjectCounts:
         """Say what was counted, a sentence or two each; nothing without objects."""
         if not self.objects:
             return
-        shares = [f"{name} {_shares(self._words(k))}" for k, name in enumerate(WORDS)]
+        shares = [f"{name} {_shares_text(self._words(k))}" for k, name in enumerate(WORDS)]
         yield f"Of {self.objects:,} visible objects in {self.images:,} images: {'; '.join(shares)}."
         found = [f"{WORDS[a]} and {WORDS[b]} {self._association(a, b):.2f}" for a, b in combinations(range(4), 2)]
         yield f"Association of words within an object (Cramér's V; 0 independent, 1 determined): {', '.join(found)}."
         if lifts := sorted(self._lifts()):
             texts = [f"{one} and {other} {lift:.2f} times" for lift, one, other in dict.fromkeys((lifts[-1], lifts[0]))]
             yield f"Shapes that share an image most and least, against independence: {', '.join(texts)} as often."
-        (x, dx), (y, dy) = (_mean(values) for values in zip(*self._places, strict=True))
+        (x, dx), (y, dy) = (_mean_and_spread(values) for values in zip(*self._places, strict=True))
         yield (
             f"Centers of boxes: at {100 * x:.0f} % of the width (standard deviation {100 * dx:.0f}) and {100 * y:.0f} "
             f"% of the height ({100 * dy:.0f}); {100 * self._middle / self.objects:.0f} % in the middle ninth of the "
@@ -89,7 +89,7 @@ class ObjectCounts:
             yield both[one, other] * self.images / (alone[one] * alone[other]), one, other
 
 
-def _shares(counter: Counter[tuple[str, ...]]) -> str:
+def _shares_text(counter: Counter[tuple[str, ...]]) -> str:
     """The eight largest shares, and the others together."""
     total, most = sum(counter.values()), counter.most_common(8)
     rest = len(counter) - len(most)
@@ -97,7 +97,7 @@ def _shares(counter: Counter[tuple[str, ...]]) -> str:
     return ", ".join([*texts, *([f"{rest} others"] if rest > 0 else [])])
 
 
-def _mean(values: Iterable[float]) -> tuple[float, float]:
+def _mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
     listed = [*values]
     mean = sum(listed) / len(listed)
     return mean, math.sqrt(sum((one - mean) ** 2 for one in listed) / len(listed))

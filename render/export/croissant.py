@@ -1,7 +1,7 @@
 """croissant.json: the dataset described in Croissant 1.1 and its minimal RAI fields, for mlcroissant and reviewers.
 
-A format that can be described has a function `croissant(out)`, which returns its files and record sets, made of the
-functions of this module. FileSets are read from the folder of croissant.json.
+A format that can be described has a function `croissant_parts(out)`, which returns its files and record sets, made of
+the functions of this module. FileSets are read from the folder of croissant.json.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def record_set(name: str, text: str, fields: Sequence[Node]) -> Node:
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": text, "field": list(fields)}
 
 
-def _splits(names: Sequence[str]) -> Node:
+def _splits_record_set(names: Sequence[str]) -> Node:
     data = [{"splits/name": name, **({"splits/url": _SPLITS[name]} if name in _SPLITS else {})} for name in names]
     fields = [field("splits/name", "sc:Text", "name"), field("splits/url", "sc:URL", "meaning")]
     known = {**record_set("splits", "The splits of the dataset.", fields), "dataType": "cr:Split"}
@@ -140,7 +140,7 @@ def croissant(about: About, facts: Facts, licenses: Mapping[str, str], limits: S
         "rai:dataCollection": "Rendered from specifications.", "rai:dataCollectionType": ["Others"],
         "rai:dataAnnotationProtocol": ["Measured in the rendered images by Diorama; no human annotators."],
         "distribution": list(distribution),
-        "recordSet": [*record_sets, _splits(sorted(facts.counters.get("split", ())))],
+        "recordSet": [*record_sets, _splits_record_set(sorted(facts.counters.get("split", ())))],
     }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
             continue
         identities[row["episode_id"]] = (row["job_hash"], row["sha256"])
         spec = json.loads(row["spec"])
-        _add(facts, row, spec)
+        _count_row(facts, row, spec)
         name = benchmark_of(spec.get("task"))
         with_items &= name is not None and benchmark(name).items is not None
     for identity in chosen:
@@ -101,13 +101,13 @@ def gather(store: EpisodeReader, options: ExportOptions) -> Facts:
         facts.counters.pop("look", None)
     if with_items and chosen:
         try:
-            _guess(facts, store, options)
+            _measure_guessers(facts, store, options)
         except (SpecError, StoreError) as error:
             _log.warning("the balance of the items is not measured: %s", error)
     return facts
 
 
-def _guess(facts: Facts, store: EpisodeReader, options: ExportOptions) -> None:
+def _measure_guessers(facts: Facts, store: EpisodeReader, options: ExportOptions) -> None:
     """Measure what is reached without images."""
     entries, cases = {}, []
     for name, item, record in iter_items(store, options, lambda done: None):
@@ -120,7 +120,7 @@ def _guess(facts: Facts, store: EpisodeReader, options: ExportOptions) -> None:
         facts.learners = stress(cases)
 
 
-def _add(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
+def _count_row(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) -> None:
     job, provenance = json.loads(row["job"]), json.loads(row["provenance"])
     task, names = spec.get("task") or {}, row["image_names"] or ()
     facts.episodes += 1

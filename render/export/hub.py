@@ -144,18 +144,18 @@ def features(type_: pa.StructType, **more: str) -> dict[str, Any]:
     Args:
         more: others, name -> type of `datasets`.
     """
-    columns = [*_columns(type_), *({"name": name, "dtype": kind} for name, kind in more.items())]
+    columns = [*_column_descriptions(type_), *({"name": name, "dtype": kind} for name, kind in more.items())]
     return {"dataset_info": {"features": columns}}
 
 
-def _columns(type_: pa.StructType) -> list[dict[str, Any]]:
-    return [{"name": field.name, **_column(field.type)} for field in type_]
+def _column_descriptions(type_: pa.StructType) -> list[dict[str, Any]]:
+    return [{"name": field.name, **_column_description(field.type)} for field in type_]
 
 
-def _column(type_: pa.DataType) -> dict[str, Any]:
+def _column_description(type_: pa.DataType) -> dict[str, Any]:
     if pa.types.is_struct(type_):
-        return {"struct": _columns(type_)}
+        return {"struct": _column_descriptions(type_)}
     if pa.types.is_list(type_):
         inner = type_.value_type
-        return {"list": _columns(inner) if pa.types.is_struct(inner) else _column(inner)}
+        return {"list": _column_descriptions(inner) if pa.types.is_struct(inner) else _column_description(inner)}
     return {"dtype": {"double": "float64"}.get(str(type_), str(type_))}

@@ -49,7 +49,7 @@ def is_published(out: Path) -> bool:
         return False
 
 
-def _head(about: About, facts: Facts, more: Mapping[str, Any]) -> str:
+def _readme_head(about: About, facts: Facts, more: Mapping[str, Any]) -> str:
     named = {"license": COMMON_LICENSES[about.license]} if about.license in COMMON_LICENSES else {
         "license": "other", "license_name": about.license.casefold(), "license_link": license_url(about.license)
     }  # fmt: skip
@@ -63,7 +63,7 @@ def _head(about: About, facts: Facts, more: Mapping[str, Any]) -> str:
     return head({**values, **more})
 
 
-def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
+def _readme_body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
           rerender: bool) -> Iterator[str]:  # fmt: skip
     yield f"# {about.name}\n\n{about.description}\n\nVersion {about.version}, {about.date_published}.\n"
     yield "![The images of an episode, with its objects](samples.png)\n"
@@ -90,7 +90,7 @@ def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Seque
         + "\n"
     )
     yield "## Datasheet\n\n" + markdown_table(
-        ("question", "answer"), [(q, cell(a)) for q, a in _datasheet(about, facts)]
+        ("question", "answer"), [(q, cell(a)) for q, a in _datasheet_answers(about, facts)]
     )
     yield f"## Provenance\n\nMade with Diorama {__version__}. `provenance.json` has versions,"
     yield "seeds, identities and assets, `croissant.json` a machine-readable description of everything on this page.\n"
@@ -100,7 +100,7 @@ def _body(about: About, facts: Facts, licenses: Mapping[str, str], limits: Seque
     yield f"## Citation\n\n```bibtex\n{about.bibtex}\n```\n"
 
 
-def _datasheet(about: About, facts: Facts) -> Iterator[tuple[str, str]]:
+def _datasheet_answers(about: About, facts: Facts) -> Iterator[tuple[str, str]]:
     """Questions of Datasheets for Datasets (Gebru et al., 2021) and their answers."""
     open_ = "not stated"
     yield "For what purpose was the dataset created?", about.use_cases
@@ -182,21 +182,21 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     if not facts.episodes:
         raise UsageError("--about: no episode is exported; there is nothing to describe")
     licenses = facts.licenses(about)
-    limits, biases = _limits(about, facts), _biases(facts)
+    limits, biases = _limit_sentences(about, facts), _bias_sentences(facts)
     with output_lock(out):
         written = WrittenFiles(out, store, options.overwrite)
         form = format_of(name)
         form.write_tables(out, written)
         # `run_export` refuses formats without.
-        assert form.croissant is not None
-        distribution, record_sets, values = form.croissant(out)
+        assert form.croissant_parts is not None
+        distribution, record_sets, values = form.croissant_parts(out)
         image = io.BytesIO()
         sheet(store.get(chosen_ids(store, options)[0])).save(image, "PNG")
         described = croissant(about, facts, licenses, limits, biases, distribution, record_sets)
-        body = _body(about, facts, licenses, limits, biases, rerender=name == "huggingface")
+        body = _readme_body(about, facts, licenses, limits, biases, rerender=name == "huggingface")
         files: dict[str, str | bytes] = {
-            PUBLISHED: indented_json(_provenance(store, facts, licenses)),
-            "README.md": "\n".join([_head(about, facts, values), *body]),
+            PUBLISHED: indented_json(_provenance_data(store, facts, licenses)),
+            "README.md": "\n".join([_readme_head(about, facts, values), *body]),
             "croissant.json": indented_json(described),
             "CITATION.cff": citation_cff(about),
             "LICENSE": license_text(about, facts, licenses),
@@ -206,7 +206,7 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     return [f"license of {asset}: {text}" for asset, text in licenses.items() if text == UNKNOWN]
 
 
-def _limits(about: About, facts: Facts) -> list[str]:
+def _limit_sentences(about: About, facts: Facts) -> list[str]:
     """What the facts say about the limits of the data, then what the author says."""
     stages = ", ".join(sorted(facts.counters.get("stage", ()))) or "none"
     lines = [f"All images are synthetic. Stages: {stages}. Texts come from templates or are pseudo-words."]
@@ -218,7 +218,7 @@ def _limits(about: About, facts: Facts) -> list[str]:
     return [*lines, *([about.limitations] if about.limitations else [])]
 
 
-def _biases(facts: Facts) -> list[str]:
+def _bias_sentences(facts: Facts) -> list[str]:
     """The figures of the guessers in words, and what was counted about the objects."""
     lines = [*facts.objects.lines()]
     if found := [f"{one.task}, by {one.learner}" for one in facts.learners if one.shortcut]:
@@ -237,7 +237,7 @@ def _biases(facts: Facts) -> list[str]:
     ]
 
 
-def _provenance(store: EpisodeReader, facts: Facts, licenses: Mapping[str, str]) -> dict[str, Any]:
+def _provenance_data(store: EpisodeReader, facts: Facts, licenses: Mapping[str, str]) -> dict[str, Any]:
     counters: dict[str, Any] = {name: dict(sorted(counter.items())) for name, counter in facts.counters.items()}
     return {
         "diorama": __version__, "store_version": store.version, "episodes": facts.episodes, "images": facts.images,

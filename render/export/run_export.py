@@ -48,7 +48,7 @@ def run_export(
     if options.questions is not None and not form.questions:
         others = "pass --format eval, huggingface or webdataset"
         raise UsageError(f"--format {name} has no questions about images; omit --questions, or {others}")
-    if about is not None and form.croissant is None:
+    if about is not None and form.croissant_parts is None:
         raise UsageError(f"--about: --format {name} can't be described; use huggingface, webdataset or folder")
     described = None if about is None else read_about(about, strict)
     done, total = 0, None

@@ -81,7 +81,7 @@ def grid_of(count: int, aspect: float) -> tuple[int, int, int, int]:
 
 def thumbnail(pngs: Sequence[bytes]) -> bytes:
     """Encode the first nine images as one WebP of at most SIZE pixels; a PNG that can't be decoded leaves a gap."""
-    pictures = [_opened(png) for png in pngs[:_MAX_IMAGES]]
+    pictures = [_open_image(png) for png in pngs[:_MAX_IMAGES]]
     first = next((picture for picture in pictures if picture), Image.new("RGB", (4, 3)))
     columns, rows, width, height = grid_of(len(pictures), first.width / first.height)
     if width > first.width:
@@ -91,7 +91,7 @@ def thumbnail(pngs: Sequence[bytes]) -> bytes:
     for number, picture in enumerate(pictures):
         if picture is None:
             continue
-        small = picture.resize(_inside(picture.size, (width, height)), Image.Resampling.BOX, reducing_gap=2.0)
+        small = picture.resize(_size_inside(picture.size, (width, height)), Image.Resampling.BOX, reducing_gap=2.0)
         left = (number % columns) * (width + _GAP) + (width - small.width) // 2
         top = (number // columns) * (height + _GAP) + (height - small.height) // 2
         sheet.paste(small, (left, top))
@@ -100,7 +100,7 @@ def thumbnail(pngs: Sequence[bytes]) -> bytes:
     return out.getvalue()
 
 
-def _opened(png: bytes) -> Image.Image | None:
+def _open_image(png: bytes) -> Image.Image | None:
     try:
         with open_png(png) as picture:
             return picture.convert("RGB")
@@ -108,7 +108,7 @@ def _opened(png: bytes) -> Image.Image | None:
         return None
 
 
-def _inside(size: tuple[int, int], cell: tuple[int, int]) -> tuple[int, int]:
+def _size_inside(size: tuple[int, int], cell: tuple[int, int]) -> tuple[int, int]:
     factor = min(cell[0] / size[0], cell[1] / size[1])
     return (max(1, round(size[0] * factor)), max(1, round(size[1] * factor)))
 
@@ -144,7 +144,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
         # An older attempt at an episode that is stored twice.
         return
     try:
-        files, found = _pages(row, key, record_of(row))
+        files, found = _episode_pages(row, key, record_of(row))
     except DamagedError:
         rows[episode] = finite_json(damaged_search_row(episode, row, problems_of(row)))
     except (DioramaError, *INCOMPLETE) as error:
@@ -157,7 +157,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
         rows[episode] = finite_json(found)
 
 
-def _pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tuple[dict[str, bytes], dict[str, Any]]:
+def _episode_pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The files of an episode, and its search row."""
     problems = [*problems_in(row, record), *invalid_answer(record.scene.task)]
     names = [f"{number}.png" for number in range(len(record.images))]
@@ -244,18 +244,18 @@ def build(
     with output_lock(out):
         try:
             check_target(out)
-            _build(store, out, options, progress, report)
+            _build_pages(store, out, options, progress, report)
         except OSError as error:
             raise StoreError(f"writing the gallery below {out} failed: {error}; finished episodes are kept") from error
     report.seconds = round(time.monotonic() - start, 3)
     return report
 
 
-def _build(
+def _build_pages(
     store: EpisodeReader, out: Path, options: GalleryOptions, progress: Callable[[int], None], report: GalleryReport
 ) -> None:
-    wanted = _wanted(store, options)
-    facts = _facts(store, options)
+    wanted = _wanted_episodes(store, options)
+    facts = _gallery_facts(store, options)
     location = _location_hash(store.url)
     previous = _previous_location(out)
     written = WrittenFiles(out, store, options.overwrite, trusted=previous == location)
@@ -291,7 +291,7 @@ def _build(
         report.removed += removed and not path.name.startswith(".")
 
 
-def _facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
+def _gallery_facts(store: EpisodeReader, options: GalleryOptions) -> dict[str, Any]:
     """What the pages show about the gallery: they are published, so only the name of the store's folder."""
     name = Path(store.url.rstrip("/")).name
     facts = {"title": name, "store": name, "version": store.version}
@@ -326,7 +326,7 @@ def _add_row(row: str, rows: dict[str, str], damaged: dict[str, str], report: Ga
     report.damaged.append(f"episode {facts['id']}: {'; '.join(facts['problems'])}")
 
 
-def _wanted(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
+def _wanted_episodes(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
     """Id -> key, sorted by id; of the latest attempt if an id is stored twice."""
     found: dict[str, tuple[int, str]] = {}
     for row in store.scan(_COLUMNS, options.where, ID_BATCH_ROWS):

@@ -24,7 +24,7 @@ from diorama.scene_specs.questions.grammar import default_grammar
 _QUESTIONS = 8
 
 
-def language_of(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
+def questions_and_expressions(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
     """For each image, `questions` with their answers, and `expressions`: name of an object -> text."""
     grammar = default_grammar()
     for view in store_views([record]):
@@ -76,8 +76,8 @@ def search_row(key: str, record: EpisodeRecord, problems: Sequence[str]) -> dict
     return {
         "key": key,
         "id": record.episode_id,
-        "benchmark": _text(task.get("benchmark")),
-        "task": _text(task.get("name")),
+        "benchmark": _text_or_none(task.get("benchmark")),
+        "task": _text_or_none(task.get("name")),
         "split": record.scene.split,
         "profile": record.scene.settings.profile,
         "stage": record.scene.stage,
@@ -121,9 +121,9 @@ def page_data(record: EpisodeRecord, files: Sequence[str], problems: Sequence[st
         files: one file name per image.
     """
     # Questions measure masks with pycocotools, whose C code trusts its input.
-    languages = repeat({}, len(files)) if problems else language_of(record)
+    languages = repeat({}, len(files)) if problems else questions_and_expressions(record)
     images = [
-        {**_image(record, image, file), **language}
+        {**_image_facts(record, image, file), **language}
         for image, file, language in zip(record.images, files, languages, strict=True)
     ]
     return {
@@ -138,7 +138,7 @@ def page_data(record: EpisodeRecord, files: Sequence[str], problems: Sequence[st
     }
 
 
-def _image(record: EpisodeRecord, image: ImageRecord, file: str) -> dict[str, Any]:
+def _image_facts(record: EpisodeRecord, image: ImageRecord, file: str) -> dict[str, Any]:
     frame = next((frame for frame in record.scene.frames if frame.name == image.frame), None)
     return {
         "file": file,
@@ -168,18 +168,18 @@ def _searchable_text(record: EpisodeRecord, task: Mapping[str, Any]) -> str:
     return " · ".join(dict.fromkeys(texts))[:_MAX_TEXT]
 
 
-def _text(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _kind(shape: str) -> str:
+def _kind_of_shape(shape: str) -> str:
     """A person's shape names its pose, too."""
     return kind_of(shape) if is_person(shape) else shape
 
 
 def description(item: ObjectAnnotation) -> str:
     """Describe an object by those of size, color, material and shape that have names: `small red metal cube`."""
-    words = (item.size, item.color, item.material, _kind(item.shape))
+    words = (item.size, item.color, item.material, _kind_of_shape(item.shape))
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
@@ -189,7 +189,7 @@ def caption(truth: FrameAnnotation) -> str:
     items = objects_of(truth)
     visible = [item for item in items if item.visible_pixels > 0]
     named = {item.name: f"the {description(item)}" for item in items}
-    parts = [_listed(visible) if len(visible) <= _MAX_NAMED else _counted(visible)]
+    parts = [_describe_objects(visible) if len(visible) <= _MAX_NAMED else _count_shapes(visible)]
     hidden = len(items) - len(visible)
     if hidden:
         parts.append(f"{counted(hidden, 'object')} out of sight")
@@ -205,15 +205,15 @@ def caption(truth: FrameAnnotation) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _listed(items: Sequence[ObjectAnnotation]) -> str:
+def _describe_objects(items: Sequence[ObjectAnnotation]) -> str:
     parts = [f" ({item.visible_fraction:.0%} visible)" if item.visible_fraction < _HALF else "" for item in items]
     named = [_article(description(item)) + part for item, part in zip(items, parts, strict=True)]
     *first, last = named or ["no objects"]
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _counted(items: Sequence[ObjectAnnotation]) -> str:
-    counts = Counter(_kind(item.shape).replace("_", " ") for item in items)
+def _count_shapes(items: Sequence[ObjectAnnotation]) -> str:
+    counts = Counter(_kind_of_shape(item.shape).replace("_", " ") for item in items)
     shapes = ", ".join(f"{shape} ({count})" for shape, count in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0])))
     return f"{len(items)} objects: {shapes}"
 

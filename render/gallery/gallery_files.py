@@ -88,10 +88,10 @@ def read_rows(out: Path) -> dict[str, str]:
         return {}
     # Anything after the last line break is an incomplete line.
     found = {line[8:28]: line for line in lines[:-1] if line.startswith('{"key":"') and line.endswith("}")}
-    return {key: row for key, row in found.items() if _complete(out / folder_of(key), row)}
+    return {key: row for key, row in found.items() if _has_all_files(out / folder_of(key), row)}
 
 
-def _complete(folder: Path, row: str) -> bool:
+def _has_all_files(folder: Path, row: str) -> bool:
     """Whether an episode has all its files; a power failure may leave empty ones."""
     try:
         names = chain(("page.js", "thumbnail.webp"), (f"{number}.png" for number in range(json.loads(row)["images"])))
@@ -123,10 +123,10 @@ def script_call(function: str, *values: Any) -> str:
     A page opened from a disk may load script files, but no JSON files. JSON.parse keeps the key `__proto__`, which an
     object literal would not. NaN and infinities become the strings "nan", "inf", "-inf".
     """
-    return f"{function}({', '.join(_literal(value) for value in values)});\n"
+    return f"{function}({', '.join(_script_literal(value) for value in values)});\n"
 
 
-def _literal(value: Any) -> str:
+def _script_literal(value: Any) -> str:
     text = finite_json(value).replace("\\", "\\\\").replace("'", "\\'")
     text = _ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
     return f"JSON.parse('{text}')"
@@ -140,7 +140,7 @@ VALUES = ("id", "key", "images", "objects", "visible", "seconds", "created")
 _SITE = resources.files("diorama.render.gallery") / "site"
 
 
-def _numbering() -> defaultdict[str, int]:
+def _new_numbering() -> defaultdict[str, int]:
     """Word -> number, counted from 0 in the order of first use."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
@@ -160,21 +160,21 @@ def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any
         rows: JSON (diorama.render.gallery.episode_facts) in the order of the list.
         facts: of the gallery, for its heading.
     """
-    files = dict(_scripts(rows, facts))
+    files = dict(_script_files(rows, facts))
     digest = hashlib.sha256()
     for name in sorted(files):
         digest.update(f"{name}\0{files[name]}\0".encode())
     folder = f"data/{digest.hexdigest()[:12]}"
     static = page_files()
     listed = [f"{folder}/{name}" for name in files if not name.startswith("text-")]
-    page = {PAGE: _page(static, listed, facts)}
+    page = {PAGE: _page_html(static, listed, facts)}
     written.put({**{f"{folder}/{name}": text for name, text in files.items()}, **static, **page})
     for old in own_folders(written.out, "data", "[0-9a-f]{12}"):
         if str(old) != folder:
             remove_folder(written.out, old, r"(index|text)-\d+\.js|gallery\.js")
 
 
-def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:
+def _page_html(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((_SITE / "index.html.j2").read_text("utf-8"))
     # A browser that has cached the scripts of an older gallery must load the new ones.
@@ -182,16 +182,16 @@ def _page(static: dict[str, bytes], data: Sequence[str], facts: dict[str, Any]) 
     return template.render(title=facts["title"], static=marks, data=data, version=__version__)
 
 
-def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _script_files(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """(file name, content): the columns, the texts, and last `gallery.js`, which lists what the numbers stand for."""
-    words = {name: _numbering() for name in (*WORDS, *SETS, "things")}
-    sets = {name: _numbering() for name in SETS}
+    words = {name: _new_numbering() for name in (*WORDS, *SETS, "things")}
+    sets = {name: _new_numbering() for name in SETS}
     damaged: dict[str, list[str]] = {}
     texts = []
     for number, start in enumerate(range(0, len(rows), _ROWS_PER_FILE)):
         chunk = [json.loads(row) for row in rows[start : start + _ROWS_PER_FILE]]
         damaged.update({row["id"]: row["problems"] for row in chunk if "problems" in row})
-        yield f"index-{number:04}.js", script_call("Gallery.data.columns", number, _columns(chunk, words, sets))
+        yield f"index-{number:04}.js", script_call("Gallery.data.columns", number, _search_columns(chunk, words, sets))
         found = {
             "text": [row["text"] for row in chunk],
             "things": [[words["things"][text] for text in row["things"]] for row in chunk],
@@ -210,7 +210,7 @@ def _scripts(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[str, 
     yield "gallery.js", script_call("Gallery.data.begin", head)
 
 
-def _columns(
+def _search_columns(
     chunk: Sequence[dict[str, Any]], words: dict[str, defaultdict[str, int]], sets: dict[str, defaultdict[str, int]]
 ) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [row[name] for row in chunk] for name in VALUES}

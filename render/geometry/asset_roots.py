@@ -87,12 +87,12 @@ def find_asset(name: str, asset_roots: Sequence[Path] | None = None) -> tuple[Pa
             raise AssetError(f"asset {name!r}: can't be looked up in {root}: {error}") from error
     if outside:
         raise AssetError(f"asset {name!r} lies outside the asset roots; name its folder as a root (roots: {listed})")
-    hint = did_you_mean(name, [similar for root in roots for similar in _files(root, Path(name).suffix)])
+    hint = did_you_mean(name, [similar for root in roots for similar in _file_names(root, Path(name).suffix)])
     hint = hint or "name one that is there, or the folder that has it with --asset-root"
     raise AssetError(f"asset {name!r}: file not found; looked in: {listed}; {hint}")
 
 
-def _files(root: Path, suffix: str) -> list[str]:
+def _file_names(root: Path, suffix: str) -> list[str]:
     """Names of the files of a kind below a root."""
     return sorted(
         (Path(folder) / file).relative_to(root).as_posix()

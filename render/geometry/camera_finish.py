@@ -22,7 +22,7 @@ def finished(color: NDArray[np.uint8], finish: Finish, seed: int) -> NDArray[np.
     """Return an image (H, W, 3) as a camera would have taken it; nothing else is random than the seed says."""
     image: Floats = color.astype(np.float64)
     if finish.blur:
-        image = _blurred(image, finish.blur * color.shape[1] / 1000)
+        image = _blur(image, finish.blur * color.shape[1] / 1000)
     height, width = color.shape[:2]
     if finish.vignette:
         y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
@@ -32,10 +32,10 @@ def finished(color: NDArray[np.uint8], finish: Finish, seed: int) -> NDArray[np.
         # Photons are counted, so their noise grows with the root of the light.
         image = image + rng.standard_normal(color.shape) * finish.noise * np.sqrt(np.maximum(image, 16) / 128)
     shown: NDArray[np.uint8] = np.rint(np.clip(image, 0, 255)).astype(np.uint8)
-    return _compressed(shown, finish.compression) if finish.compression else shown
+    return _compress_blocks(shown, finish.compression) if finish.compression else shown
 
 
-def _blurred(image: Floats, sigma: float) -> Floats:
+def _blur(image: Floats, sigma: float) -> Floats:
     reach = max(1, round(3 * sigma))
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma) ** 2)
     for axis in (0, 1):
@@ -45,7 +45,7 @@ def _blurred(image: Floats, sigma: float) -> Floats:
     return image
 
 
-def _compressed(color: NDArray[np.uint8], step: float) -> NDArray[np.uint8]:
+def _compress_blocks(color: NDArray[np.uint8], step: float) -> NDArray[np.uint8]:
     """Quantize the frequencies of 8 x 8 blocks of each channel, the higher the coarser."""
     height, width, _ = color.shape
     padded = np.pad(color, [(0, -height % 8), (0, -width % 8), (0, 0)], mode="edge").astype(np.int64) - 128

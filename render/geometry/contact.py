@@ -71,32 +71,32 @@ class Body:
     @cached_property
     def outline(self) -> Floats:
         """Convex outline seen from above."""
-        return self._flat(self.form.outline) if self.upright else hull(self.vertices[:, :2])
+        return self._to_world(self.form.outline) if self.upright else hull(self.vertices[:, :2])
 
     @cached_property
     def base(self) -> Floats:
         """Convex outline of the lowest points: a polygon, a line or a point."""
         x, y, z = self.vertices.T
         lowest = z < self.low + FLAT
-        return self._flat(self.form.base) if self.upright else hull(np.stack([x, y], axis=1)[lowest])
+        return self._to_world(self.form.base) if self.upright else hull(np.stack([x, y], axis=1)[lowest])
 
     @cached_property
     def top(self) -> Floats | None:
         """Outline of the flat face on which others can stand."""
-        return self._flat(self.form.top) if self.upright and self.form.top is not None else None
+        return self._to_world(self.form.top) if self.upright and self.form.top is not None else None
 
     @cached_property
     def parts(self) -> tuple[Prism, ...]:
         """Prisms that contain it."""
         if not self.upright:
             return (Prism(self.outline, self.low, self.high),)
-        return tuple(Prism(self._flat(p.outline), self._z(p.low), self._z(p.high)) for p in self.form.parts)
+        return tuple(Prism(self._to_world(p.outline), self._z(p.low), self._z(p.high)) for p in self.form.parts)
 
     @cached_property
     def cavities(self) -> tuple[Cavity, ...]:
         """Spaces inside, of an upright body."""
         kept = self.form.cavities if self.upright else ()
-        return tuple(Cavity(self._flat(c.outline), self._z(c.floor), self._z(c.end), c.ceiling) for c in kept)
+        return tuple(Cavity(self._to_world(c.outline), self._z(c.floor), self._z(c.end), c.ceiling) for c in kept)
 
     @cached_property
     def band(self) -> tuple[float, float]:
@@ -107,7 +107,7 @@ class Body:
     def _z(self, z: float) -> float:
         return z * self.scale + self.location[2]
 
-    def _flat(self, points: Floats) -> Floats:
+    def _to_world(self, points: Floats) -> Floats:
         turn = math.radians(0.0 if self.form.round else self.rotation_deg[2])
         c, s = math.cos(turn) * self.scale, math.sin(turn) * self.scale
         x, y = points.T
@@ -163,10 +163,10 @@ def gap(first: Floats, second: Floats) -> float:
         best = max(best, float((reach.min(axis=1) - (one[:, 0] * normal[:, 0] + one[:, 1] * normal[:, 1])).max()))
     if best <= 0:
         return best
-    return math.sqrt(min(_nearest(first, second), _nearest(second, first)))
+    return math.sqrt(min(_nearest_squared(first, second), _nearest_squared(second, first)))
 
 
-def _nearest(points: Floats, outline: Floats) -> float:
+def _nearest_squared(points: Floats, outline: Floats) -> float:
     """Squared distance of the nearest of some points from the border of an outline."""
     a, edge = outline[None], (np.roll(outline, -1, axis=0) - outline)[None]
     away = points[:, None] - a
@@ -178,17 +178,17 @@ def _nearest(points: Floats, outline: Floats) -> float:
 
 def closer(one: Body, other: Body, distance: float) -> bool:
     """Whether prisms of two bodies are nearer than a distance, both upwards and seen from above."""
-    if _apart(one.outline, other.outline, distance):
+    if _boxes_apart(one.outline, other.outline, distance):
         return False
     for a in one.parts:
         for b in other.parts:
             level = max(a.low, b.low) - min(a.high, b.high) < distance
-            if level and not _apart(a.outline, b.outline, distance) and gap(a.outline, b.outline) < distance:
+            if level and not _boxes_apart(a.outline, b.outline, distance) and gap(a.outline, b.outline) < distance:
                 return True
     return False
 
 
-def _apart(one: Floats, other: Floats, distance: float) -> bool:
+def _boxes_apart(one: Floats, other: Floats, distance: float) -> bool:
     """Whether the boxes of two outlines are so far apart."""
     return bool(
         (np.maximum(one.min(axis=0) - other.max(axis=0), other.min(axis=0) - one.max(axis=0)) >= distance).any()
@@ -216,10 +216,10 @@ def leans_on(body: Body, support: Body) -> bool:
     """Whether the highest edge of a tilted body touches a vertical face of an upright one."""
     if body.upright or not support.upright:
         return False
-    return any(_touches(body, support.side(k)) for k in range(SIDES))
+    return any(_touches_side(body, support.side(k)) for k in range(SIDES))
 
 
-def _touches(body: Body, side: Side) -> bool:
+def _touches_side(body: Body, side: Side) -> bool:
     x, y, z = body.vertices.T
     reach = x * side.normal[0] + y * side.normal[1]
     touching = reach < reach.min() + FLAT
@@ -271,7 +271,7 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
                 table[relation][names[a]].append(names[b])
     for a, b in pairs:
         close = apart[a, b] <= TOUCH and bodies[a].upright and bodies[b].upright
-        if b in _below(a, standing):
+        if b in _bodies_below(a, standing):
             table["under"][names[a]].append(names[b])
         if (a, b) in carried or (close and beside(bodies[a], bodies[b])):
             table["touching"][names[a]].append(names[b])
@@ -284,7 +284,7 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
     return table
 
 
-def _below(index: int, carried: Sequence[Sequence[int]]) -> list[int]:
+def _bodies_below(index: int, carried: Sequence[Sequence[int]]) -> list[int]:
     found = list(carried[index])
     for k in found:
         found += [j for j in carried[k] if j not in found]

@@ -10,9 +10,12 @@ from diorama.scene_specs.language.vocabulary import linear_of_srgb
 
 # Tolerance for rounding in the mean of equal samples.
 _EXACT = 2e-6
-_VALUES = (np.arange(255, dtype=np.float64) + 0.5) / 255
-# The linear values from which the display byte is 1, 2, ..., 255.
+_VALUES = (np.arange(256, dtype=np.float64) + 0.5) / 255
+# The linear values from which the display byte is 1, 2, ..., 255, and one that is never reached.
 _STEPS = np.where(_VALUES <= 0.04045, _VALUES / 12.92, ((_VALUES + 0.055) / 1.055) ** 2.4).astype(np.float32)
+# The byte at the start of each bin, in which at most one step lies.
+_BINS = 4096
+_BYTES = _STEPS.searchsorted(np.arange(_BINS + 1, dtype=np.float32) / _BINS, side="right").astype(np.uint8)
 
 
 def display(linear: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -20,15 +23,13 @@ def display(linear: NDArray[np.float32]) -> NDArray[np.uint8]:
 
     A table instead of a power function: the result does not depend on a math library, and NaN becomes 0.
     """
-    flat = linear.ravel()
-    # Black and white, most of a flat image, need no search. Comparisons with NaN are false.
-    shown = np.where(flat >= _STEPS[-1], np.uint8(255), np.uint8(0))
-    between = np.flatnonzero((flat >= _STEPS[0]) & (flat < _STEPS[-1]))
-    shown[between] = np.searchsorted(_STEPS, flat[between], side="right")
-    return shown.reshape(linear.shape)
+    # Comparisons with NaN are false.
+    within = np.where(linear > 0, np.minimum(linear, np.float32(1)), np.float32(0))
+    before = _BYTES.take((within * np.float32(_BINS)).astype(np.intp))
+    return before + (within >= _STEPS.take(before))
 
 
-def on_background(
+def restore_background(
     color: NDArray[np.uint8], sampled: NDArray[np.float32], background: tuple[int, int, int]
 ) -> NDArray[np.uint8]:
     """Restore the plain background of a (H, W, 3) image where the denoiser changed it.

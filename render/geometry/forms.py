@@ -78,7 +78,7 @@ def area(outline: Floats) -> float:
     return math.fsum((x * np.roll(y, -1) - y * np.roll(x, -1)).tolist()) / 2
 
 
-def _top(mesh: Mesh | Model, high: float) -> Floats | None:
+def _top_face(mesh: Mesh | Model, high: float) -> Floats | None:
     """The flat face at the top, if it is a convex polygon without holes; a rim is none."""
     corners = mesh.vertices[mesh.triangles]
     face = corners[(corners[:, :, 2] > high - FLAT).all(axis=1)][:, :, :2]
@@ -90,7 +90,7 @@ def _top(mesh: Mesh | Model, high: float) -> Floats | None:
     return outline if len(outline) > 2 and abs(filled - area(outline)) < 0.01 * area(outline) else None
 
 
-def _band(vertices: Floats, outline: Floats) -> tuple[float, float]:
+def _vertical_band(vertices: Floats, outline: Floats) -> tuple[float, float]:
     """Lowest and highest z at which all corners of the outline are on the surface; in this order only if there are."""
     low, high = -math.inf, math.inf
     for x, y in outline.tolist():
@@ -120,9 +120,9 @@ def form_of(shape: str, outline: OutlineSpec | None = None) -> Form:
         low,
         high,
         hull(mesh.vertices[mesh.vertices[:, 2] < low + FLAT, :2]),
-        _top(mesh, high),
+        _top_face(mesh, high),
         around,
-        _band(mesh.vertices, around),
+        _vertical_band(mesh.vertices, around),
         tuple(Prism(hull(p[:, :2]), float(p[:, 2].min()), float(p[:, 2].max())) for p in parts)
         or (Prism(around, low, high),),
         tuple(Cavity(c[:-1, :2], float(c[-1, 0]), float(c[-1, 1]), bool(c[-1, 2])) for c in cavities),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ _SAMPLES = 512
 
 
 @lru_cache(maxsize=16)
-def _tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats, Floats]:
+def _profile_tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats, Floats]:
     s = np.array([p[0] for p in profile])
     h = np.array([p[1] for p in profile])
     step, rise = np.diff(s), np.diff(h)
@@ -31,9 +32,9 @@ def _tangents(profile: tuple[tuple[float, float], ...]) -> tuple[Floats, Floats,
 
 def height_and_slope(ground: StageGround, s: Floats) -> tuple[Floats, Floats]:
     """Height (Blender units) and dz/ds at distances s along the direction of the ground; constant beyond its ends."""
-    knots, heights, tangents = _tangents(ground.profile)
-    x = np.clip(s, knots[0], knots[-1])
-    k = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+    knots, heights, tangents = _profile_tangents(ground.profile)
+    x = np.minimum(np.maximum(s, knots[0]), knots[-1])
+    k = np.minimum(knots.searchsorted(x, side="right") - 1, len(knots) - 2)
     step = knots[k + 1] - knots[k]
     t = (x - knots[k]) / step
     h0, h1, m0, m1 = heights[k], heights[k + 1], tangents[k] * step, tangents[k + 1] * step
@@ -48,6 +49,12 @@ def height_at(ground: StageGround, x: Floats, y: Floats) -> Floats:
     return height_and_slope(ground, x * ground.direction[0] + y * ground.direction[1])[0]
 
 
+def highest_before(ground: StageGround, s: float) -> float:
+    """Height (Blender units) that the ground doesn't exceed up to a distance along its direction: of a point of it."""
+    profile = ground.profile
+    return max([profile[0][1], *(h for (before, _), (_, h) in pairwise(profile) if before < s)])
+
+
 def on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
     """Whether the ground extends to the x, y of world points."""
     along = x * ground.direction[0] + y * ground.direction[1]
@@ -60,6 +67,9 @@ def on_sheet(ground: StageGround, x: Floats, y: Floats) -> NDArray[np.bool_]:
 
 def is_between(ground: StageGround, eye: Vec, point: Vec) -> bool:
     """Whether the ground hides a point above it from a camera, which is then below or behind the ground."""
+    along = max(x * ground.direction[0] + y * ground.direction[1] for x, y, _ in (eye, point))
+    if min(eye[2], point[2]) >= highest_before(ground, along):
+        return False
     share = np.linspace(0.0, 1.0, _SAMPLES)
     x, y, z = (p + (e - p) * share for p, e in zip(point, eye, strict=True))
     return bool(((z < height_at(ground, x, y)) & on_sheet(ground, x, y)).any())

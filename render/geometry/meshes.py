@@ -61,7 +61,7 @@ class Mesh:
     tints: NDArray[np.float64] | None = None
 
 
-def mesh_paths() -> dict[str, Path]:
+def all_mesh_paths() -> dict[str, Path]:
     """Return name -> file of every mesh: shapes, then pointers and grounds."""
     return {name: registered.load() for name, registered in plugins("shapes").items()} | _own_meshes()
 
@@ -71,7 +71,7 @@ def _own_meshes() -> dict[str, Path]:
     return {path.stem: path for path in sorted((package_assets() / "meshes").glob("*.npz"))}
 
 
-def _check(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
+def _check_arrays(*arrays: NDArray[Any], anchors: Iterable[NDArray[Any]]) -> None:
     """Raise ValueError for vertices, normals, triangles or anchors of another form than this module describes."""
     for name, array in zip(("vertices", "normals", "triangles"), arrays, strict=True):
         if array.ndim != 2 or array.shape[1] != 3 or not len(array):
@@ -99,9 +99,9 @@ def load_mesh(name: str) -> Mesh:
         PluginError: the plug-in can't be imported.
     """
     if is_invented(name):
-        return _invented(name)
+        return _make_invented(name)
     if is_person(name):
-        return _person(name)
+        return _make_person(name)
     own, shapes = _own_meshes(), plugins("shapes")
     if name not in own and name not in shapes:
         hint = did_you_mean(name, (*shapes, *own))
@@ -120,14 +120,14 @@ def load_mesh(name: str) -> Mesh:
                 for start in ("part_", "cavity_")
             )
             joints, tints = (arrays[key].astype(np.float64) if key in arrays else None for key in ("joint", "tint"))
-            _check(vertices, normals, triangles, anchors=anchors.values())
+            _check_arrays(vertices, normals, triangles, anchors=anchors.values())
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise AssetError(f"mesh {name!r}: {path}: {error}") from error
     digest = hashlib.sha256(data).hexdigest()
     return Mesh(name, vertices, normals, triangles, digest, anchors, parts, cavities, joints, tints)
 
 
-def _invented(name: str) -> Mesh:
+def _make_invented(name: str) -> Mesh:
     try:
         vertices, triangles = invented_mesh(name)
     except ValueError as error:
@@ -136,7 +136,7 @@ def _invented(name: str) -> Mesh:
     return Mesh(name, vertices, shading_normals(vertices, triangles), triangles, digest.hexdigest())
 
 
-def _person(name: str) -> Mesh:
+def _make_person(name: str) -> Mesh:
     gaze, mesh = parse_person(name), load_mesh("person")
     if gaze is None or mesh.joints is None:
         raise AssetError(f"mesh {name!r}: not the name of a person; allowed: person:<turn>/<nod>, in degrees")

@@ -75,7 +75,7 @@ def outline_mesh(outline: OutlineSpec) -> Mesh:
     half = outline.height / 2
     parts = [_sheet(flat, faces, half, 1.0)]
     if half:
-        parts += [_sheet(flat, faces[:, ::-1], -half, -1.0), _walls(flat, half)]
+        parts += [_sheet(flat, faces[:, ::-1], -half, -1.0), _side_walls(flat, half)]
     starts = np.cumsum([0, *(len(part[0]) for part in parts)])
     vertices, normals = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     triangles = np.concatenate([part[2] + start for part, start in zip(parts, starts, strict=False)]).astype(np.int32)
@@ -88,7 +88,7 @@ def _sheet(flat: Floats, faces: NDArray[np.int32], z: float, up: float) -> tuple
     return vertices, np.tile([0.0, 0.0, up], (len(flat), 1)), faces
 
 
-def _walls(flat: Floats, half: float) -> tuple[Floats, Floats, NDArray[np.int32]]:
+def _side_walls(flat: Floats, half: float) -> tuple[Floats, Floats, NDArray[np.int32]]:
     """Two triangles per edge, facing outwards."""
     ends = np.roll(flat, -1, axis=0)
     along = ends - flat

@@ -20,13 +20,13 @@ _HEAD_TURN, _HEAD_NOD = 65.0, 45.0
 _ROUNDS = 32
 
 
-def _turned(points: Floats, pivot: Floats, turn: float, nod: float) -> Floats:
+def _turn_points(points: Floats, pivot: Floats, turn: float, nod: float) -> Floats:
     """Points (N, 3), nodded about the X axis and then turned about Z, both through the pivot; degrees."""
     # The face is towards -Y, so that a positive rotation about X lowers it.
     return transform(points - pivot, (-nod, 0.0, turn), 1.0, (float(pivot[0]), float(pivot[1]), float(pivot[2])))
 
 
-def _shares(gaze: Gaze) -> tuple[tuple[float, float], tuple[float, float]]:
+def _split_gaze(gaze: Gaze) -> tuple[tuple[float, float], tuple[float, float]]:
     """Turn and nod of the head, and of the eyes in it, degrees."""
     turn = max(-_HEAD_TURN, min(_HEAD_TURN, gaze.turn_deg))
     nod = max(-_HEAD_NOD, min(_HEAD_NOD, gaze.nod_deg))
@@ -35,23 +35,23 @@ def _shares(gaze: Gaze) -> tuple[tuple[float, float], tuple[float, float]]:
 
 def posed(vertices: Floats, normals: Floats, joints: Floats, anchors: Anchors, gaze: Gaze) -> tuple[Floats, Floats]:
     """Return vertices (V, 3) and normals (V, 3) of the person, head and eyes turned; `joints` as in Mesh."""
-    (turn, nod), (eye_turn, eye_nod) = _shares(gaze)
+    (turn, nod), (eye_turn, eye_nod) = _split_gaze(gaze)
     vertices, normals = vertices.copy(), normals.copy()
     for joint, eye in ((2, "eye_right"), (3, "eye_left")):
         part = joints == joint
-        vertices[part] = _turned(vertices[part], anchors[eye], eye_turn, eye_nod)
-        normals[part] = _turned(normals[part], np.zeros(3), eye_turn, eye_nod)
+        vertices[part] = _turn_points(vertices[part], anchors[eye], eye_turn, eye_nod)
+        normals[part] = _turn_points(normals[part], np.zeros(3), eye_turn, eye_nod)
     head = joints > 0
-    vertices[head] = _turned(vertices[head], anchors["neck"], turn, nod)
-    normals[head] = _turned(normals[head], np.zeros(3), turn, nod)
+    vertices[head] = _turn_points(vertices[head], anchors["neck"], turn, nod)
+    normals[head] = _turn_points(normals[head], np.zeros(3), turn, nod)
     return vertices, normals
 
 
 def eye_of(anchors: Anchors, gaze: Gaze, rotation_deg: float, scale: float, location: Vec) -> Vec:
     """Return the point between the eyes of a person in the world, Blender units."""
     middle = (anchors["eye_left"] + anchors["eye_right"])[None] / 2
-    (turn, nod), _ = _shares(gaze)
-    placed = transform(_turned(middle, anchors["neck"], turn, nod), (0.0, 0.0, rotation_deg), scale, location)
+    (turn, nod), _ = _split_gaze(gaze)
+    placed = transform(_turn_points(middle, anchors["neck"], turn, nod), (0.0, 0.0, rotation_deg), scale, location)
     x, y, z = placed[0].tolist()
     return x, y, z
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.camera import Camera
+from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.fill import Corners, fill
-from diorama.render.geometry.ground import height_and_slope, height_at, on_sheet
-from diorama.render.geometry.rotation import Floats, Vec, rotation_matrix
+from diorama.render.geometry.ground import height_at, highest_before, on_sheet
+from diorama.render.geometry.rotation import Floats, Vec, rotation_matrix, transpose
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.language.scene import SceneObject
 from diorama.scene_specs.language.stage import StageGround
@@ -49,6 +49,12 @@ class Layer(NamedTuple):
     truncated: bool
 
     @property
+    def window(self) -> tuple[slice, slice]:
+        """Its window as an index of an (H, W) array."""
+        rows, columns = self.depth.shape
+        return slice(self.y, self.y + rows), slice(self.x, self.x + columns)
+
+    @property
     def mask(self) -> NDArray[np.bool_]:
         """The pixels of the object, (h, w), in its window."""
         return np.isfinite(self.depth)
@@ -56,7 +62,7 @@ class Layer(NamedTuple):
     def in_image(self, height: int, width: int) -> NDArray[np.bool_]:
         """Return the pixels of the object, (height, width), in an image."""
         image = np.zeros((height, width), dtype=bool)
-        image[self.y : self.y + len(self.depth), self.x : self.x + self.depth.shape[1]] = self.mask
+        image[self.window] = self.mask
         return image
 
     @property
@@ -79,35 +85,30 @@ def mask_box(mask: NDArray[np.bool_], x: int = 0, y: int = 0) -> tuple[int, int,
     return (x + int(columns[0]), y + int(rows[0]), int(columns[-1] - columns[0]) + 1, int(rows[-1] - rows[0]) + 1)
 
 
-def _model_view(pose: Pose, camera: Camera) -> tuple[list[Vec], Vec]:
+def model_view(pose: Pose, camera: Camera) -> tuple[list[list[float]], list[float]]:
     """Matrix rows and offset from mesh coordinates to the camera frame."""
-    turn = rotation_matrix(pose.rotation_deg)
-    delta = [p - c for p, c in zip(pose.location, camera.location, strict=True)]
-    rows: list[Vec] = []
-    offset: list[float] = []
-    for axis in camera.axes:
-        x, y, z = ((axis[0] * turn[0][k] + axis[1] * turn[1][k] + axis[2] * turn[2][k]) * pose.scale for k in range(3))
-        rows.append((x, y, z))
-        offset.append(axis[0] * delta[0] + axis[1] * delta[1] + axis[2] * delta[2])
-    return rows, (offset[0], offset[1], offset[2])
+    columns = transpose(rotation_matrix(pose.rotation_deg))
+    (x, y, z), (cx, cy, cz) = pose.location, camera.location
+    rows = [[dot(axis, column) * pose.scale for column in columns] for axis in camera.axes]
+    return rows, [dot(axis, (x - cx, y - cy, z - cz)) for axis in camera.axes]
 
 
-def camera_vertices(body: Solid, pose: Pose, camera: Camera) -> list[Floats]:
+def camera_vertices(body: Solid, rows: list[list[float]], offset: list[float]) -> list[Floats]:
     """Return x right, y down, z forward of every vertex in the camera frame, (V,) each, Blender units."""
-    rows, offset = _model_view(pose, camera)
     vx, vy, vz = body.vertices
     return [vx * r[0] + vy * r[1] + vz * r[2] + t for r, t in zip(rows, offset, strict=True)]
 
 
-def _facing(body: Solid, pose: Pose, camera: Camera) -> Indices:
+def _facing_triangles(
+    body: Solid, rows: list[list[float]], offset: list[float], scale: float, orthographic: bool
+) -> Indices:
     """Triangles that face the camera: it lies on the outer side of their plane."""
-    rows, offset = _model_view(pose, camera)
-    # The rows are orthogonal with length `scale`: the inverse is the transpose divided by the squared scale.
     nx, ny, nz, plane = body.planes
-    if camera.orthographic:
+    if orthographic:
         towards = rows[2]
         return np.flatnonzero(nx * towards[0] + ny * towards[1] + nz * towards[2] < 0)
-    square = pose.scale * pose.scale
+    # The rows are orthogonal with length `scale`: the inverse is the transpose divided by the squared scale.
+    square = scale * scale
     if not square:
         # A scale of 0, or one that rounds to 0, shows nothing.
         return np.zeros(0, dtype=np.intp)
@@ -141,7 +142,7 @@ def _clip_near(points: list[Floats], corners: Indices, near: float) -> tuple[lis
     return [*np.ascontiguousarray(extended.T)], np.array(kept, dtype=np.intp).reshape(-1, 3).T
 
 
-def _projected(points: list[Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
+def _project_points(points: list[Floats], camera: Camera) -> tuple[list[Floats], Floats, float]:
     """x and y in pixels; the closeness, which is linear in them; and the depth of the plane where it is 0.
 
     Closeness is 1 / depth or, with parallel rays, the distance in front of a plane beyond all points.
@@ -155,18 +156,19 @@ def _projected(points: list[Floats], camera: Camera) -> tuple[list[Floats], Floa
 
 def rasterize(body: Solid, pose: Pose, camera: Camera, ground: StageGround | None = None) -> Layer:
     """Draw one object alone at the image size of the camera, without what is below ground or out of the clip range."""
-    points = camera_vertices(body, pose, camera)
+    rows, offset = model_view(pose, camera)
+    points = camera_vertices(body, rows, offset)
     near, far = camera.clip
     corners = body.corners
     unclipped = bool(points[2].min() >= near)
     if not unclipped:
         points, corners = _clip_near(points, corners, near)
     elif body.closed:
-        seen = _facing(body, pose, camera)
+        seen = _facing_triangles(body, rows, offset, pose.scale, camera.orthographic)
         corners = corners.take(seen, axis=1)
     if not corners.size:
         return Layer(0, 0, np.full((0, 0), np.inf), True)
-    screen, closeness, beyond = _projected(points, camera)
+    screen, closeness, beyond = _project_points(points, camera)
     used = slice(None) if unclipped else np.unique(corners)
     ends = [(float(v[used].min()), float(v[used].max())) for v in screen]
     truncated = not unclipped or min(ends[0][0], ends[1][0], camera.width - ends[0][1], camera.height - ends[1][1]) < 0
@@ -199,7 +201,7 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
     """Remove pixels below the ground, which rises slightly while objects stand on z = 0."""
     reach = body.radius * pose.scale
     along = pose.location[0] * ground.direction[0] + pose.location[1] * ground.direction[1] + reach
-    highest = float(height_and_slope(ground, np.array([along]))[0][0])
+    highest = highest_before(ground, along)
     if pose.location[2] - reach >= highest:
         return
     rows, columns = np.nonzero(np.isfinite(layer.depth))
@@ -207,7 +209,7 @@ def _hide_below_ground(layer: Layer, body: Solid, pose: Pose, camera: Camera, gr
         return
     depth = layer.depth[rows, columns]
     x, y, z = camera.unproject(columns + np.float64(layer.x + 0.5), rows + np.float64(layer.y + 0.5), depth)
-    low = np.flatnonzero(z < highest)
+    (low,) = (z < highest).nonzero()
     if not len(low):
         return
     x, y = x[low], y[low]
@@ -224,9 +226,7 @@ def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[n
     ids = np.zeros((height, width), dtype=np.uint16)
     depth = np.full((height, width), np.inf)
     for number, layer in enumerate(layers, start=1):
-        rows, columns = layer.depth.shape
-        window = (slice(layer.y, layer.y + rows), slice(layer.x, layer.x + columns))
-        closer = layer.depth < depth[window]
-        ids[window][closer] = number
-        depth[window][closer] = layer.depth[closer]
+        closer = layer.depth < depth[layer.window]
+        ids[layer.window][closer] = number
+        depth[layer.window][closer] = layer.depth[closer]
     return ids, depth

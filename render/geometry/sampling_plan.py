@@ -93,17 +93,17 @@ def expected_number(kind: Callable[[str], bool], episode: EpisodeSpec | Scene) -
     defaults = stage.defaults.materials
     numbers = []
     for frame in episode.frames:
-        numbers.append(sum(_chance(kind, item.material, defaults) for item in frame.objects))
+        numbers.append(sum(_chance_of_kind(kind, item.material, defaults) for item in frame.objects))
         if frame.pointer is not None:
             given = frame.pointer.material or (stage.pointer.material if stage.pointer else None)
-            numbers[-1] += _chance(kind, given, defaults)
+            numbers[-1] += _chance_of_kind(kind, given, defaults)
         if frame.random_objects is not None:
             count = float(np.mean(frame.random_objects.count))
-            numbers[-1] += count * _chance(kind, None, frame.random_objects.materials or defaults)
+            numbers[-1] += count * _chance_of_kind(kind, None, frame.random_objects.materials or defaults)
     return numbers
 
 
-def _chance(kind: Callable[[str], bool], material: str | MaterialSpec | None, defaults: Sequence[str]) -> float:
+def _chance_of_kind(kind: Callable[[str], bool], material: str | MaterialSpec | None, defaults: Sequence[str]) -> float:
     """Probability that a material is of the kind; None is drawn from the defaults."""
     if material is None:
         return sum(map(kind, defaults)) / len(defaults)
@@ -186,27 +186,27 @@ def rectangles(settings: Settings, whole: Part, ids: NDArray[np.uint16]) -> list
         assert box is not None
         x, y, across, down = box
         boxes.append((y - _MARGIN, y + down + _MARGIN, x - _MARGIN, x + across + _MARGIN))
-    joined = _joined(
+    joined = _join_boxes(
         np.clip(np.array(boxes).reshape(-1, 4), 0, (height, height, width, width)), _RENDER_SAMPLES / samples
     )
-    most = max(whole.samples, settings.samples) * ids.size // max(int(_pixels(joined).sum()), 1)
+    most = max(whole.samples, settings.samples) * ids.size // max(int(_pixel_counts(joined).sum()), 1)
     parts = [Box(*map(int, box)) for box in joined]
     samples = max(min(samples, most), 1)
     return [Part(samples, whole.seed ^ (_OTHER_SEED + 2 * number), box) for number, box in enumerate(parts)]
 
 
-def _pixels(boxes: Boxes) -> Boxes:
+def _pixel_counts(boxes: Boxes) -> Boxes:
     """(...): number of pixels of boxes, (..., 4)."""
     pixels: Boxes = np.diff(boxes.reshape(*boxes.shape[:-1], 2, 2)).prod(axis=(-2, -1))
     return pixels
 
 
-def _joined(boxes: Boxes, render_pixels: float) -> Boxes:
+def _join_boxes(boxes: Boxes, render_pixels: float) -> Boxes:
     """(N, 4) boxes of which no two are cheaper to render together. render_pixels: what a render costs, in pixels."""
     while len(boxes) > 1:
         first, second = boxes[:, None], boxes[None]
         around = np.where([True, False, True, False], np.minimum(first, second), np.maximum(first, second))
-        added = _pixels(around) - _pixels(first) - _pixels(second)
+        added = _pixel_counts(around) - _pixel_counts(first) - _pixel_counts(second)
         np.fill_diagonal(added, np.iinfo(added.dtype).max)
         pair = np.unravel_index(np.argmin(added), added.shape)
         if added[pair] >= render_pixels:
@@ -215,7 +215,7 @@ def _joined(boxes: Boxes, render_pixels: float) -> Boxes:
     return boxes
 
 
-def _fading(box: Box, height: int, width: int) -> NDArray[np.float64]:
+def _fading_weights(box: Box, height: int, width: int) -> NDArray[np.float64]:
     """(h, w, 1) weights of a box's pixels: 1, and less in its margin, except at the image's own edges."""
 
     def along(first: int, after: int, size: int) -> NDArray[np.float64]:
@@ -242,7 +242,7 @@ def merged(parts: Sequence[tuple[Part, Mapping[str, NDArray[np.float32]]]]) -> L
     counted = []
     for part, layers in others:
         assert part.box is not None
-        counted.append((part.box.slices, part.samples * _fading(part.box, *weights.shape[:2]), layers))
+        counted.append((part.box.slices, part.samples * _fading_weights(part.box, *weights.shape[:2]), layers))
         weights[part.box.slices] += counted[-1][1]
     result = {}
     for name, layer in first.items():

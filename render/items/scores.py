@@ -172,16 +172,16 @@ def add_guesses(entries: Iterable[Entry]) -> None:
         folds = [fold_of(entry.episode) for entry in group]
         if len(group) < LEAST or len({*folds}) < 2:
             continue
-        blind = [_frequent(group, [""] * len(group), folds, place) for place in (False, True)]
-        text = [*blind, _frequent(group, [entry.key for entry in group], folds, False)]
+        blind = [_most_frequent_hits(group, [""] * len(group), folds, place) for place in (False, True)]
+        text = [*blind, _most_frequent_hits(group, [entry.key for entry in group], folds, False)]
         for rule in group[0].rules:
             best = [entry.rules.get(rule, entry.options) for entry in group]
             text.append([(entry.answer in some) / len(some) for entry, some in zip(group, best, strict=True)])
-        for entry, one, other in zip(group, _best(blind, folds), _best(text, folds), strict=True):
+        for entry, one, other in zip(group, _best_elsewhere(blind, folds), _best_elsewhere(text, folds), strict=True):
             entry.blind, entry.text = one, other
 
 
-def _frequent(group: Sequence[Entry], keys: Sequence[str], folds: Sequence[int], place: bool) -> list[float]:
+def _most_frequent_hits(group: Sequence[Entry], keys: Sequence[str], folds: Sequence[int], place: bool) -> list[float]:
     """1 where the answer is the most frequent one of its key in the other folds, 0 elsewhere.
 
     Args:
@@ -204,7 +204,7 @@ def _frequent(group: Sequence[Entry], keys: Sequence[str], folds: Sequence[int],
     return [float(answer == most(key, fold)) for key, fold, answer in zip(keys, folds, answers, strict=True)]
 
 
-def _best(shares: Sequence[Sequence[float]], folds: Sequence[int]) -> list[float]:
+def _best_elsewhere(shares: Sequence[Sequence[float]], folds: Sequence[int]) -> list[float]:
     """In each fold, what the guesser gets that is best in the others."""
     best = {
         held: max(shares, key=lambda values: sum(one for one, fold in zip(values, folds, strict=True) if fold != held))
@@ -256,18 +256,18 @@ def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
                 groups["all of a pair", value].append(one)
     looks = {value: groups[name, value] for name, value in groups if name == "look"}
     plain = {entry.source: entry for entry in looks.pop(PLAIN, ())}
-    differences = [_difference(look, group, plain) for look, group in sorted(looks.items())]
-    return [_row(name, value, groups[name, value]) for name, value in sorted(groups, key=_order)] + [
+    differences = [_look_difference(look, group, plain) for look, group in sorted(looks.items())]
+    return [_score_row(name, value, groups[name, value]) for name, value in sorted(groups, key=_group_order)] + [
         row for row in differences if row is not None
     ]
 
 
-def _difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -> dict[str, Any] | None:
+def _look_difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -> dict[str, Any] | None:
     """What a look adds to the shares of the same items in `plain`; the interval is that of a mean of differences."""
     pairs = [(entry, plain[entry.source]) for entry in group if entry.source in plain]
     if not pairs:
         return None
-    row, before = (_row(DIFFERENCE, look, [*some]) for some in zip(*pairs, strict=True))
+    row, before = (_score_row(DIFFERENCE, look, [*some]) for some in zip(*pairs, strict=True))
     for name in ("accuracy", "chance", *GUESSERS):
         row[name] = None if row[name] is None or before[name] is None else row[name] - before[name]
     sums: dict[str, float] = defaultdict(float)
@@ -279,12 +279,12 @@ def _difference(look: str, group: Sequence[Entry], plain: Mapping[str, Entry]) -
     return {**row, "low": row["accuracy"] - half, "high": row["accuracy"] + half}
 
 
-def _order(group: tuple[str, str]) -> tuple[int, str, int, str]:
+def _group_order(group: tuple[str, str]) -> tuple[int, str, int, str]:
     name, value = group
     return ({"all": 0, "task": 1}.get(name, 2), name, int(value) if value.isdecimal() else 0, value)
 
 
-def _row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
+def _score_row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
     number, episodes = len(group), [entry.episode for entry in group]
     right = [float(entry.reply == entry.answer) for entry in group]
     low, high = interval(right, episodes)

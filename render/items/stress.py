@@ -67,19 +67,19 @@ class Case:
         )
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"[\w-]+", text.lower())
 
 
 def _text_features(case: Case, k: int) -> Iterator[str]:
-    words = _words(case.text)
+    words = _split_words(case.text)
     option = case.options[k]
     yield from (f"{word}>{option}" for word in {*words, *map(" ".join, pairwise(words))})
 
 
 def _option_features(case: Case, k: int) -> Iterator[str]:
-    option, words = case.options[k], {*_words(case.options[k])}
-    shared = [len(words & {*_words(other)}) for other in case.options]
+    option, words = case.options[k], {*_split_words(case.options[k])}
+    shared = [len(words & {*_split_words(other)}) for other in case.options]
     lengths = [len(one) for one in case.options]
     yield from (option, f"length {sorted(lengths).index(lengths[k])}", f"shared {sum(shared) - shared[k]}")
     yield from (f"word {word}" for word in words)
@@ -134,7 +134,7 @@ def stress(cases: Iterable[Case]) -> list[Finding]:
     for case in cases:
         tasks[case.task].append(case)
     found = [
-        _finding(name, group, _probabilities(group, features))
+        _finding_of(name, group, _probabilities(group, features))
         for _, group in sorted(tasks.items())
         if len(group) >= LEAST and len({fold_of(case.episode) for case in group}) > 1
         for name, features in LEARNERS.items()
@@ -171,7 +171,7 @@ def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterat
     return [part / part.sum() for part in np.split(scores, ends[:-1])]
 
 
-def _finding(learner: str, group: Sequence[Case], shares: Sequence[NDArray[np.float64]]) -> Finding:
+def _finding_of(learner: str, group: Sequence[Case], shares: Sequence[NDArray[np.float64]]) -> Finding:
     # Rounded, so that options that look alike to the learner tie; of tied options, one is drawn.
     best = [np.round(one, 9) == np.round(one, 9).max() for one in shares]
     places = [case.options.index(case.answer) for case in group]
@@ -202,7 +202,7 @@ def giveaways(found: Iterable[Finding]) -> dict[str, float]:
     return scores
 
 
-def pruned(found: Iterable[Finding], cases: Iterable[Case]) -> list[str]:
+def ids_to_prune(found: Iterable[Finding], cases: Iterable[Case]) -> list[str]:
     """Ids to leave out, sorted, so that no learner gets more than chance on the others; with those of their pairs."""
     left_out: set[str] = set()
     for one in found:

@@ -30,13 +30,13 @@ def scratch_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="diorama-", dir=os.environ[SCRATCH]))
     shared = _SHARED if os.access(_SHARED, os.W_OK) and not os.environ.get("TMPDIR") else None
     base = Path(shared or tempfile.gettempdir())
-    for folder in abandoned(base, "diorama-", _STALE_SECONDS if shared else None):
+    for folder in find_abandoned(base, "diorama-", _STALE_SECONDS if shared else None):
         shutil.rmtree(folder, ignore_errors=True)
     return owned_folder(base, "diorama-")
 
 
 def owned_folder(base: Path, prefix: str) -> Path:
-    """Make a folder that `abandoned` returns once this process has ended, however it ends. Raises OSError."""
+    """Make a folder that `find_abandoned` returns once this process has ended, however it ends. Raises OSError."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
     for gone in [path for path in _locks if not path.exists()]:
         os.close(_locks.pop(gone))
@@ -49,7 +49,7 @@ def owned_folder(base: Path, prefix: str) -> Path:
     return folder
 
 
-def abandoned(base: Path, prefix: str, stale: float | None = None) -> list[Path]:
+def find_abandoned(base: Path, prefix: str, stale: float | None = None) -> list[Path]:
     """Return the folders of this user in a folder whose process has ended.
 
     Args:

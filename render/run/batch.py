@@ -136,7 +136,7 @@ class Batch:
             left -= 1
             try:
                 planner = planner or Planner(peek(self.summary.store), self.options.resume, self.options.mix_series)
-                decision = self._decide(planner, item.episode)
+                decision = self._decide_and_count(planner, item.episode)
             except DioramaError as caught:
                 # Wrong specs come first: the rest of the files may have diagnostics.
                 error = caught
@@ -163,11 +163,11 @@ class Batch:
             name = item.episode.id
             if name in self._up_to_date and planner.stored.get(name) == self._up_to_date[name]:
                 continue
-            decision = self._decide(planner, item.episode)
+            decision = self._decide_and_count(planner, item.episode)
             if decision is not None:
                 yield decision
 
-    def _decide(self, planner: Planner, episode: Episode) -> Decision | None:
+    def _decide_and_count(self, planner: Planner, episode: Episode) -> Decision | None:
         """Decide and count what becomes of an episode; None if it is left out because of a broken asset."""
         settings = episode_settings(episode, self.options.profile, self.options.size)
         try:
@@ -192,7 +192,7 @@ class Batch:
         self.summary.skipped, self.summary.kept = kinds["skip"], kinds["keep"]
         self.summary.todo = len(self._kinds) - self.summary.skipped - self.summary.kept
 
-    def _predict(self) -> dict[str, float | bool]:
+    def _predict_run(self) -> dict[str, float | bool]:
         """Predict what the run that `plan` prepared takes (diorama.render.run.estimate).
 
         {} if its devices are not here.
@@ -214,7 +214,7 @@ class Batch:
 
     def dry_run(self) -> Summary:
         """Compile what would be rendered. The summary names the episodes for which no layout is found."""
-        self.summary.estimate = self._predict()
+        self.summary.estimate = self._predict_run()
         with closing(Progress(self.summary, dry_run=True, on_progress=self.on_progress)) as progress:
             for decision in self.decisions(peek(self.summary.store)):
                 if decision.kind not in ("render", "replace"):
@@ -255,7 +255,7 @@ class Batch:
             closing(open_or_create(self.summary.store)) as store,
             closing(EventLog(self.options.json_log)) as events,
             Interrupts(deadline) as interrupts,
-            closing(self._progress()) as progress,
+            closing(self._start_progress()) as progress,
         ):
             try:
                 self._render_with_ray(store, events, interrupts, progress)
@@ -266,7 +266,7 @@ class Batch:
                 events.write("end", **self.summary.as_dict())
         return self.summary
 
-    def _progress(self) -> Progress:
+    def _start_progress(self) -> Progress:
         """Start the display and the files that say how far the run is. Raises UsageError for --metrics."""
         path = self.options.metrics
         metrics = None if path is None else partial(write_metrics, path, summary=self.summary)
@@ -288,7 +288,7 @@ class Batch:
             try:
                 with ray_nodes(options.address, options.logical_gpus) as nodes:
                     sink = Committer(store, options, trouble)
-                    loop = RenderLoop(self._tasks(store), sink, options, self.summary, progress, events)
+                    loop = RenderLoop(self._missing_tasks(store), sink, options, self.summary, progress, events)
                     plans = plan_workers(options, nodes, self.summary.todo)
                     plans = [plan for plan in plans if (plan.node, plan.card) not in lost_cards]
                     loop.go(plans, interrupts)
@@ -308,7 +308,7 @@ class Batch:
                 lost_cards |= loop.lost_cards
                 log.warning("%s; starting Ray again, %d of %d times", error, restart + 1, _RAY_RESTARTS)
 
-    def _tasks(self, store: LanceStore) -> Iterator[Task | Failure]:
+    def _missing_tasks(self, store: LanceStore) -> Iterator[Task | Failure]:
         """Yield what the store lacks now, except episodes that have failed.
 
         Another run may have stored or deleted episodes since `plan`, so each is decided again.

@@ -141,7 +141,7 @@ class CardFaults:
         if slot.card is not None:
             self._failed.pop(slot.card, None)
             self.rendered.add(slot.card)
-            self._compiled.setdefault(_model(slot), time.monotonic())
+            self._compiled.setdefault(_gpu_model(slot), time.monotonic())
 
     def kernel_seconds(self, slot: Slot) -> float:
         """Return how much longer than others a worker's episode may take, because kernels are compiled for its GPU.
@@ -151,13 +151,13 @@ class CardFaults:
         """
         if slot.card is None:
             return 0.0
-        compiled, started = self._compiled.get(_model(slot)), slot.in_flight[0].started
+        compiled, started = self._compiled.get(_gpu_model(slot)), slot.in_flight[0].started
         return KERNEL_SECONDS if compiled is None else max(0.0, compiled - started)
 
     def hung(self, slot: Slot) -> None:
         """Note that an episode took too long: the next one on a GPU of this model gets no time for kernels."""
         if slot.card is not None:
-            self._compiled.setdefault(_model(slot), time.monotonic())
+            self._compiled.setdefault(_gpu_model(slot), time.monotonic())
 
     def failed(self, slot: Slot, task: Task, too_large: bool = False) -> int:
         """Note that an episode failed on a worker's GPU; return how many did in a row if the GPU is to leave, else 0.
@@ -233,6 +233,6 @@ class CardFaults:
         return orphans
 
 
-def _model(slot: Slot) -> tuple[str, str]:
+def _gpu_model(slot: Slot) -> tuple[str, str]:
     """Return what GPUs that share compiled kernels have in common."""
     return slot.plan.node, slot.info.device if slot.info else ""

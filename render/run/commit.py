@@ -72,7 +72,7 @@ class Committer:
             self._since = time.monotonic()
         self._pending.append(done)
 
-    def failed(self, failure: Failure) -> None:
+    def add_failure(self, failure: Failure) -> None:
         """Do nothing: the summary of the run lists failures."""
 
     def poll(self, force: bool = False) -> list[Done | Failure]:
@@ -96,7 +96,7 @@ class Committer:
             group, self._pending = self._pending[:_MOST_ROWS], self._pending[_MOST_ROWS:]
             self._since = time.monotonic()
             self._in_work = len(group)
-            self._thread = threading.Thread(target=self._serve, args=(group,), name="committer", daemon=True)
+            self._thread = threading.Thread(target=self._commit_group, args=(group,), name="committer", daemon=True)
             self._thread.start()
         return finished
 
@@ -130,10 +130,10 @@ class Committer:
             raise result
         return result
 
-    def _serve(self, group: list[Done]) -> None:
+    def _commit_group(self, group: list[Done]) -> None:
         try:
             start = time.monotonic()
-            outcome = self._commit(group)
+            outcome = self._commit_or_retry(group)
             self.last_seconds = round(time.monotonic() - start, 4)
             self.seconds += self.last_seconds
             self._done.put(outcome)
@@ -141,7 +141,7 @@ class Committer:
         except BaseException as error:  # raised again in the run's thread
             self._done.put(error)
 
-    def _commit(self, group: list[Done]) -> list[Done | Failure]:
+    def _commit_or_retry(self, group: list[Done]) -> list[Done | Failure]:
         """Put a group, and retry while the store fails; putting the same rows twice is harmless."""
         give_up = time.monotonic() + self._patience
         wait = _FIRST_WAIT
@@ -149,7 +149,7 @@ class Committer:
         while True:
             last = self.hurry.is_set()
             try:
-                left_alone = self._put(parts).unchanged
+                left_alone = self._put_parts(parts).unchanged
                 failures = conflicting_commits(self._store, parts) if left_alone else []
                 failed = {failure.episode_id: failure for failure in failures}
                 self._stored += len(group) - len(failed)
@@ -171,7 +171,7 @@ class Committer:
             except StoreError as error:
                 log.debug("refreshing: %s", error)
 
-    def _put(self, parts: list[bytes]) -> PutResult:
+    def _put_parts(self, parts: list[bytes]) -> PutResult:
         if self._any_series:
             return self._store.put_encoded(parts)
         keys = {row[KEY]: job_of_row(row) for row in decode(parts).select(JOB_COLUMNS).to_pylist()}

@@ -68,7 +68,7 @@ def check_python() -> Check:
     return Check("python", right, found, "" if right else f"make an environment with Python {' or '.join(rendering)}")
 
 
-def check_packages() -> Check:
+def check_foreign_files() -> Check:
     """Check that no other distribution installs files into our packages, where they would run as ours."""
     owners = packages_distributions()
     foreign = sorted({*owners.get("diorama", ())} - {"diorama-render"})
@@ -219,12 +219,12 @@ def check_store(store: str) -> Check:
 
 def check_assets() -> Check:
     """Check that meshes and stages load."""
-    from diorama.render.geometry.meshes import load_mesh, mesh_paths
+    from diorama.render.geometry.meshes import all_mesh_paths, load_mesh
     from diorama.scene_specs.language.registry import plugins
     from diorama.scene_specs.language.stage import load_stage
 
     try:
-        meshes, stages = [load_mesh(name) for name in mesh_paths()], [load_stage(name) for name in plugins("stages")]
+        meshes, stages = [*map(load_mesh, all_mesh_paths())], [*map(load_stage, plugins("stages"))]
     except DioramaError as error:
         return Check("assets", False, str(error), "reinstall Diorama")
     return Check("assets", True, f"{len(meshes)} meshes, {len(stages)} stages")
@@ -250,7 +250,7 @@ def examine(device: str, store: str, thorough: bool = False) -> Iterator[Check]:
         store: path or URL of the store to check.
         thorough: see `check_disk`.
     """
-    quick: list[Callable[[], Check]] = [check_python, check_packages, check_libraries, check_assets, check_plugins]
+    quick: list[Callable[[], Check]] = [check_python, check_foreign_files, check_libraries, check_assets, check_plugins]
     reads = not any(find_spec(name) for name in ("bpy", "ray"))
     if reads:
         quick.remove(check_libraries)

@@ -134,7 +134,7 @@ def predict(work: Work, cores: int, kind: str) -> dict[str, float | bool]:
     Returns:
         `seconds`, `bytes`, and `measured`: whether earlier runs told the speed.
     """
-    known = _measured().get(kind, Work())
+    known = _read_measured().get(kind, Work())
     speed = known.seconds / known.cost if known.cost else 1.0
     per_megapixel = known.bytes / known.megapixels if known.megapixels else _BYTES_PER_MEGAPIXEL
     seconds = _START_SECONDS + work.cost * speed / cores if work.cost else 0.0
@@ -145,13 +145,13 @@ def remember(done: Work, kind: str) -> None:
     """Keep what a run took, for `predict`; older runs fade. If the cache can't be written, it is left as it is."""
     if done.cost < _LEAST_COST:
         return
-    known = _measured()
+    known = _read_measured()
     known.setdefault(kind, Work()).add(done, keep=_MEMORY / (_MEMORY + done.cost))
     with suppress(OSError):
         write_atomic(cache_folder() / _FILE, TypeAdapter(dict[str, Work]).dump_json(known), fsync=False)
 
 
-def _measured() -> dict[str, Work]:
+def _read_measured() -> dict[str, Work]:
     """Read what runs on this machine took, by kind."""
     try:
         return TypeAdapter(dict[str, Work]).validate_json(read_foreign(cache_folder() / _FILE, 1 << 16))

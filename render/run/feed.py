@@ -54,7 +54,7 @@ class Feed(Iterator[Task | None]):
             self._done[self._numbers.pop(done.episode_id)] = done
             self._changed.notify_all()
 
-    def failed(self, failure: Failure) -> None:
+    def add_failure(self, failure: Failure) -> None:
         """Take the failure of an episode, which has its place in the order."""
         self.add(failure)
 

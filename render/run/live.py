@@ -120,7 +120,7 @@ class LiveItem(Item):
         return cast(EpisodeData, self.record.job.spec)
 
 
-def _generated(blocks: Blocks, number: int) -> Future[list[EpisodeData]]:
+def _generate_block(blocks: Blocks, number: int) -> Future[list[EpisodeData]]:
     """Generate a block in a thread that does not keep Python from ending; some benchmarks need half a minute."""
     found = Future[list[EpisodeData]]()
 
@@ -138,13 +138,13 @@ def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:
     """Yield the episodes of a shard without end, beginning with number `first` of the shard; None if none is ready."""
     blocks, run = Blocks(options.sources, options.seed, options.epoch), options.run
     index, shards = options.shard
-    following = _generated(blocks, index + shards * (first // BLOCK))
+    following = _generate_block(blocks, index + shards * (first // BLOCK))
     for number in count(first // BLOCK):
         while not following.done():
             yield None
         for position, spec in enumerate(following.result()):
             if position == BLOCK // 2:
-                following = _generated(blocks, index + shards * (number + 1))
+                following = _generate_block(blocks, index + shards * (number + 1))
             if BLOCK * number + position < first:
                 continue
             episode = parse_episode(spec_json(spec))
@@ -186,7 +186,7 @@ class _SharedRay:
 _shared_ray = _SharedRay()
 
 
-def _run(options: RunOptions, feed: Feed) -> None:
+def _render_all(options: RunOptions, feed: Feed) -> None:
     """Render until the feed is closed; the thread of a stream."""
     summary = Summary()
     try:
@@ -199,7 +199,7 @@ def _run(options: RunOptions, feed: Feed) -> None:
         feed.end(error)
 
 
-def _close(feed: Feed, thread: threading.Thread, committer: Committer | None) -> None:
+def _close_stream(feed: Feed, thread: threading.Thread, committer: Committer | None) -> None:
     """End the workers and commit what was shown. May run in any thread, and as Python ends."""
     if feed.process != os.getpid():  # A fork's copy.
         return
@@ -268,7 +268,7 @@ class Live(Iterator[LiveItem]):
             DioramaError: of a run, or of a benchmark. The episodes of a failure are left out, with a warning.
         """
         while not self._items:
-            self._read()
+            self._read_next()
         item = self._items.popleft()
         self._given += 1
         if not self._items:
@@ -282,8 +282,8 @@ class Live(Iterator[LiveItem]):
         self._number = self._episode if self.options.questions is None else self._episode // BLOCK * BLOCK
         self._make = items_maker(Selection(questions=self.options.questions))
         feed = self._feed = Feed(_tasks(self.options, self._number), self.options.ahead)
-        thread = threading.Thread(target=_run, args=(self.options.run, feed), name="diorama-live", daemon=True)
-        end = weakref.finalize(self, _close, feed, thread, self._committer)
+        thread = threading.Thread(target=_render_all, args=(self.options.run, feed), name="diorama-live", daemon=True)
+        end = weakref.finalize(self, _close_stream, feed, thread, self._committer)
         # Before Ray's own handler, which was registered when Ray was imported.
         end.atexit = False
         atexit.register(end)
@@ -291,7 +291,7 @@ class Live(Iterator[LiveItem]):
         thread.start()
         return feed
 
-    def _read(self) -> None:
+    def _read_next(self) -> None:
         """Take the next episode and make its items."""
         done = (self._feed or self._start()).take()
         number, self._number = self._number, self._number + 1

@@ -1,7 +1,7 @@
 """The Ray of a run: a private one on this machine for the duration of the run, or an existing cluster.
 
 Ray has no options for some of what a private Ray needs: to start in a second, to listen on this machine only, and to
-leave output and signals to the command. `_altered` sets names inside Ray's modules for these, and nothing else does.
+leave output and signals to the command. `_set_names` sets names inside Ray's modules for these, and nothing else does.
 tests/render/run/test_local_ray.py notices if a release of Ray doesn't read one of these names any longer.
 """
 
@@ -33,7 +33,7 @@ from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-d
 from ray.job_config import JobConfig
 
 from diorama.render.model.errors import DeviceError, RayFailedError, first_line
-from diorama.render.model.scratch import SCRATCH, abandoned, owned_folder, scratch_folder
+from diorama.render.model.scratch import SCRATCH, find_abandoned, owned_folder, scratch_folder
 from diorama.render.run.machine import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
 from diorama.render.run.worker_plan import Node
 
@@ -63,7 +63,7 @@ def local_ray(gpus: int | None = None) -> Iterator[None]:
         yield
         return
     folder = _private_folder()
-    with _quiet_ray(), _private_settings(folder):
+    with _quiet_ray(), _private_ray_environment(folder):
         _start_here(gpus, folder)
         try:
             yield
@@ -76,8 +76,8 @@ def _private_folder() -> Path:
     base = Path(tempfile.gettempdir())
     base = base if len(os.fsencode(base)) <= _LONGEST_FOLDER else Path("/tmp")
     # Of runs that were killed.
-    for folder in abandoned(base, "ray-"):
-        _remove(folder)
+    for folder in find_abandoned(base, "ray-"):
+        _remove_folder(folder)
     try:
         return owned_folder(base, "ray-")
     except OSError as error:
@@ -87,7 +87,7 @@ def _private_folder() -> Path:
 
 
 @contextmanager
-def _altered(names: MutableMapping[str, Any], **values: Any) -> Iterator[None]:
+def _set_names(names: MutableMapping[str, Any], **values: Any) -> Iterator[None]:
     """Set variables of the environment, or names in one of Ray's modules, and restore them afterwards."""
     before = {name: names[name] for name in values if name in names}
     names.update(values)
@@ -134,7 +134,7 @@ class _QuickNode(ray_node.Node):
 
 
 @contextmanager
-def _private_settings(folder: Path) -> Iterator[None]:
+def _private_ray_environment(folder: Path) -> Iterator[None]:
     """Let Ray listen on 127.0.0.1 only, with a token that is in no file; undo the settings afterwards.
 
     Temporary files of its processes are in `folder` and the scratch folder, and go with the run, however a worker ends.
@@ -153,7 +153,7 @@ def _private_settings(folder: Path) -> Iterator[None]:
         # Ray measures the whole machine: it would kill workers because of the memory that other jobs take.
         settings["RAY_memory_monitor_refresh_ms"] = "0"
     try:
-        with _altered(os.environ, **settings), _altered(vars(ray_constants), ENABLE_RAY_CLUSTER=False):
+        with _set_names(os.environ, **settings), _set_names(vars(ray_constants), ENABLE_RAY_CLUSTER=False):
             _reread_token()
             yield
     finally:
@@ -168,13 +168,13 @@ def _reread_token() -> None:
     AuthenticationTokenLoader.instance().reset_cache()
 
 
-def _job() -> JobConfig:
+def _job_config() -> JobConfig:
     """Let workers search the working directory for modules only if this process does: it may hold others' files."""
     return JobConfig(_client_job="" not in sys.path and str(Path.cwd()) not in sys.path)
 
 
 def _start_here(gpus: int | None, folder: Path) -> None:
-    with warnings.catch_warnings(), _altered(vars(ray_node), Node=_QuickNode):
+    with warnings.catch_warnings(), _set_names(vars(ray_node), Node=_QuickNode):
         # Ray forks and calls exec immediately, so the locks of Lance are not inherited.
         warnings.filterwarnings("ignore", message="lance is not fork-safe")
         try:
@@ -206,7 +206,7 @@ def _init_here(gpus: int | None, folder: Path) -> None:
         # By default, Ray starts a process for each core of the machine, also for those of other jobs.
         num_cpus=cores_here(),
         object_store_memory=object_store_bytes(memory_here()),
-        job_config=_job(),
+        job_config=_job_config(),
         **_QUIET,
         # Ray opens its own folder to everybody, so it is a folder inside the private one.
         _temp_dir=str(folder / "r"),
@@ -216,17 +216,17 @@ def _init_here(gpus: int | None, folder: Path) -> None:
 def _end_here(folder: Path) -> None:
     """Shut Ray down and remove its folder."""
     ray.shutdown()
-    _remove(folder)
+    _remove_folder(folder)
 
 
-def _remove(folder: Path) -> None:
+def _remove_folder(folder: Path) -> None:
     """Remove the folder of a Ray that has ended.
 
     Ray kills a raylet that takes more than a second to end. The workers that it was starting would then make the folder
     anew, and look for the raylet for half a minute.
     """
     deadline = time.monotonic() + _END_SECONDS
-    while (left := _starting(folder)) and time.monotonic() < deadline:
+    while (left := _starting_workers(folder)) and time.monotonic() < deadline:
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -234,7 +234,7 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _starting(folder: Path) -> list[int]:
+def _starting_workers(folder: Path) -> list[int]:
     """Return the ids of the workers of the Ray in a folder that have not yet started; then they change their names."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -264,7 +264,7 @@ def ray_nodes(address: str | None = None, logical_gpus: int | None = None) -> It
     with _quiet_ray():
         try:
             _check_reachable(address)
-            ray.init(address=address, job_config=_job(), **_QUIET)
+            ray.init(address=address, job_config=_job_config(), **_QUIET)
         except (ConnectionError, RuntimeError, ValueError, OSError, OverflowError) as error:
             raise DeviceError(
                 f"--address {address}: no Ray cluster answers there: {first_line(error).rstrip('.')}. "
@@ -322,13 +322,13 @@ def _quiet_ray() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     with (
-        _altered(os.environ, **{name: _DEFAULTS[name] for name in _DEFAULTS.keys() - os.environ.keys()}),
+        _set_names(os.environ, **{name: _DEFAULTS[name] for name in _DEFAULTS.keys() - os.environ.keys()}),
         # Ray prints the deaths of workers to standard output, which belongs to the command; the run reports them.
-        _altered(vars(ray_worker), print_to_stdstream=_log_output),
-        _altered(vars(threading), excepthook=_log_failed_thread),
+        _set_names(vars(ray_worker), print_to_stdstream=_log_output),
+        _set_names(vars(threading), excepthook=_log_failed_thread),
         # Ray's handlers exit immediately, and that of its C++ part aborts; those of `Interrupts` finish the run.
-        _altered(vars(ray_utils), set_sigterm_handler=lambda _: None),
-        _altered(vars(ray_constants), RAY_DISABLE_FAILURE_SIGNAL_HANDLER=True),
+        _set_names(vars(ray_utils), set_sigterm_handler=lambda _: None),
+        _set_names(vars(ray_constants), RAY_DISABLE_FAILURE_SIGNAL_HANDLER=True),
     ):
         try:
             yield

@@ -18,7 +18,7 @@ from diorama.render.run.feed import Feed
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool, RayLostError
 from diorama.render.run.recheck import is_sampled, judge, may_take
-from diorama.render.run.slot import QUEUE_SECONDS, SHORT_SECONDS, Slot, late_starts, late_workers, limit_of
+from diorama.render.run.slot import QUEUE_SECONDS, SHORT_SECONDS, Slot, late_starts, late_worker_messages, limit_of
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
@@ -89,10 +89,10 @@ class RenderLoop:
         try:
             self._pool.start(plans)
             self._tuner = tuner_for(self.options, plans)
-            while self._step(interrupts):
+            while self._run_turn(interrupts):
                 pass
             left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
-            self._committed(self.sink.finish(max(0.0, left)))
+            self._count_committed(self.sink.finish(max(0.0, left)))
             if self.sink.unsaved:
                 log.warning("%s not committed in time", counted(self.sink.unsaved, "episode"))
         except (StoreError, ConflictError):
@@ -112,28 +112,28 @@ class RenderLoop:
             self._close_summary(time.monotonic() - start)
         return self.summary
 
-    def _step(self, interrupts: Interrupts) -> bool:
+    def _run_turn(self, interrupts: Interrupts) -> bool:
         """Do one turn of the loop; return whether another is needed."""
         commit = self.sink.last_seconds
         if interrupts.stopping:
             self._stop(interrupts.stopping)
         elif not self._deadline.enough(commit):
             self._stop("time")
-        self._fill()
+        self._fill_workers()
         busy = any(slot.in_flight for slot in self._pool.slots)
-        if not busy and (self.summary.stopped or not self._more()):
+        if not busy and (self.summary.stopped or not self._has_more()):
             return False
-        if self.summary.stopped and (self._deadline.over(commit) or interrupts.over):
+        if self.summary.stopped and (self._deadline.over(commit) or interrupts.gave_up):
             log.warning("no time is left for what is in flight: it will be rendered again")
             return False
-        self._collect()
+        self._collect_answers()
         self._replace_hung()
         self._pool.refresh()
-        self._committed(self.sink.poll(force=bool(self.summary.stopped)))
+        self._count_committed(self.sink.poll(force=bool(self.summary.stopped)))
         now = time.monotonic()
         if now - self._ticked > _TICK_SECONDS:
             self._ticked = now
-            self._tick(now)
+            self._tick_second(now)
         return True
 
     def _stop(self, why: str) -> None:
@@ -142,7 +142,7 @@ class RenderLoop:
             self.summary.stopped = why
             self.sink.hurry.set()
 
-    def _fill(self) -> None:
+    def _fill_workers(self) -> None:
         """Send every worker an episode, then every worker a second one, so that the last episodes spread evenly."""
         if self.summary.stopped or self.sink.full:
             return
@@ -151,10 +151,10 @@ class RenderLoop:
         for depth in range(1, self._depth + 1):
             for slot in self._pool.slots:
                 fits = slot.open and len(slot.in_flight) < depth and slot.seconds_on(now) <= QUEUE_SECONDS
-                if fits and (task := self._next(slot)):
-                    self._send(slot, task)
+                if fits and (task := self._next_task(slot)):
+                    self._send_task(slot, task)
 
-    def _next(self, slot: Slot) -> Task | None:
+    def _next_task(self, slot: Slot) -> Task | None:
         """Return the next task for a worker, None if there is none or the run stops; count failures in between."""
         if slot.card in self._cards.reserved:
             return self._cards.take_alone(slot)
@@ -166,22 +166,22 @@ class RenderLoop:
             while not self.summary.stopped and (found := self._waiting.take(fits)):
                 if isinstance(found, Task):
                     return found
-                self._failed(found, 0.0)
+                self._count_failure(found, 0.0)
         return None
 
-    def _more(self) -> bool:
+    def _has_more(self) -> bool:
         """Return whether another task waits."""
         waits = bool(self._waiting) or any(self._cards.reserved.values()) or self._waiting.read()
         return waits or self.sink.endless
 
-    def _send(self, slot: Slot, task: Task) -> None:
+    def _send_task(self, slot: Slot, task: Task) -> None:
         task.tries += 1
         task.ref = slot.actor.render.remote(pack(task))
         if not slot.in_flight:
             task.started = time.monotonic()
         slot.in_flight.append(task)
 
-    def _collect(self) -> None:
+    def _collect_answers(self) -> None:
         """Take the answers of workers; wait up to half a second for the first."""
         waiting = self._pool.waited_for()
         if not waiting:
@@ -202,10 +202,10 @@ class RenderLoop:
             try:
                 done, memory = ray.get(ref, timeout=_FETCH_SECONDS)
             except RayError as error:
-                self._lost(slot, *how_lost(error))
+                self._replace(slot, *how_lost(error))
                 continue
             if isinstance(done, Failure) and done.kind in LOST_GPU:
-                self._lost(slot, LOST_GPU[done.kind], done.message.removeprefix(f"episode {done.episode_id}: "))
+                self._replace(slot, LOST_GPU[done.kind], done.message.removeprefix(f"episode {done.episode_id}: "))
                 continue
             task = slot.in_flight.popleft()
             now = time.monotonic()
@@ -213,14 +213,14 @@ class RenderLoop:
             self._depth = 2 if seconds < SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
-            self._take(slot, task, done, memory, seconds)
+            self._take_answer(slot, task, done, memory, seconds)
             self._pool.answered(slot, memory)
 
-    def _take(self, slot: Slot, task: Task, done: Done | Failure, memory: int, seconds: float) -> None:
+    def _take_answer(self, slot: Slot, task: Task, done: Done | Failure, memory: int, seconds: float) -> None:
         if isinstance(done, Failure):
             if done.kind == DeviceError.__name__:
                 raise DeviceError(done.message)
-            self._failed(done, task.work.cost, slot)
+            self._count_failure(done, task.work.cost, slot)
             return
         self._cards.succeeded(slot)
         self._pool.count(slot, self.summary, images=done.images)
@@ -231,7 +231,7 @@ class RenderLoop:
         if task.first is not None:
             done = judge(task.first, done)
             if isinstance(done, Failure):
-                self._failed(done, task.work.cost, slot)
+                self._count_failure(done, task.work.cost, slot)
                 return
             self.summary.rechecked += 1
         self.sink.add(done)
@@ -245,7 +245,7 @@ class RenderLoop:
         facts = {"images": done.images, "tries": task.tries, "seconds": done.seconds, "memory": memory}
         self.events.write("episode-done", episode=done.episode_id, **slot.facts, **facts)
 
-    def _failed(self, failure: Failure, cost: float | None, slot: Slot | None = None) -> None:
+    def _count_failure(self, failure: Failure, cost: float | None, slot: Slot | None = None) -> None:
         """Count a failure.
 
         Args:
@@ -260,7 +260,7 @@ class RenderLoop:
         facts |= {"kind": failure.kind, "message": failure.message}
         self.events.write("episode-failed", episode=failure.episode_id, **facts)
         self.summary.failed.append(failure)
-        self.sink.failed(failure)
+        self.sink.add_failure(failure)
         if cost is not None:
             self.progress.advance(cost=cost)
         if self.options.max_failures is not None:
@@ -277,20 +277,20 @@ class RenderLoop:
                 continue
             if slot.broken:
                 self._remove_card(slot, slot.broken)
-            elif slot.in_flight and slot.seconds_on(now) > (limit := self._limit(slot)):
+            elif slot.in_flight and slot.seconds_on(now) > (limit := self._time_limit(slot)):
                 self._cards.hung(slot)
-                self._lost(slot, "hung", f"it took longer than {limit:.0f} s")
+                self._replace(slot, "hung", f"it took longer than {limit:.0f} s")
             elif len(slot.in_flight) > 1 and slot.seconds_on(now) > QUEUE_SECONDS:
                 task = slot.in_flight.pop()
                 # Where it has begun meanwhile, it is rendered twice, and this answer is not read.
                 ray.cancel(task.ref)
                 self._put_back(slot, task)
 
-    def _limit(self, slot: Slot) -> float:
+    def _time_limit(self, slot: Slot) -> float:
         """Return how many seconds a worker may take for its current episode."""
         return limit_of(slot, self.options.timeout, self._cards.kernel_seconds(slot))
 
-    def _lost(self, slot: Slot, kind: str, reason: str) -> None:
+    def _replace(self, slot: Slot, kind: str, reason: str) -> None:
         """Replace a worker that died, hangs, or whose GPU failed; blame its episode, unless its node is lost."""
         if slot.card is None and kind == "gpu_memory":
             kind = "gpu"  # Of a renderer that uses a GPU on its own: none can be kept for an episode.
@@ -322,7 +322,7 @@ class RenderLoop:
             if kind == "gpu_memory":
                 tries, error = "alone on its GPU", GpuMemoryError.__name__
             message = f"episode {name}: {tries} ({where}): {reason}{output}"
-            self._failed(Failure(name, error, message), culprit.work.cost, slot)
+            self._count_failure(Failure(name, error, message), culprit.work.cost, slot)
             return
         log.warning("episode %s on %s: %s%s; retrying it on another worker", name, where, reason, output)
         self.summary.retried += 1
@@ -356,11 +356,11 @@ class RenderLoop:
         for task in self._pool.remove(slot.card, reason):
             self._put_back(slot, task)
 
-    def _committed(self, group: list[Done | Failure]) -> None:
+    def _count_committed(self, group: list[Done | Failure]) -> None:
         stored = [done for done in group if isinstance(done, Done)]
         for failure in group:
             if isinstance(failure, Failure):
-                self._failed(failure, None)
+                self._count_failure(failure, None)
         if stored:
             images = sum(done.images for done in stored)
             self.summary.rendered += len(stored)
@@ -372,16 +372,16 @@ class RenderLoop:
         """Commit what is rendered, within a few seconds, as the run ends because of an error."""
         self.sink.hurry.set()
         try:
-            self._committed(self.sink.finish(_STOP_NOW_SECONDS))
+            self._count_committed(self.sink.finish(_STOP_NOW_SECONDS))
         except (StoreError, ConflictError) as error:
             log.warning("%s not committed: %s", counted(self.sink.unsaved, "episode"), error)
 
-    def _tick(self, now: float) -> None:
+    def _tick_second(self, now: float) -> None:
         """Once per second: report progress, tune the number of workers."""
         state = "stopping" if self.summary.stopped else "paused" if self.sink.full else "running"
         slots = self._pool.slots
         in_flight = [(slot.in_flight[0].work.cost, slot.seconds_on(now)) for slot in slots if slot.in_flight]
-        late, starting = late_workers(slots, self.options.timeout, now), late_starts(slots, now)
+        late, starting = late_worker_messages(slots, self.options.timeout, now), late_starts(slots, now)
         self.progress.tick(self._pool.alive, state, in_flight, late, starting)
         if self._tuner is not None and not self.summary.stopped:
             chosen = tune(self._pool, self._tuner, now, sum(use.images for use in self.summary.gpus.values()))

@@ -68,8 +68,8 @@ def memory_limits(root: Path = _ROOT, env: Mapping[str, str] = os.environ) -> li
         for name in ("memory.max", "memory.high", "memory.limit_in_bytes"):
             with suppress(OSError, ValueError):
                 found.append(Limit(int((folder / name).read_text()), str(folder / name)))
-    megabytes = {"SLURM_MEM_PER_NODE": 1, "SLURM_MEM_PER_CPU": _count(env, "SLURM_CPUS_ON_NODE")}
-    found += [Limit(_count(env, name) * times * 2**20, name) for name, times in megabytes.items()]
+    megabytes = {"SLURM_MEM_PER_NODE": 1, "SLURM_MEM_PER_CPU": _count_from_environment(env, "SLURM_CPUS_ON_NODE")}
+    found += [Limit(_count_from_environment(env, name) * times * 2**20, name) for name, times in megabytes.items()]
     return sorted(limit for limit in found if 0 < limit.amount < _NO_LIMIT)
 
 
@@ -84,7 +84,7 @@ def core_limits(root: Path = _ROOT, env: Mapping[str, str] = os.environ) -> list
         with suppress(OSError, ValueError, ZeroDivisionError):
             quota, period = ((folder / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
             found.append(Limit(int(quota) / int(period), str(folder / "cpu.cfs_quota_us")))
-    found.append(Limit(_count(env, "SLURM_CPUS_ON_NODE"), "SLURM_CPUS_ON_NODE"))
+    found.append(Limit(_count_from_environment(env, "SLURM_CPUS_ON_NODE"), "SLURM_CPUS_ON_NODE"))
     return sorted(limit for limit in found if limit.amount > 0)
 
 
@@ -98,7 +98,7 @@ def cores_here(root: Path = _ROOT, env: Mapping[str, str] = os.environ) -> int:
     return max(1, int(core_limits(root, env)[0].amount))
 
 
-def _count(env: Mapping[str, str], name: str) -> int:
+def _count_from_environment(env: Mapping[str, str], name: str) -> int:
     """Return a variable that is a positive integer, else 0; Slurm writes 0 for all memory of a node."""
     value = env.get(name, "")
     return int(value) if value.isascii() and value.isdigit() else 0
@@ -149,9 +149,9 @@ def _for_workers(memory: int) -> int:
     return max(0, memory - object_store_bytes(memory) - _DRIVER_BYTES)
 
 
-def workers_that_fit(memory: int) -> int | None:
-    """Return how many workers the default may start in so many bytes of usable memory; None if that is unknown."""
-    return max(1, _for_workers(memory) // _WORKER_LEAST) if memory else None
+def workers_that_fit(usable_memory: int) -> int | None:
+    """Return how many workers the default may start in so many bytes; None if that is unknown."""
+    return max(1, _for_workers(usable_memory) // _WORKER_LEAST) if usable_memory else None
 
 
 def share_of_memory(workers: int, memory: int) -> tuple[int, int]:
@@ -169,7 +169,7 @@ def share_of_memory(workers: int, memory: int) -> tuple[int, int]:
     return soft, min(hard, int(HARD * soft))
 
 
-def guard(limit: int, report: Path, hard: int | None = None) -> None:
+def start_memory_guard(limit: int, report: Path, hard: int | None = None) -> None:
     """Start a thread that ends this process once it takes too much memory.
 
     Args:
@@ -229,7 +229,7 @@ def find_cards(
         files = (root / "sys/class/drm").glob("renderD*/device/vendor")
         found = sum(file.read_text().strip() == number for file in files)
         return Cards(found, f"{found or 'no'} GPU by {maker} in {root / 'sys/class/drm'}")
-    total, report = _installed(root, smi)
+    total, report = _installed_gpus(root, smi)
     visible = env.get("CUDA_VISIBLE_DEVICES")
     if visible is None or not total:
         return Cards(total, report)
@@ -240,7 +240,7 @@ def find_cards(
     return Cards(count, f"{report}; CUDA_VISIBLE_DEVICES={visible!r} leaves {count}")
 
 
-def _installed(root: Path, smi: str | None) -> tuple[int, str]:
+def _installed_gpus(root: Path, smi: str | None) -> tuple[int, str]:
     """Ask the driver's own program first, because in a container it lists exactly the container's GPUs."""
     program = shutil.which(smi) if smi else None
     if program is not None:

@@ -30,8 +30,8 @@ _METRICS = {
 def metrics_text(status: Status, summary: Summary) -> str:
     """Return the metrics of a run."""
     samples: dict[str, list[str]] = {name: [] for name in _METRICS}
-    for name, labels, value in _samples(status, summary):
-        told = ",".join(f'{key}="{_escaped(text)}"' for key, text in {"store": status.store, **labels}.items())
+    for name, labels, value in _metric_samples(status, summary):
+        told = ",".join(f'{key}="{_escape_label(text)}"' for key, text in {"store": status.store, **labels}.items())
         samples[name].append(f"diorama_{name}{{{told}}} {value}\n")
     return "".join(
         f"# HELP diorama_{name} {text}\n# TYPE diorama_{name} {kind}\n" + "".join(samples[name])
@@ -40,7 +40,7 @@ def metrics_text(status: Status, summary: Summary) -> str:
     )
 
 
-def _samples(status: Status, summary: Summary) -> Iterator[tuple[str, dict[str, str], float]]:
+def _metric_samples(status: Status, summary: Summary) -> Iterator[tuple[str, dict[str, str], float]]:
     for state, count in (("total", status.total), ("done", status.done), ("failed", status.failed)):
         yield "episodes", {"state": state}, count
     yield "images_total", {}, status.images
@@ -59,7 +59,7 @@ def _samples(status: Status, summary: Summary) -> Iterator[tuple[str, dict[str, 
         yield "gpu_lost", labels, int(name in summary.lost_gpus)
 
 
-def _escaped(text: str) -> str:
+def _escape_label(text: str) -> str:
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
 
 

@@ -20,7 +20,7 @@ from diorama.render.run.options import RunOptions
 from diorama.render.run.slot import Slot
 from diorama.render.run.status import EventLog
 from diorama.render.run.summary import GpuUse, Summary
-from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, running, start_actor, stderr_tail
+from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, pop_stderr, running, start_actor
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.language.registry import PluginError
 from diorama.scene_specs.language.tables import counted
@@ -103,9 +103,9 @@ class Pool:
         slot = Slot(self._started, plan)
         self._started += 1
         self.slots.append(slot)
-        self._launch(slot)
+        self._launch_worker(slot)
 
-    def _launch(self, slot: Slot) -> None:
+    def _launch_worker(self, slot: Slot) -> None:
         slot.actor = start_actor(self._worker, self._options, slot.plan, self._groups.get(slot.plan.node))
         slot.ready = slot.actor.start.remote()
         slot.known, slot.info, slot.warm, slot.draining = slot.info or slot.known, None, False, False
@@ -175,7 +175,7 @@ class Pool:
         slot.start_failures += 1
         self._events.write("worker-down", **slot.facts, reason=f"did not start: {why}")
         if slot.plan.node and node_lost(slot.plan.node):
-            self._drop(slot)
+            self._drop_worker(slot)
         elif slot.start_failures >= _START_TRIES and slot.card in self.names:
             if slot.leaving or any(other.open for other in self.slots if other.card == slot.card):
                 log.warning("%s did not start: %s; its GPU continues with its other workers", slot.where, why)
@@ -191,7 +191,7 @@ class Pool:
         else:
             log.warning("%s did not start: %s; starting it again", slot.where, why)
             ray.kill(slot.actor)
-            self._launch(slot)
+            self._launch_worker(slot)
 
     def check_starts(self) -> None:
         """Check that Ray answers, and restart workers whose start takes too long.
@@ -241,14 +241,14 @@ class Pool:
         for slot in (slot for slot in idle if slot.leaving or slot.draining):
             reason = "no longer needed" if slot.leaving else f"grew to {self.peaks[slot.number] >> 20} MiB"
             self._events.write("worker-down", **slot.facts, reason=reason)
-            self._end([slot])
+            self._end_workers([slot])
             if slot.leaving:
                 self.slots.remove(slot)
             else:
                 self.replaced["memory"] += 1
-                self._launch(slot)
+                self._launch_worker(slot)
 
-    def _end(self, slots: list[Slot]) -> None:
+    def _end_workers(self, slots: list[Slot]) -> None:
         """End workers; those that are up and have nothing to do first release what they hold."""
         closing = [slot.actor.close.remote() for slot in slots if slot.info is not None and not slot.in_flight]
         try:
@@ -257,9 +257,9 @@ class Pool:
         except RayError as error:
             log.debug("closing: %s", first_line(error))
         for slot in slots:
-            self._kill(slot)
+            self._kill_worker(slot)
 
-    def _kill(self, slot: Slot) -> None:
+    def _kill_worker(self, slot: Slot) -> None:
         ray.kill(slot.actor)  # does not wait for the end of the process
         if slot.card is not None and slot.info is not None:
             self._ending.append((slot.card, slot.info, time.monotonic() + _END_SECONDS))
@@ -267,7 +267,7 @@ class Pool:
     def emptied(self, card: Card) -> bool:
         """Return whether a GPU has the memory back that the processes of killed workers held."""
         for one in [one for one in self._ending if one[0] == card]:
-            if time.monotonic() < one[2] and self._ask(card[0], one[1].host, running, one[1].pid):
+            if time.monotonic() < one[2] and self._call(card[0], one[1].host, running, one[1].pid):
                 return False
             self._ending.remove(one)
         return True
@@ -288,8 +288,8 @@ class Pool:
             RenderError: too many workers were lost in a row, or the last node.
         """
         # Read before the kill: the process of a hanging worker deletes the file as it ends.
-        tail = self._ask(slot.plan.node, slot.info.host, stderr_tail, slot.info.output_file) or "" if slot.info else ""
-        self._kill(slot)
+        tail = self._call(slot.plan.node, slot.info.host, pop_stderr, slot.info.output_file) or "" if slot.info else ""
+        self._kill_worker(slot)
         self._events.write("worker-down", **slot.facts, episode=episode, reason=reason, last_words=tail)
         # What is too large for a GPU says nothing about the others, and each episode has only two such losses.
         self._losses += kind != "gpu_memory"
@@ -301,13 +301,13 @@ class Pool:
                 "this machine renders at all, then run the same command again"
             )
         if slot.plan.node and node_lost(slot.plan.node):
-            self._drop(slot)
+            self._drop_worker(slot)
             return tail, True
         self.replaced[kind] += 1
         if slot.leaving:
             self.slots.remove(slot)
         else:
-            self._launch(slot)
+            self._launch_worker(slot)
         return tail, False
 
     def remove(self, card: Card, reason: str) -> list[Task]:
@@ -339,7 +339,7 @@ class Pool:
         log.warning("%s leaves the run: %s; continuing with %s", name, reason, counted(len(self.cards), "GPU"))
         return tasks
 
-    def _drop(self, slot: Slot) -> None:
+    def _drop_worker(self, slot: Slot) -> None:
         self.slots.remove(slot)
         log.warning("%s: its node is lost; continuing with %s", slot.where, counted(len(self.slots), "worker"))
         self.replaced["node"] += 1
@@ -349,7 +349,7 @@ class Pool:
                 "continue"
             )
 
-    def _ask(self, node: str, host: str, question: Callable[[Any], Any], about: Any) -> Any:
+    def _call(self, node: str, host: str, question: Callable[[Any], Any], about: Any) -> Any:
         """Call a function on a node; None if that does not answer."""
         if host == socket.gethostname():
             return question(about)
@@ -382,7 +382,7 @@ class Pool:
             lost: Ray does not answer, and all end with it.
         """
         if not lost:
-            self._end(self.slots)
+            self._end_workers(self.slots)
             for group in self._groups.values():
                 remove_placement_group(group)
         self.slots = []

@@ -54,11 +54,11 @@ def difference(first: EpisodeRecord, again: EpisodeRecord) -> str:
         return next((image.line() for image in comparison.images if not image.identical), "passes or truth differ")
     for image in comparison.images:
         if image.mean > MOST_MEAN_ERROR or image.psnr < LEAST_PSNR:
-            return image.pixels()
-    return next(chain.from_iterable(map(_pixels, first.images, again.images)), "")
+            return image.pixel_errors()
+    return next(chain.from_iterable(map(_pixel_differences, first.images, again.images)), "")
 
 
-def _pixels(one: ImageRecord, other: ImageRecord) -> list[str]:
+def _pixel_differences(one: ImageRecord, other: ImageRecord) -> list[str]:
     pairs = zip(one.annotation.objects, other.annotation.objects, strict=True)
     return [
         f"{one.name}: object {a.name!r} has {a.visible_pixels} pixels, and then {b.visible_pixels}"

@@ -97,7 +97,7 @@ def limit_of(slot: Slot, timeout: float | None, kernels: float = 0.0) -> float:
     return limit + (kernels if timeout is None else 0.0)
 
 
-def late_workers(slots: Iterable[Slot], timeout: float | None, now: float) -> list[str]:
+def late_worker_messages(slots: Iterable[Slot], timeout: float | None, now: float) -> list[str]:
     """Return what to say about each worker that takes long for its episode.
 
     Args:

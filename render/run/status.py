@@ -89,7 +89,7 @@ class Status:
     def here(cls, store: str, **facts: Any) -> Status:
         """Return the status of a run of this process that starts now."""
         pid = os.getpid()
-        return cls(store, host=socket.gethostname(), pid=pid, born=_born(pid), started=time.time(), **facts)
+        return cls(store, host=socket.gethostname(), pid=pid, born=_start_time(pid), started=time.time(), **facts)
 
     @property
     def alive(self) -> bool:
@@ -98,7 +98,7 @@ class Status:
             return False
         if self.host != socket.gethostname():
             return time.time() - self.written < _STALE_SECONDS
-        return bool(self.born) and _born(self.pid) == self.born
+        return bool(self.born) and _start_time(self.pid) == self.born
 
     def line(self) -> str:
         """Return the status in one line of text, and one more for each GPU and for each late worker."""
@@ -120,7 +120,7 @@ class Status:
         """Replace the status file of the store; if that fails, only the log tells."""
         self.written = time.time()
         try:
-            path = _safe_path(self.store)
+            path = _prepare_safe_path(self.store)
             # A link or a pipe under this name is replaced, and nothing is written through it.
             if path.is_symlink() or not path.is_file():
                 path.unlink(missing_ok=True)
@@ -213,13 +213,13 @@ class Progress:
         stalled = bool(status.late) and len(late) == len(in_flight)
         status.left = None if stalled else self._estimator.left(now - self._start, in_flight)
         if self._bar is not None:
-            self._bar.set_postfix_str(", ".join(self._facts()))
+            self._bar.set_postfix_str(", ".join(self._status_facts()))
         elif self.on_progress is None and now - self._shown > _LINE_SECONDS:
-            self._log()
+            self._log_progress()
         if due:
-            self._write()
+            self._write_status()
 
-    def _facts(self) -> list[str]:
+    def _status_facts(self) -> list[str]:
         elapsed, status, failed = time.monotonic() - self._start, self.status, len(self.summary.failed)
         facts = [f"{self._images / elapsed:.2f} images/s"] if self._images and elapsed > 0 else []
         facts += [f"about {span(status.left)} left"] if status.left is not None and status.left >= 1 else []
@@ -229,12 +229,12 @@ class Progress:
         facts += [f"and {counted(len(status.late) - 1, 'more late worker')}"] if len(status.late) > 1 else []
         return facts + ([status.state] if status.state not in ("running", "ended") else [])
 
-    def _log(self) -> None:
+    def _log_progress(self) -> None:
         self._shown = time.monotonic()
         done = f"{self._what}: {self._done} of {counted(self.status.total, 'episode')}"
-        log.info("%s", ", ".join([done, *self._facts()]))
+        log.info("%s", ", ".join([done, *self._status_facts()]))
 
-    def _write(self) -> None:
+    def _write_status(self) -> None:
         """Write the status file, with what is committed so far. A failure to write it does not stop the run."""
         if self.dry_run:
             return
@@ -258,11 +258,11 @@ class Progress:
         """Write the last status, and leave the bar as it is on the terminal, or write the last line."""
         status = self.status
         status.workers, status.state, status.left, status.late = 0, "ended", None, ()
-        self._write()
+        self._write_status()
         if self._bar is not None:
             self._bar.close()
         elif self.on_progress is None and self._done:
-            self._log()
+            self._log_progress()
 
 
 class EventLog:
@@ -311,7 +311,7 @@ def path_of(store: str) -> Path:
     return base / f"diorama-{hashlib.sha256(store.encode()).hexdigest()[:16]}.status.json"
 
 
-def _safe_path(store: str) -> Path:
+def _prepare_safe_path(store: str) -> Path:
     """Return `path_of(store)`. Raises OSError if others can write to its folder or replace it, for a URL."""
     path = path_of(store)
     if "://" in store:
@@ -326,12 +326,12 @@ def _safe_path(store: str) -> Path:
 def read_status(store: str) -> Status | None:
     """Return the last status of a run into a store; None if no valid status file exists."""
     try:
-        return TypeAdapter(Status).validate_json(read_foreign(_safe_path(store), _MOST_BYTES))
+        return TypeAdapter(Status).validate_json(read_foreign(_prepare_safe_path(store), _MOST_BYTES))
     except (OSError, ValueError):
         return None
 
 
-def _born(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """Return when a process started, in kernel ticks since boot; "" if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]

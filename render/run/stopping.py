@@ -130,11 +130,11 @@ class Interrupts:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP) if main else ():
             # nohup ignores SIGHUP, so that the run continues without its terminal.
             if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._handle)
+                self._before[number] = signal.signal(number, self._handle_signal)
         return self
 
     @property
-    def over(self) -> bool:
+    def gave_up(self) -> bool:
         """Whether what is in flight after SIGTERM is given up."""
         return time.monotonic() > self._give_up
 
@@ -160,7 +160,7 @@ class Interrupts:
         for number, before in self._before.items():
             signal.signal(number, before)  # type: ignore[arg-type]  # what signal() itself returned
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         if self.stopping:
             # The system and the shell may both send SIGHUP when a terminal closes.
             if number in (signal.SIGUSR1, signal.SIGHUP):
@@ -169,7 +169,7 @@ class Interrupts:
         if number == signal.SIGTERM:
             self.terminated, self._give_up = True, time.monotonic() + _FINISH_SECONDS
             if not self._calm:
-                handler = signal.signal(signal.SIGALRM, self._handle)
+                handler = signal.signal(signal.SIGALRM, self._handle_signal)
                 self._alarm = handler, signal.setitimer(signal.ITIMER_REAL, _NOTICE_SECONDS)
         ends = number == signal.SIGUSR1 or (number == signal.SIGTERM and self.deadline.end is not None)
         self.stopping = "time" if ends else "interrupt"

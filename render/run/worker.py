@@ -23,14 +23,14 @@ from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.canary import check_canary
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import may_show_glass
-from diorama.render.geometry.shapenet import choose_library
+from diorama.render.geometry.shapenet import set_library_environment
 from diorama.render.model.errors import DeviceError, DioramaError, first_line
 from diorama.render.model.passes import Renderer
 from diorama.render.model.profiles import Episode
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
-from diorama.render.run.machine import guard, memory_here, resident, share_of_memory
+from diorama.render.run.machine import memory_here, resident, share_of_memory, start_memory_guard
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
@@ -207,11 +207,11 @@ class Worker:
     def start(self) -> Ready | Failure:
         """Create the renderer. Not done in __init__, in which Ray would wrap the errors."""
         try:
-            return self._start()
+            return self._start_renderer()
         except Exception as error:
             return Failure.of(error)
 
-    def _start(self) -> Ready:
+    def _start_renderer(self) -> Ready:
         options, plan = self._options, self._plan
         # Two one-thread Blenders may share one core while another is idle, so each worker gets its own cores.
         cores: tuple[int, ...] = ()
@@ -225,8 +225,8 @@ class Worker:
         os.close(handle)
         os.environ[OUTPUT_FILE] = output_file
         if self._limit:
-            guard(self._limit, Path(output_file), self._hard_limit)
-        choose_library(options.library)
+            start_memory_guard(self._limit, Path(output_file), self._hard_limit)
+        set_library_environment(options.library)
         if options.renderer == "fake" and plan.card is not None:
             made: Renderer = FakeRenderer(device=f"{plan.device.upper()} fake card {_visible()}")
         else:
@@ -240,12 +240,12 @@ class Worker:
         """Render one episode, packed by `pack`; return the result, and the bytes in memory now."""
         episode, key, settings, attempt = pickle.loads(task)
         try:
-            result: Done | Failure = self._render(episode, key, settings, attempt)
+            result: Done | Failure = self._render_episode(episode, key, settings, attempt)
         except Exception as error:
             result = Failure.of(error, episode.id)
         return result, resident()
 
-    def _render(self, episode: Episode, key: RenderKey, settings: Settings, attempt: int) -> Done:
+    def _render_episode(self, episode: Episode, key: RenderKey, settings: Settings, attempt: int) -> Done:
         assert self._renderer is not None, "call start first"
         options = self._options
         # A start after a fault is a new process, too. On a CPU it would delay each run, and nothing fails silently.
@@ -297,7 +297,7 @@ def running(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def stderr_tail(output_file: str) -> str:
+def pop_stderr(output_file: str) -> str:
     """Return the end of a renderer's output and delete the file, which is on this node; "" if it does not exist."""
     path = Path(output_file)
     try:

@@ -150,7 +150,7 @@ def _gpus(count: int) -> str:
     return counted(count, "GPU") if count else "no GPU"
 
 
-def _fitting(node: Node, workers: int) -> int:
+def _fitting_workers(node: Node, workers: int) -> int:
     return max(1, workers if node.fits is None else min(workers, node.fits))
 
 
@@ -159,9 +159,9 @@ def _cpu_workers(options: RunOptions, nodes: Sequence[Node], episodes: int) -> l
     if options.workers is not None:
         count = options.workers
     elif options.threads is not None:
-        count = sum(_fitting(node, node.cores // options.threads) for node in nodes)
+        count = sum(_fitting_workers(node, node.cores // options.threads) for node in nodes)
     else:
-        count = sum(_fitting(node, node.cores) for node in nodes)
+        count = sum(_fitting_workers(node, node.cores) for node in nodes)
     count = max(1, min(count, episodes))
     counts = dict.fromkeys(nodes, 0)
     for _ in range(count):

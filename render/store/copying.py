@@ -10,7 +10,7 @@ from typing import Any, Literal
 from diorama.render.model.errors import ConflictError, MissingError, StoreError
 from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, EpisodeReader, read_each, short_columns
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.render.store.resume import check_series, put_first
+from diorama.render.store.resume import check_blender_series, put_first
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.tables import counted
 
@@ -78,10 +78,10 @@ def check_together(
         new = next((key for key, state in own.items() if found.get(key) != state), None)
         if new is not None and not mix_series:
             first = first or source
-            check_series(first, source.job(new), None if first is target else where)
+            check_blender_series(first, source.job(new), None if first is target else where)
         conflicts += [key for key, state in own.items() if found.setdefault(key, state) != state]
     if conflicts and differing == "error":
-        raise _conflict(" or ".join(store.url for store in (target, *sources) if store), sorted(set(conflicts)))
+        raise _conflict_error(" or ".join(store.url for store in (target, *sources) if store), sorted(set(conflicts)))
     missing = [key for key in wanted if key not in found]
     if missing:
         lines = "\n".join(f"  {key}" for key in missing[:_SHOWN_MISSING])
@@ -124,13 +124,13 @@ def copy(
     result = CopyResult(same=len(wanted) - len(todo))
     conflicts = [key for key in todo if key in stored]
     if conflicts and differing == "error":
-        raise _conflict(target.url, conflicts)
+        raise _conflict_error(target.url, conflicts)
     if differing == "keep":
         result.kept = len(conflicts)
         todo = [key for key in todo if key not in stored]
     progress(len(wanted) - len(todo))
     checked = mix_series
-    for chunk, records in _groups(source, todo, result.damaged):
+    for chunk, records in _read_groups(source, todo, result.damaged):
         put = partial(target.replace if differing == "replace" else target.put, records)
         if records and not checked:
             done, checked = put_first(target, {record.episode_id: record.job for record in records}, put), True
@@ -145,7 +145,7 @@ def copy(
     return result
 
 
-def _groups(
+def _read_groups(
     source: EpisodeReader, todo: list[str], damaged: list[str]
 ) -> Iterator[tuple[list[str], list[EpisodeRecord]]]:
     """Yield ids and their intact episodes, as many at a time as one commit takes, for each commit has its price."""
@@ -165,7 +165,7 @@ def _groups(
             chunk, records = [], []
 
 
-def _conflict(url: str, keys: list[str]) -> ConflictError:
+def _conflict_error(url: str, keys: list[str]) -> ConflictError:
     shown = "\n".join(f"  {key}" for key in keys[:_SHOWN])
     more = f"\n  and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
     count = f"{len(keys)} episodes are" if len(keys) > 1 else "1 episode is"

@@ -109,7 +109,7 @@ def is_remote(url: str) -> bool:
 
 def ids_filter(episode_ids: Sequence[str]) -> str:
     """Return the SQL filter that matches exactly these ids; at least one."""
-    return f"{KEY} = {_quote(episode_ids[0])}" if len(episode_ids) == 1 else _is_in(KEY, episode_ids)
+    return f"{KEY} = {_quote_sql(episode_ids[0])}" if len(episode_ids) == 1 else _is_in(KEY, episode_ids)
 
 
 def condition(
@@ -119,13 +119,13 @@ def condition(
     parts = [
         f"({where})" if where else None,
         ids_filter(ids) if ids else None,
-        f"benchmark = {_quote(benchmark)}" if benchmark is not None else None,
+        f"benchmark = {_quote_sql(benchmark)}" if benchmark is not None else None,
         _is_in("split", splits) if splits else None,
     ]
     return " AND ".join(part for part in parts if part) or None
 
 
-def unknown_id(store: EpisodeReader, episode_id: str) -> str:
+def unknown_id_message(store: EpisodeReader, episode_id: str) -> str:
     """The message about an id that is not stored, with the nearest one that is."""
     known = [name for name, _ in store.ids()] if store.count() <= _MOST_IDS else []
     hint = did_you_mean(episode_id, known) or f"`render-store ls {store.url}` lists all"
@@ -142,10 +142,10 @@ def check_splits(store: EpisodeReader, splits: Sequence[str]) -> None:
 
 
 def _is_in(column: str, values: Sequence[str]) -> str:
-    return f"{column} IN ({', '.join(map(_quote, values))})"
+    return f"{column} IN ({', '.join(map(_quote_sql, values))})"
 
 
-def _quote(text: str) -> str:
+def _quote_sql(text: str) -> str:
     """Return text as an SQL string. Raises UsageError for other values, which callers from Python may pass."""
     if not isinstance(text, str):
         raise UsageError(f"found {text!r}; allowed: an id or split, which is text")

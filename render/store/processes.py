@@ -42,13 +42,13 @@ def map_in_processes(
         return
     # Spawned, because Lance has threads, which do not survive a fork.
     count = min(workers, len(items) or 1)
-    pool = ProcessPoolExecutor(count, get_context("spawn"), _open, (store.url, store.version))
+    pool = ProcessPoolExecutor(count, get_context("spawn"), _open_reader, (store.url, store.version))
     try:
         # Processes would run the script that called this, which needs no `if __name__ == "__main__"`.
         main = sys.modules["__main__"]
         sys.modules["__main__"] = ModuleType("__main__")
         try:
-            results = pool.map(partial(_call, work), items)
+            results = pool.map(partial(_call_with_reader, work), items)
         finally:
             sys.modules["__main__"] = main
         yield from results
@@ -58,10 +58,10 @@ def map_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def _open(url: str, version: int) -> None:
+def _open_reader(url: str, version: int) -> None:
     global _reader
     _reader = open_at(url, version)
 
 
-def _call(work: _Work[_Item, _Result], item: _Item) -> _Result:
+def _call_with_reader(work: _Work[_Item, _Result], item: _Item) -> _Result:
     return work(_reader, item)

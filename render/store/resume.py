@@ -73,20 +73,20 @@ class Planner:
                 return Decision("keep", episode, job, settings)
         if not self._any_series:
             assert self._store is not None
-            check_series(self._store, job)
+            check_blender_series(self._store, job)
             self._any_series = True
         if stored is None:
             return Decision("render", episode, job, settings)
         if self._policy == "replace":
-            return Decision("replace", episode, job, settings, attempt=self._attempts.get(episode.id, 0) + 1)
-        return Decision("conflict", episode, job, settings, differences=self._explain(episode.id, job))
+            return Decision("replace", episode, job, settings, attempt=self._stored_attempts.get(episode.id, 0) + 1)
+        return Decision("conflict", episode, job, settings, differences=self._explain_conflict(episode.id, job))
 
     @cached_property
-    def _attempts(self) -> dict[str, int]:
+    def _stored_attempts(self) -> dict[str, int]:
         assert self._store is not None
         return {key: attempt for key, (attempt,) in short_columns(self._store, ["attempt"]).items()}
 
-    def _explain(self, episode_id: str, job: RenderKey) -> tuple[str, ...]:
+    def _explain_conflict(self, episode_id: str, job: RenderKey) -> tuple[str, ...]:
         if self._explained >= _EXPLAINED:
             return ()
         self._explained += 1
@@ -114,7 +114,7 @@ class Planner:
         return ConflictError("\n".join(lines))
 
 
-def check_series(store: EpisodeReader, new: RenderKey, where: str | None = None) -> None:
+def check_blender_series(store: EpisodeReader, new: RenderKey, where: str | None = None) -> None:
     """Raise ConflictError if the store's first episode was rendered by another series of Blender than `new` is.
 
     Args:
@@ -142,14 +142,14 @@ def put_first(store: LanceStore, rows: Mapping[str, RenderKey], put: Callable[[]
     """
     store.refresh()
     new = next(iter(rows.values()))
-    check_series(store, new)
+    check_blender_series(store, new)
     begun = store.count() > 0
     result = put()
     if begun:
         # Replaced rows are the last ones: in a store of both series, the first row may now be one of the other series.
         return result
     try:
-        check_series(store, new)
+        check_blender_series(store, new)
     except ConflictError:
         stored = dict(store.ids())
         store.delete([key for key, job in rows.items() if stored.get(key) == job.hash()])

@@ -38,7 +38,7 @@ def problems_of(row: Mapping[str, Any]) -> list[str]:
 
 def problems_in(row: Mapping[str, Any], record: EpisodeRecord) -> list[str]:
     """Return the problems of a row whose record was read already; see `problems_of`."""
-    return [*_columns(row, record), *_frames(record), *_images(record)]
+    return [*_column_problems(row, record), *_frame_problems(record), *_image_problems(record)]
 
 
 def invalid_answer(task: Mapping[str, Any] | None) -> list[str]:
@@ -50,7 +50,7 @@ def invalid_answer(task: Mapping[str, Any] | None) -> list[str]:
     ]
 
 
-def _columns(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
+def _column_problems(row: Mapping[str, Any], record: EpisodeRecord) -> Iterator[str]:
     """Check that the columns for searching match the episode.
 
     Columns that the record was read from are left out: their digests match. Written again they may differ, as does a
@@ -69,7 +69,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _frames(record: EpisodeRecord) -> Iterator[str]:
+def _frame_problems(record: EpisodeRecord) -> Iterator[str]:
     """Check for one image per view of each frame, in their order, with the objects and passes of the Scene."""
     wanted = {frame.image_name(view): frame for frame in record.scene.frames for view in frame.views}
     names = [image.name for image in record.images]
@@ -86,19 +86,19 @@ def _against_scene(image: ImageRecord, frame: SceneFrame) -> Iterator[str]:
     there = [(item.index, item.name) for item in image.annotation.objects]
     wanted = [(item.index, item.name) for item in frame.objects]
     if there != wanted:
-        yield f"image {image.name}: annotated objects {_few(there)}, in the Scene {_few(wanted)}"
+        yield f"image {image.name}: annotated objects {_preview_names(there)}, in the Scene {_preview_names(wanted)}"
     if (image.extra is not None) != bool(array_passes(frame.passes)):
         yield f"image {image.name}: passes requested {list(frame.passes)}, stored: {image.extra is not None}"
     if any((item.amodal_rle is not None) != ("amodal" in frame.passes) for item in image.annotation.objects):
         yield f"image {image.name}: passes requested {list(frame.passes)}, but amodal masks don't match"
 
 
-def _few(items: list[tuple[int, str]]) -> str:
+def _preview_names(items: list[tuple[int, str]]) -> str:
     shown = ", ".join(name for _, name in items[:6])
     return f"[{shown}{', ...' if len(items) > 6 else ''}]"
 
 
-def _images(record: EpisodeRecord) -> Iterator[str]:
+def _image_problems(record: EpisodeRecord) -> Iterator[str]:
     settings = record.scene.settings
     for image in record.images:
         at = f"image {image.name}"
@@ -108,7 +108,7 @@ def _images(record: EpisodeRecord) -> Iterator[str]:
         if problem:
             yield f"{at}: {problem}"
         for item in image.annotation.objects:
-            for problem in _object(item, image.width, image.height):
+            for problem in _object_problems(item, image.width, image.height):
                 yield f"{at}: object {item.name}: {problem}"
 
 
@@ -124,9 +124,9 @@ def _png_problem(image: ImageRecord) -> str | None:
     return None
 
 
-def _object(item: ObjectAnnotation, width: int, height: int) -> Iterator[str]:
+def _object_problems(item: ObjectAnnotation, width: int, height: int) -> Iterator[str]:
     for name, box in (("bbox", item.bbox), ("amodal_bbox", item.amodal_bbox)):
-        if box is not None and not _inside(box, width, height):
+        if box is not None and not _box_inside(box, width, height):
             yield f"{name} {list(box)} is empty or not inside {width}x{height}"
     yield from _mask("", item.rle, (height, width), ("visible_pixels", item.visible_pixels), item.bbox)
     if item.amodal_rle is not None:
@@ -153,7 +153,7 @@ def _mask(kind: str, rle: RLE, size: tuple[int, int], pixels: tuple[str, int], w
         yield f"{kind}bbox {wanted and list(wanted)}, but the mask's is {box and list(box)}"
 
 
-def _inside(box: Box, width: int, height: int) -> bool:
+def _box_inside(box: Box, width: int, height: int) -> bool:
     x, y, w, h = box
     return x >= 0 and y >= 0 and w >= 1 and h >= 1 and x + w <= width and y + h <= height
 

@@ -141,21 +141,21 @@ def finite_json(value: Any) -> str:
     try:
         return to_json(value)
     except ValueError:
-        return to_json(_finite(value))
+        return to_json(_nonfinite_as_text(value))
 
 
 def _text_or_json(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else to_json(value)
 
 
-def _finite(value: Any) -> Any:
+def _nonfinite_as_text(value: Any) -> Any:
     match value:
         case float() if not math.isfinite(value):
             return str(value)
         case dict():
-            return {key: _finite(item) for key, item in value.items()}
+            return {key: _nonfinite_as_text(item) for key, item in value.items()}
         case list() | tuple():
-            return [_finite(item) for item in value]
+            return [_nonfinite_as_text(item) for item in value]
     return value
 
 
@@ -199,7 +199,7 @@ def record_of(row: Mapping[str, Any]) -> EpisodeRecord:
         row = complete_row(row)
         if text_digest(row) != row["text_sha256"]:
             raise DamagedError(f"episode {episode}: its texts don't match their SHA-256; {_ADVICE}")
-        record = _rebuilt(row)
+        record = _rebuild_record(row)
         problem = _too_large(record)
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError, struct.error) as error:
         raise DamagedError(f"episode {episode}: its row can't be read: {error}; {_ADVICE}") from error
@@ -227,7 +227,7 @@ def _too_large(record: EpisodeRecord) -> str:
     return ""
 
 
-def _rebuilt(row: Mapping[str, Any]) -> EpisodeRecord:
+def _rebuild_record(row: Mapping[str, Any]) -> EpisodeRecord:
     annotations = json.loads(row["annotations"])
     images = [
         ImageRecord.model_validate({**fields, "png": image["bytes"], "extra": extra})

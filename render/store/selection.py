@@ -107,7 +107,7 @@ def listed(problem: str, lines: Sequence[str]) -> str:
     return "\n".join([head, *(f"  {line}" for line in lines[:_MAX_LISTED]), *more])
 
 
-def exported_record(folder: Path, episode_id: str) -> EpisodeRecord:
+def read_exported_record(folder: Path, episode_id: str) -> EpisodeRecord:
     """Return an episode of an exported or downloaded folder; only the row groups that may have its id are read.
 
     Raises:

@@ -43,14 +43,14 @@ def layout_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[Pat
     for axis in empty:
         yield unexpected((*at, "area", axis), getattr(area, axis), "[least, greatest]")
     if not empty:
-        yield from _outside(frame, area, at)
+        yield from _outside_diagnostics(frame, area, at)
         yield from _relation_diagnostics(frame, stage, area, at)
-    yield from _overlaps(frame, stage, at)
+    yield from _overlap_diagnostics(frame, stage, at)
     yield from _one_plane(frame, stage, at)
     yield from _no_room(frame, stage, area, at)
 
 
-def _outside(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
+def _outside_diagnostics(frame: FrameSpec, area: AreaSpec, at: Path) -> Iterator[PathDiagnostic]:
     placed = [(("objects", k), item.location) for k, item in enumerate(frame.objects)]
     placed += [(("observers", k), person.location) for k, person in enumerate(frame.observers)]
     for where, location in placed:
@@ -111,7 +111,7 @@ def _least_scale(item: ObjectSpec, stage: Stage) -> float:
     return min((sizes[name] for name in stage.defaults.sizes if name in sizes), default=0.0)
 
 
-def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
+def _body_of(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
     if item.location is None or not (scale := _least_scale(item, stage)):
         # Flat objects may cover each other.
         return None
@@ -124,12 +124,12 @@ def _body(item: ObjectSpec, index: int, stage: Stage) -> _Body | None:
     return _Body(index, object_name(item, index), (x, y, z), scale, upright, grounded, guessed)
 
 
-def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
-    bodies = [body for k, item in enumerate(frame.objects) if (body := _body(item, k, stage)) is not None]
+def _overlap_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+    bodies = [body for k, item in enumerate(frame.objects) if (body := _body_of(item, k, stage)) is not None]
     for number, second in enumerate(bodies):
         for first in bodies[:number]:
             near = abs(first.location[0] - second.location[0]) < first.scale + second.scale
-            if near and _overlap(first, second):
+            if near and _bodies_overlap(first, second):
                 path = (*at, "objects", second.number, "location")
                 other = f"object {preview_json(first.name)} (objects[{first.number}])"
                 problem = f"found {preview_json(frame.objects[second.number].location)}, which overlaps {other}"
@@ -137,7 +137,7 @@ def _overlaps(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnost
                 break
 
 
-def _overlap(a: _Body, b: _Body) -> bool:
+def _bodies_overlap(a: _Body, b: _Body) -> bool:
     """Return whether two bodies certainly overlap: every shape contains the sphere of radius `scale`, upright ones the
     cylinder.
     """
@@ -176,7 +176,7 @@ def _relation_diagnostics(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Pa
         kept: dict[str, list[_Edge]] = {}
         cyclic = False
         for edge in _edges(frame.constraints, names, stage.placement.relation_threshold, axis):
-            path = _path(kept, edge.high, edge.low)
+            path = _shortest_path(kept, edge.high, edge.low)
             if path is None:
                 kept.setdefault(edge.low, []).append(edge)
                 continue
@@ -193,7 +193,7 @@ def _in_words(constraint: ConstraintSpec) -> str:
     return f"{constraint.subject} {words[constraint.relation or 'left']} {constraint.of}"
 
 
-def _path(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | None:
+def _shortest_path(edges: dict[str, list[_Edge]], start: str, goal: str) -> list[_Edge] | None:
     """Return the shortest path from one name to another along edges, None if there is none."""
     paths: dict[str, list[_Edge]] = {start: []}
     queue = [start]
@@ -249,15 +249,15 @@ def _no_room(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterat
     for place, need in short.items():
         problem = f"no room: {total} objects need {need:.4g}; the area's diagonal is {diagonal:.4g}"
         yield PathDiagnostic((*at, *place), problem, "widen the area, lower the numbers, or use fewer objects")
-    shown, most = _pixels(frame, total) if pixels else [0], math.prod(stage.size)
+    shown, most = _least_pixels(frame, total) if pixels else [0], math.prod(stage.size)
     if max(shown, default=0) <= most < sum(shown):
         problem = f"the visible pixels of all objects add up to {sum(shown)}; the image has {most}"
         yield PathDiagnostic(pixels[-1], problem, "lower one of the numbers")
     if frame.constraints and free < total > 1:
-        yield from _locations(frame, stage, at)
+        yield from _location_diagnostics(frame, stage, at)
 
 
-def _pixels(frame: FrameSpec, total: int) -> list[int]:
+def _least_pixels(frame: FrameSpec, total: int) -> list[int]:
     """Return the least visible pixels of each object; no pixel shows two."""
     floors = dict.fromkeys((object_name(item, k) for k, item in enumerate(frame.objects)), 0)
     floors |= {f"object-{k}": 0 for k in range(len(floors), total)}
@@ -267,7 +267,7 @@ def _pixels(frame: FrameSpec, total: int) -> list[int]:
     return list(floors.values())
 
 
-def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
+def _location_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnostic]:
     """Report constraints that contradict the specified locations."""
     fixed = {object_name(item, k): item for k, item in enumerate(frame.objects) if item.location is not None}
     margin = max(stage.placement.relation_threshold, *(c.axis_margin or 0.0 for c in frame.constraints))
@@ -276,13 +276,13 @@ def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnos
         known = fixed if constraint.seen_from is None else {}
         if constraint.relation in RELATIONS and constraint.subject in known and constraint.of in known:
             need = margin if constraint.margin is None else constraint.margin
-            most = _most(constraint.relation, fixed[constraint.of], fixed[constraint.subject], _behind(frame, stage))
+            most = _most_of(constraint.relation, fixed[constraint.of], fixed[constraint.subject], _behind(frame, stage))
             if constraint.subject != constraint.of and most < need - _ROUNDED:
                 problem = f"the locations contradict it: {_in_words(constraint)} by {most:.3g}; allowed: above {need:g}"
                 yield PathDiagnostic(path, problem, "move one of the two, or leave the constraint out")
         need_distance, need_gap = constraint.min_distance, constraint.axis_margin
         for (one, a), (two, b) in combinations(fixed.items(), 2) if need_distance or need_gap else ():
-            apart = math.hypot(*_apart(a, b))
+            apart = math.hypot(*_relative_location(a, b))
             near = ("min_distance", apart - _least_scale(a, stage) - _least_scale(b, stage), need_distance)
             for key, most, least in (near, ("axis_margin", apart / math.sqrt(2), need_gap)):
                 if least is not None and most < least - _ROUNDED:
@@ -290,7 +290,7 @@ def _locations(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[PathDiagnos
                     yield PathDiagnostic((*path, key), problem, "move them apart, or lower the number")
 
 
-def _apart(a: ObjectSpec, b: ObjectSpec) -> tuple[float, float]:
+def _relative_location(a: ObjectSpec, b: ObjectSpec) -> tuple[float, float]:
     """Return the location of b relative to that of a, on the ground."""
     assert a.location is not None and b.location is not None
     return b.location[0] - a.location[0], b.location[1] - a.location[1]
@@ -312,9 +312,9 @@ def _behind(frame: FrameSpec, stage: Stage) -> tuple[float, float]:
     return math.atan2(y, x), math.asin(jitter / math.hypot(x, y)) if jitter + 1e-3 < math.hypot(x, y) else math.pi
 
 
-def _most(relation: str, of: ObjectSpec, subject: ObjectSpec, behind: tuple[float, float]) -> float:
+def _most_of(relation: str, of: ObjectSpec, subject: ObjectSpec, behind: tuple[float, float]) -> float:
     """Return by how much a relation of two objects with locations can hold at most."""
-    x, y = _apart(of, subject)
+    x, y = _relative_location(of, subject)
     quarters = ("behind", "left", "front", "right").index(relation)
     off = abs(math.remainder(math.atan2(y, x) - behind[0] - quarters * math.pi / 2, math.tau))
     return math.hypot(x, y) * math.cos(max(0.0, off - behind[1]))

@@ -106,13 +106,12 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
 
 
 def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[PathDiagnostic]:
-    match item.shape:
-        case OutlineSpec() as outline:
-            flat = not outline.height
-            yield from outline_diagnostics(outline, path)
-        case word:
-            flat = word in FLAT_SHAPES
-            yield from shape_word(word, path)
+    if isinstance(item.shape, OutlineSpec):
+        flat = not item.shape.height
+        yield from outline_diagnostics(item.shape, path)
+    else:
+        flat = item.shape in FLAT_SHAPES
+        yield from shape_word(item.shape, path)
     if stage is not None and stage.ground is not None and flat:
         yield _flat_on_ground(stage, path)
 

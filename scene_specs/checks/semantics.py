@@ -54,7 +54,7 @@ _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_f
 _BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}
 
 
-def diagnostics_of(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
+def diagnostics_with_plugins(episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
     """Return the problems of an EpisodeSpec or a Scene whose form is valid, in the order of its fields."""
     return [*(_scene_diagnostics(episode) if isinstance(episode, Scene) else _spec_diagnostics(episode))]
 
@@ -81,10 +81,10 @@ def look_diagnostics(spec: EpisodeSpec, stage: Stage | None) -> Iterator[PathDia
     variants = max(len(look.variants), 1)
     if chosen.variant is not None and chosen.variant >= variants:
         yield unexpected(("look", "variant"), chosen.variant, f"0 to {variants - 1}")
-    yield from _words(spec, look, chosen.name)
+    yield from _word_diagnostics(spec, look, chosen.name)
 
 
-def _words(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]:
+def _word_diagnostics(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]:
     for number, frame in enumerate(spec.frames):
         for index, item in enumerate(frame.objects):
             material = item.material.name if isinstance(item.material, MaterialSpec) else item.material
@@ -107,7 +107,7 @@ def check_spec(spec: EpisodeSpec) -> None:
     Raises:
         SpecError: the spec is wrong; has every diagnostic.
     """
-    diagnostics = diagnostics_of(spec)
+    diagnostics = diagnostics_with_plugins(spec)
     if diagnostics:
         raise SpecError([diagnostic.in_file(episode=spec.id) for diagnostic in diagnostics])
 

@@ -99,7 +99,7 @@ def recover(
     start = np.array(nominal)
     best: Recovery | None = None
     for size in sorted(sizes, key=lambda size: float(np.abs(project(start, points, focal, size) - pixels).max())):
-        found = _solve(points, pixels, start, focal, size)
+        found = _solve_camera(points, pixels, start, focal, size)
         if found is not None and (best is None or found.pixel_residual < best.pixel_residual):
             best = found
         # A wrong size is off by tens of pixels.
@@ -108,7 +108,7 @@ def recover(
     return best
 
 
-def _solve(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:
+def _solve_camera(points: Array, pixels: Array, start: Array, focal: float, size: tuple[int, int]) -> Recovery | None:
     # Depths of three collinear objects fit two cameras: pixels select one, and depths then locate it.
     location = start
     for weight in (_PIXEL_WEIGHT_FIRST, _PIXEL_WEIGHT):
@@ -213,11 +213,11 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
         if isinstance(entry, dict) and entry.get("shape") == POINTER:
             hands.append(index)
             continue
-        item = _object(entry, source, ("objects", index))
+        item = _read_object(entry, source, ("objects", index))
         if item is not None:
             objects.append(item)
-    pointer = _pointer(scene, hands, objects, source) if hands and not source.diagnostics else None
-    camera = None if source.diagnostics else _camera(scene, source)
+    pointer = _read_pointer(scene, hands, objects, source) if hands and not source.diagnostics else None
+    camera = None if source.diagnostics else _read_camera(scene, source)
     if source.diagnostics:
         return None
     try:
@@ -230,14 +230,14 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
             camera=camera,
             # The files do not record the lights' jitter; the stage's locations are the best estimate.
             lights=tuple(LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
-            area=_area(objects),
+            area=_area_of(objects),
         )
     except ValidationError as error:
         source.invalid(error)
         return None
 
 
-def _object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
+def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
     if not isinstance(entry, dict):
         source.unexpected(at, entry, "an object")
         return None
@@ -247,8 +247,8 @@ def _object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
             found = preview_json(entry[key]) if key in entry else "nothing"
             hint = did_you_mean(entry.get(key), known)
             source.diagnostic((*at, key), f"found {found}; allowed: {', '.join(known)}", hint)
-    place = _numbers(entry.get("3d_coords"), 3, source, (*at, "3d_coords"))
-    turn = _numbers([entry.get("rotation")], 1, source, (*at, "rotation"))
+    place = _read_numbers(entry.get("3d_coords"), 3, source, (*at, "3d_coords"))
+    turn = _read_numbers([entry.get("rotation")], 1, source, (*at, "rotation"))
     name = entry.get("name")
     if place is None or turn is None or any(entry.get(key) not in known for key, known in words.items()):
         return None
@@ -268,7 +268,7 @@ def _object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | None:
         return None
 
 
-def _pointer(
+def _read_pointer(
     scene: dict[str, Any], hands: list[int], objects: list[ObjectSpec], source: SourceFile
 ) -> PointerSpec | None:
     """Return the hand of a pragmatic scene. `points_to` is the index of its target; its rotation follows."""
@@ -277,7 +277,7 @@ def _pointer(
     if len(hands) > 1:
         source.diagnostic(("objects", hands[1]), "found a second pointing hand; allowed: one")
         return None
-    place = _numbers(scene["objects"][index].get("3d_coords"), 3, source, (*at, "3d_coords"))
+    place = _read_numbers(scene["objects"][index].get("3d_coords"), 3, source, (*at, "3d_coords"))
     target = scene.get("points_to")
     if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < len(objects):
         found = preview_json(target) if "points_to" in scene else "nothing"
@@ -288,7 +288,7 @@ def _pointer(
     return PointerSpec(target=object_name(objects[target], target), location=(place[0], place[1], place[2]))
 
 
-def _numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[float] | None:
+def _read_numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[float] | None:
     """Return `count` finite numbers, or None after a diagnostic."""
     if isinstance(value, list) and len(value) == count:
         good = [v for v in value if isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= 1e4]
@@ -300,7 +300,7 @@ def _numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[f
     return None
 
 
-def _camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
+def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     """Return the recorded or recovered camera, or the stage's without jitter if requested or if recovery fails."""
     stage = load_stage(STAGE).camera
     nominal = CameraSpec(location=stage.location, jitter=0.0)
@@ -309,14 +309,14 @@ def _camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     seen = [entry for entry in scene["objects"] if isinstance(entry, dict) and "pixel_coords" in entry]
     points, pixels = [], []
     for index, entry in enumerate(seen):
-        point = _numbers(entry.get("3d_coords"), 3, source, ("objects", index, "3d_coords"))
-        pixel = _numbers(entry["pixel_coords"], 3, source, ("objects", index, "pixel_coords"))
+        point = _read_numbers(entry.get("3d_coords"), 3, source, ("objects", index, "3d_coords"))
+        pixel = _read_numbers(entry["pixel_coords"], 3, source, ("objects", index, "pixel_coords"))
         if point is not None and pixel is not None:
             points.append(point)
             pixels.append(pixel)
     recorded = scene.get("camera")
     if isinstance(recorded, dict) and recorded.get("projection") != "orthographic" and not source.diagnostics:
-        return _recorded(recorded, np.array(points), np.array(pixels), source) or nominal
+        return _read_recorded_camera(recorded, np.array(points), np.array(pixels), source) or nominal
     why = f"{len(points)} of at least 3 objects have pixel_coords"
     if len(points) >= 3:
         focal = stage.lens / stage.sensor_width
@@ -333,7 +333,7 @@ def _camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     return nominal
 
 
-def _recorded(value: Any, points: Array, pixels: Array, source: SourceFile) -> CameraSpec | None:
+def _read_recorded_camera(value: Any, points: Array, pixels: Array, source: SourceFile) -> CameraSpec | None:
     """Return the camera that our exports record, None after a diagnostic. Files of any image size have it."""
     stage = load_stage(STAGE).camera
     try:
@@ -366,7 +366,7 @@ def _recorded(value: Any, points: Array, pixels: Array, source: SourceFile) -> C
     return camera
 
 
-def _area(objects: list[ObjectSpec]) -> AreaSpec | None:
+def _area_of(objects: list[ObjectSpec]) -> AreaSpec | None:
     """Return an area that contains all locations, None if the stage's area does."""
     stage = load_stage(STAGE).placement.area
     spans = []
@@ -381,16 +381,16 @@ def _area(objects: list[ObjectSpec]) -> AreaSpec | None:
 def parse_json(text: str, file: str) -> Any:
     """Parse JSON without NaN, infinities and lone surrogates. Raises SpecError with the line of each problem."""
     try:
-        value = json.loads(text, parse_constant=_reject)
+        value = json.loads(text, parse_constant=_reject_constant)
         if "\\u" in text and has_surrogate(value):
-            _reject("surrogate")
+            _reject_constant("surrogate")
         return value
     except (ValueError, RecursionError):
         located = [found.in_file(file) for found in scan(text).diagnostics]
         raise SpecError(located or [Diagnostic.of("not JSON", file=file)]) from None
 
 
-def _reject(word: str) -> Any:
+def _reject_constant(word: str) -> Any:
     raise ValueError(word)
 
 

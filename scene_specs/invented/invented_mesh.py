@@ -31,8 +31,8 @@ def invented_mesh(name: str) -> tuple[Floats, Faces]:
     shape = parse_invented(name)
     if shape is None:
         raise ValueError(f"malformed name of an invented shape: {name!r}")
-    vertices, triangles = _standing(shape.family, shape.seed, shape.complete().axes)
-    extent = max(_extent(vertices), _largest(shape.family, shape.seed))
+    vertices, triangles = _standing_shape(shape.family, shape.seed, shape.complete().axes)
+    extent = max(_fitting_scale(vertices), _largest_scale(shape.family, shape.seed))
     return np.round(vertices / extent - [0, 0, 1], 5), triangles
 
 
@@ -46,7 +46,7 @@ def mass_center(vertices: Floats, triangles: Faces) -> tuple[tuple[float, float,
     return ((x / volume, y / volume, z / volume) if volume else (0.0, 0.0, 0.0)), volume / 24
 
 
-def _standing(family: str, seed: int, axes: Mapping[str, float]) -> tuple[Floats, Faces]:
+def _standing_shape(family: str, seed: int, axes: Mapping[str, float]) -> tuple[Floats, Faces]:
     """A shape on z = 0, sheared so that its center of mass is above its first vertex, the middle of its base."""
     rng = generator(seed, f"{family}/{seed}", "build")
     vertices, triangles = plugin("families", family).load().build(axes, rng)
@@ -55,15 +55,15 @@ def _standing(family: str, seed: int, axes: Mapping[str, float]) -> tuple[Floats
     return np.stack([x - z * (over[0] / over[2]), y - z * (over[1] / over[2]), z], axis=1), triangles
 
 
-def _extent(vertices: Floats) -> float:
+def _fitting_scale(vertices: Floats) -> float:
     """The scale at which a shape fills the disc of radius 1 or the height 2."""
     x, y, z = vertices.T
     return max(float(np.sqrt((x * x + y * y).max())), float(z.max()) / 2)
 
 
 @lru_cache(maxsize=64)
-def _largest(family: str, seed: int) -> float:
-    return _extent(_standing(family, seed, plugin("families", family).load().LARGEST)[0])
+def _largest_scale(family: str, seed: int) -> float:
+    return _fitting_scale(_standing_shape(family, seed, plugin("families", family).load().LARGEST)[0])
 
 
 # Points of a surface whose distances are averaged, and those of the other surface to find the nearest of.
@@ -71,7 +71,7 @@ POINTS, DENSE = 200, 1600
 
 
 @lru_cache(maxsize=256)
-def _points(name: str) -> Floats:
+def _surface_points(name: str) -> Floats:
     """Points that are spread evenly over a surface, (DENSE, 3): equal surfaces have equal points."""
     vertices, triangles = invented_mesh(name)
     a, b, c = (vertices[triangles[:, k]].T for k in range(3))
@@ -95,7 +95,7 @@ def chamfer(one: str, other: str) -> float:
         ValueError: a name is malformed.
         PluginError: a family is unknown or can't be imported.
     """
-    near, (a, b) = [], (_points(one), _points(other))
+    near, (a, b) = [], (_surface_points(one), _surface_points(other))
     for few, many in ((a[:: DENSE // POINTS], b), (b[:: DENSE // POINTS], a)):
         square = sum((few[:, None, k] - many[None, :, k]) ** 2 for k in range(3))
         near.append(np.sqrt(np.min(square, axis=1)))

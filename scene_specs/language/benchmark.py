@@ -259,7 +259,7 @@ class Benchmark:
         Raises:
             PluginError: it has none.
         """
-        return cast(type[Command], self._attribute(self.module, "Options"))
+        return cast(type[Command], self._load_attribute(self.module, "Options"))
 
     @property
     def commands(self) -> dict[str, type[Command]]:
@@ -269,38 +269,38 @@ class Benchmark:
     @property
     def verifier(self) -> Verifier | None:
         """Its verification, if it has one."""
-        return cast(Verifier | None, self._with("verify_spec", "verify"))
+        return cast(Verifier | None, self._module_or_file("verify_spec", "verify"))
 
     @property
     def items(self) -> Callable[[EpisodeRecord], Iterable[Any]] | None:
         """The function that makes its evaluation items (diorama.scene_specs.language.items.Item), if it has one."""
-        return getattr(self._with("items", "items"), "items", None)
+        return getattr(self._module_or_file("items", "items"), "items", None)
 
     @property
     def contrasts(self) -> Callable[..., Iterator[Any]] | None:
         """The function that yields edits of a spec (diorama.scene_specs.language.contrast.Edit), if it has one."""
-        return getattr(self._with("contrasts", "contrast"), "contrasts", None)
+        return getattr(self._module_or_file("contrasts", "contrast"), "contrasts", None)
 
     @property
     def asked(self) -> Callable[[EpisodeData], Asked] | None:
         """The function that says what a spec, as JSON data, asks, if it has one."""
-        return getattr(self._with("asked", "items"), "asked", None)
+        return getattr(self._module_or_file("asked", "items"), "asked", None)
 
     @property
     def sources(self) -> Callable[[Mapping[str, Any]], Iterable[str]] | None:
         """The function that names the published data that an episode is derived from, if it has one."""
-        return getattr(self._with("sources", "importing"), "sources", None)
+        return getattr(self._module_or_file("sources", "importing"), "sources", None)
 
-    def _with(self, name: str, file: str) -> Any:
+    def _module_or_file(self, name: str, file: str) -> Any:
         """The module itself, if it has this function, or else its file; None if there is neither."""
         if callable(getattr(self.module, name, None)):
             return self.module
-        file = f"{self._package}.{file}"
+        file = f"{self._package_name}.{file}"
         packaged = hasattr(self.module, "__path__") and util.find_spec(file)
         return import_module(file) if packaged else None
 
     @property
-    def _package(self) -> str:
+    def _package_name(self) -> str:
         return str(getattr(self.module, "__name__", self.name))
 
     def function(self, target: str) -> Callable[..., Any]:
@@ -313,14 +313,14 @@ class Benchmark:
         found = getattr(self.module, name, None)
         if found is None or isinstance(found, ModuleType):
             try:
-                found = self._attribute(import_module(f"{self._package}.{file}"), name)
+                found = self._load_attribute(import_module(f"{self._package_name}.{file}"), name)
             except ModuleNotFoundError as error:
                 raise PluginError(f"benchmark {self.name!r} has no {name}: {error}") from error
         return cast(Callable[..., Any], found)
 
-    def _attribute(self, module: Any, name: str) -> Any:
+    def _load_attribute(self, module: Any, name: str) -> Any:
         if not hasattr(module, name):
-            raise PluginError(f"benchmark {self.name!r} has no {name} in {self._package}")
+            raise PluginError(f"benchmark {self.name!r} has no {name} in {self._package_name}")
         return getattr(module, name)
 
 

@@ -66,7 +66,7 @@ def edits(
     """
     stage = load_stage(data["stage"])
     numbers = range(len(data["frames"])) if frames is None else frames
-    found = [(k, edit) for k in numbers for edit in _edits(data["frames"][k], change, stage, values, rng)]
+    found = [(k, edit) for k in numbers for edit in _possible_edits(data["frames"][k], change, stage, values, rng)]
     for number, edit in shuffled(rng, found):
         edited = deepcopy(data)
         frame = edited["frames"][number]
@@ -76,7 +76,7 @@ def edits(
         yield Edit(edited, number, names, before, after)
 
 
-def _edits(
+def _possible_edits(
     frame: FrameData, change: Change, stage: Stage, values: Mapping[str, Sequence[Any]] | None, rng: np.random.Generator
 ) -> list[_FrameEdit]:
     items: list[Any] = frame["objects"]
@@ -86,32 +86,32 @@ def _edits(
     if change in own:
         known = (values or own)[change]
         some = [(k, item[change]) for k, item in enumerate(items) if item.get(change) in known]
-        return [partial(_set, k, change, value) for k, now in some for value in known if value != now]
+        return [partial(_set_key, k, change, value) for k, now in some for value in known if value != now]
     if change == "pointer":
-        return [partial(_point, item["name"]) for item in items if pointer and item["name"] != pointer["target"]]
+        return [partial(_move_pointer, item["name"]) for item in items if pointer and item["name"] != pointer["target"]]
     if change == "support":
-        return [partial(_carry, claim, item) for claim in _last_claims(frame) for item in items
+        return [partial(_put_on_support, claim, item) for claim in _last_claims(frame) for item in items
                 if item["name"] not in (claim["subject"], claim["of"])]  # fmt: skip
     placed = [k for k, item in enumerate(items) if item.get("location") is not None]
     if change == "relation":
         # Two objects that look alike would change nothing.
         looks = [[item.get(key) for key in own] for item in items]
-        return [partial(_swap, pair) for pair in combinations(placed, 2) if looks[pair[0]] != looks[pair[1]]]
+        return [partial(_swap_objects, pair) for pair in combinations(placed, 2) if looks[pair[0]] != looks[pair[1]]]
     area = frame.get("area") or stage.placement.area.model_dump()
     spots = [[round(float(rng.uniform(*area[axis])), 3) for axis in "xy"] for _ in range(_DRAWS)]
     if change in ("position", "observer"):
-        kind, movable = ("objects", placed) if change == "position" else ("observers", range(len(people)))
+        kind, now = ("objects", items) if change == "position" else ("observers", people)
+        movable = placed if change == "position" else range(len(people))
         picked = [(pick(rng, movable), spot) for spot in spots if movable]
-        now = items if kind == "objects" else people
-        return [partial(_set, k, "location", [*spot, *now[k]["location"][2:]], kind=kind) for k, spot in picked]
+        return [partial(_set_key, k, "location", [*spot, *now[k]["location"][2:]], kind=kind) for k, spot in picked]
     watched = [pointer.get("target"), *(person["looks_at"] for person in people)]
-    found: list[_FrameEdit] = [partial(_remove, k) for k in placed if items[k]["name"] not in watched]
+    found: list[_FrameEdit] = [partial(_remove_object, k) for k in placed if items[k]["name"] not in watched]
     names = {item["name"] for item in (*items, *people)}
     name = next(name for k in range(len(names), 2 * len(names) + 1) if (name := f"object-{k}") not in names)
     for spot in spots[: max(len(found), 1)]:
         look = {key: pick(rng, some) for key, some in own.items() if some}
         item = {"name": name, **look, "location": spot, "rotation_deg": round(float(rng.uniform(0, 360)), 3)}
-        found.append(partial(_add, item))
+        found.append(partial(_add_object, item))
     return found
 
 
@@ -127,13 +127,13 @@ def _last_claims(frame: FrameData) -> list[Any]:
     return [one for one in claims if one["subject"] not in carriers and one["relation"] != "leaning"]
 
 
-def _set(k: int, key: str, value: Any, frame: Any, kind: str = "objects") -> _Change:
+def _set_key(k: int, key: str, value: Any, frame: Any, kind: str = "objects") -> _Change:
     item = frame[kind][k]
     before, item[key] = item[key], value
     return (item["name"],), before, value
 
 
-def _point(target: str, frame: FrameData) -> _Change:
+def _move_pointer(target: str, frame: FrameData) -> _Change:
     """Point at another object; the compiler finds a new location for the pointer."""
     pointer = frame["pointer"]
     before, pointer["target"] = pointer["target"], target
@@ -141,7 +141,7 @@ def _point(target: str, frame: FrameData) -> _Change:
     return ("pointer",), before, target
 
 
-def _carry(claim: Any, support: ObjectData, frame: FrameData) -> _Change:
+def _put_on_support(claim: Any, support: ObjectData, frame: FrameData) -> _Change:
     """Put an object on or into another one; the compiler finds its place there."""
     subject = claim["subject"]
     relation = "in" if support["shape"] in CONTAINERS else "on"
@@ -151,18 +151,18 @@ def _carry(claim: Any, support: ObjectData, frame: FrameData) -> _Change:
     return (subject,), f"{claim['relation']} {claim['of']}", f"{relation} {support['name']}"
 
 
-def _swap(pair: tuple[int, int], frame: FrameData) -> _Change:
+def _swap_objects(pair: tuple[int, int], frame: FrameData) -> _Change:
     first, second = (frame["objects"][k] for k in pair)
     before = [first["location"], second["location"]]
     first["location"], second["location"] = ([*b[:2], *a[2:]] for a, b in (before, before[::-1]))
     return (first["name"], second["name"]), before, [first["location"], second["location"]]
 
 
-def _remove(k: int, frame: FrameData) -> _Change:
+def _remove_object(k: int, frame: FrameData) -> _Change:
     count = len(frame["objects"])
     return (frame["objects"].pop(k)["name"],), count, count - 1
 
 
-def _add(item: Any, frame: FrameData) -> _Change:
+def _add_object(item: Any, frame: FrameData) -> _Change:
     frame["objects"].append(item)
     return (item["name"],), len(frame["objects"]) - 1, len(frame["objects"])

@@ -240,7 +240,7 @@ def form_diagnostics(error: ValidationError, model: type[BaseModel], data: Any) 
     for detail in error.errors(include_url=False, include_context=True):
         if _follows_from_items(detail):
             continue
-        path, union, branch = _resolve(detail["loc"], data, detail["type"])
+        path, union, branch = _resolve_location(detail["loc"], data, detail["type"])
         groups.setdefault(union if branch else path, {}).setdefault(branch, []).append((path, detail))
     diagnostics: dict[Path, PathDiagnostic] = {}
     for location, branches in groups.items():
@@ -255,7 +255,7 @@ def _follows_from_items(detail: ErrorDetails) -> bool:
     return detail["type"] == "too_short" and isinstance(found, list) and len(found) >= least
 
 
-def _resolve(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Path, str]:
+def _resolve_location(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Path, str]:
     """Return the path without pydantic's union branches, the path of the first union, and its branch or ""."""
     path: list[int | str] = []
     union: Path = ()
@@ -279,7 +279,7 @@ def _at_location(
     location: Path, branches: dict[str, list[tuple[Path, ErrorDetails]]], model: type[BaseModel], data: Any
 ) -> list[PathDiagnostic]:
     if list(branches) == [""]:
-        return [_diagnostic(path, detail, model) for path, detail in branches[""]]
+        return [_diagnostic_of(path, detail, model) for path, detail in branches[""]]
 
     def distance(details: list[tuple[Path, ErrorDetails]]) -> tuple[int, int, int]:
         """Rank how far a branch is from fitting: another kind of value, another length, other keys, or only details."""
@@ -293,7 +293,7 @@ def _at_location(
 
     best = min(branches.values(), key=distance)
     if distance(best)[0] == 0:
-        return [_diagnostic(path, detail, model) for path, detail in best]
+        return [_diagnostic_of(path, detail, model) for path, detail in best]
     kinds = dict.fromkeys(_KINDS.get(d["type"], "") for details in branches.values() for _, d in details)
     allowed = _by_field(model, location, " or ".join(kind for kind in kinds if kind))
     found = value_at(data, location)
@@ -315,7 +315,7 @@ def keys_of(path: Path) -> list[str]:
     return [step for step in path if isinstance(step, str)]
 
 
-def _field(path: Path) -> str:
+def _last_key(path: Path) -> str:
     """Return the last key of a path: the field that a list item belongs to."""
     return next(reversed(keys_of(path)), "")
 
@@ -329,42 +329,42 @@ def _by_field(model: type[BaseModel], path: Path, otherwise: str) -> str:
     """Return what a field allows, by its name and the one above it, or by its name alone."""
     if getattr(model, "own_words", False):
         return otherwise
-    return _ALLOWED.get(".".join(keys_of(path)[-2:])) or _ALLOWED.get(_field(path), otherwise)
+    return _ALLOWED.get(".".join(keys_of(path)[-2:])) or _ALLOWED.get(_last_key(path), otherwise)
 
 
-def _diagnostic(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> PathDiagnostic:
+def _diagnostic_of(path: Path, detail: ErrorDetails, model: type[BaseModel]) -> PathDiagnostic:
     kind, context, found = detail["type"], detail.get("ctx", {}), detail["input"]
     key = path[-1] if path else ""
     if kind == "extra_forbidden":
         known = keys_at(model, path[:-1], str(detail["loc"]))
         problem = f"unknown key {preview_json(key)}; allowed: {', '.join(known) or 'none'}"
         meant = key_meant(key, known)
-        return PathDiagnostic(path, problem, f"did you mean {meant!r}?" if meant else _owner(model, path))
+        return PathDiagnostic(path, problem, f"did you mean {meant!r}?" if meant else _where_key_belongs(model, path))
     if kind == "missing":
         if _in_list(path):
             return unexpected(path[:-1], found, _by_field(model, path, "a longer list"))
         hints = {"version": 'write "version": 1', "id": _ID, "frames": "a list of frames, at least one"}
-        return PathDiagnostic(path, f"required key {preview_json(key)} is missing", hints.get(_field(path), ""))
+        return PathDiagnostic(path, f"required key {preview_json(key)} is missing", hints.get(_last_key(path), ""))
     if kind == "value_error":
         # A validator of the model, whose message states what was found and what is allowed.
         return PathDiagnostic(path, str(context["error"]))
     if kind == "literal_error":
-        words = _words(context.get("expected", ""))
+        words = _parse_expected(context.get("expected", ""))
         hint = did_you_mean(found, (word for word in words if isinstance(word, str)))
         return unexpected(path, found, ", ".join(map(preview_json, words)), hint)
     hint = value_hint(path, kind, found, keys_at(model, path, str(detail["loc"])))
-    return unexpected(path, found, _allowed(model, path, kind, context), hint)
+    return unexpected(path, found, _allowed_values(model, path, kind, context), hint)
 
 
-def _words(expected: str) -> list[str | int]:
+def _parse_expected(expected: str) -> list[str | int]:
     """Parse pydantic's `'a', 'b' or 'c'`."""
     words = re.findall(r"'((?:[^'\\]|\\.)*)'|(\d+)", expected)
     return [int(number) if number else text for text, number in words]
 
 
-def _allowed(model: type[BaseModel], path: Path, kind: str, context: dict[str, Any]) -> str:
+def _allowed_values(model: type[BaseModel], path: Path, kind: str, context: dict[str, Any]) -> str:
     """Return what a location allows, in words."""
-    field, inside = _field(path), _in_list(path)
+    field, inside = _last_key(path), _in_list(path)
     if kind.startswith("model") and field in _EXAMPLES:
         return f"an object, such as {preview_json(_EXAMPLES[field])}"
     if kind in _KINDS and inside:
@@ -387,12 +387,12 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
         kind: pydantic's type of error.
         keys: of the objects that belong there.
     """
-    if _field(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
+    if _last_key(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
         if ".." in found or found.startswith(("/", "~")) or "\\" in found:
             return "an id is not a path: no '..', no leading '/', no backslash"
         near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
         return f"such as {near[:80]}" if near else ""
-    field, inside = _field(path), _in_list(path)
+    field, inside = _last_key(path), _in_list(path)
     key, example = next(iter(_EXAMPLES.get(field, {"": None}).items()))
     fits = type(found) is type(example) or (key == "count" and type(found) is int)
     if kind.startswith("model") and fits and key not in ("relation", "x"):
@@ -427,7 +427,7 @@ def keys_at(model: type[BaseModel], path: Path, loc: str = "") -> list[str]:
     return list(found.model_fields)
 
 
-def _owner(model: type[BaseModel], path: Path) -> str:
+def _where_key_belongs(model: type[BaseModel], path: Path) -> str:
     """Return where an unknown key belongs if it is known in one other place, "" otherwise."""
     levels: list[tuple[str, tuple[type[BaseModel], ...]]] = [("the episode", (model,))]
     for _, above in levels:

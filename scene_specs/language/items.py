@@ -80,7 +80,7 @@ class Item:
 
 
 @lru_cache(maxsize=32)
-def prompts(module: str) -> Mapping[str, str]:
+def read_prompts(module: str) -> Mapping[str, str]:
     """Return the texts of `prompts.json` beside a module; `version` is among them, as text."""
     data = json.loads((resources.files(module.rpartition(".")[0]) / "prompts.json").read_text("utf-8"))
     return {name: str(text) for name, text in data.items()}
@@ -120,8 +120,9 @@ def items_of(episode: EpisodeRecord, make: Callable[[EpisodeRecord], Iterable[It
                 raise ValueError(f"options can't be told apart: {', '.join(item.options)}")
             if answer_of(item.label, item.options, item.lettered) != item.answer:
                 raise ValueError(f"found answer {item.answer!r}; expected one of {', '.join(item.options)}")
-            groups = {**_groups_of(episode), **item.groups}
-            together = _together(episode, item.together or episode.episode_id)
+            found = {"split": episode.scene.split, "look": look_of(episode.scene)}
+            groups = {name: value for name, value in found.items() if value} | {**item.groups}
+            together = _contrast_group(episode, item.together or episode.episode_id)
             item = replace(item, benchmark=str(name), groups=groups, together=together)
             if own and (contrast := episode.scene.contrast) is not None:
                 groups = {**item.groups, "change": contrast.change}
@@ -131,12 +132,7 @@ def items_of(episode: EpisodeRecord, make: Callable[[EpisodeRecord], Iterable[It
         raise spec_error(incomplete(name, error), episode=episode.episode_id, path="task") from error
 
 
-def _together(episode: EpisodeRecord, own: str) -> str:
+def _contrast_group(episode: EpisodeRecord, own: str) -> str:
     if episode.scene.contrast is not None:
         return episode.scene.contrast.source
     return source_of_id(own, look_of(episode.scene)) or own
-
-
-def _groups_of(episode: EpisodeRecord) -> dict[str, str]:
-    found = {"split": episode.scene.split, "look": look_of(episode.scene)}
-    return {name: value for name, value in found.items() if value}

@@ -141,18 +141,18 @@ class Look(SpecModel):
     def variant(self, number: int) -> Look:
         """Return the look with the changes of a variant."""
         changes = self.variants[number] if self.variants else {}
-        return Look.model_validate(_merged(self.model_dump(mode="json", exclude={"variants"}), changes))
+        return Look.model_validate(_merge_fields(self.model_dump(mode="json", exclude={"variants"}), changes))
 
     def keeps_word(self, color: str | None, material: str) -> bool:
         """Return whether color words of objects of a color and material hold."""
         return material not in self.without and (color or "", material) not in self.without
 
 
-def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_fields(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in changes.items():
         both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        merged[key] = _merged(base[key], value) if both else value
+        merged[key] = _merge_fields(base[key], value) if both else value
     return merged
 
 

@@ -171,7 +171,7 @@ def parse_model(shape: str) -> ModelName | None:
 
 def has_front(shape: object) -> bool:
     """Return whether a shape is a model with a front of its own, which is where its file has the front."""
-    name = parse_model(str(shape))
+    name = parse_model(shape) if isinstance(shape, str) else None
     return name is not None and SYNSETS.get(name.category, name.category) in _FRONTED
 
 

@@ -20,14 +20,14 @@ CIRCLE_CORNERS = 1024
 POLYGON = "polygon"
 
 
-def _circle() -> tuple[Point, ...]:
+def _circle_points() -> tuple[Point, ...]:
     turns = [2 * math.pi * (k + 0.5) / CIRCLE_CORNERS for k in range(CIRCLE_CORNERS)]
     return tuple((round(math.cos(t), 12), round(math.sin(t), 12)) for t in turns)
 
 
 FLAT_SHAPES: Mapping[str, tuple[Point, ...]] = MappingProxyType(
     {
-        "circle": _circle(),
+        "circle": _circle_points(),
         "square": ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)),
         "rectangle": ((-2.0, -0.5), (2.0, -0.5), (2.0, 0.5), (-2.0, 0.5)),
         "triangle": ((-2.0, -1.0), (2.0, -1.0), (0.0, 1.0)),
@@ -58,18 +58,18 @@ def distance_to_edge(p: Point, a: Point, b: Point) -> float:
     return math.dist(p, (a[0] + part * x, a[1] + part * y))
 
 
-def _between(a: Point, b: Point, p: Point) -> bool:
+def _lies_between(a: Point, b: Point, p: Point) -> bool:
     """Return whether p, on the line through a and b, lies between them."""
     return min(a[0], b[0]) <= p[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= p[1] <= max(a[1], b[1])
 
 
-def _meet(a: Point, b: Point, c: Point, d: Point) -> bool:
+def _segments_meet(a: Point, b: Point, c: Point, d: Point) -> bool:
     """Return whether the segments ab and cd have a point in common."""
     one, two, three, four = turn_of(a, b, c), turn_of(a, b, d), turn_of(c, d, a), turn_of(c, d, b)
     if (one > 0) != (two > 0) and (three > 0) != (four > 0) and 0 not in (one, two, three, four):
         return True
     flat = ((one, a, b, c), (two, a, b, d), (three, c, d, a), (four, c, d, b))
-    return any(turn == 0 and _between(p, q, r) for turn, p, q, r in flat)
+    return any(turn == 0 and _lies_between(p, q, r) for turn, p, q, r in flat)
 
 
 def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:
@@ -84,6 +84,6 @@ def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:
         if a == b or (folds and turn_of(a, b, after) == 0):
             return (i, (i + 1) % count)
         for j in range(i + 2, count - (i == 0)):
-            if _meet(a, b, corners[j], corners[(j + 1) % count]):
+            if _segments_meet(a, b, corners[j], corners[(j + 1) % count]):
                 return (i, j)
     return None

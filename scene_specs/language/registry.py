@@ -86,18 +86,18 @@ class Plugin:
         Args:
             of: a class of the module instead, in lower case.
         """
-        tree = self._source
+        tree = self._parsed_source
         found = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.lower() == of), None)
         return printable((ast.get_docstring(found or tree) or "").partition("\n")[0]) if found or not of else ""
 
     def keyword(self, name: str) -> dict[str, str]:
         """Return the value of a keyword -> class of the module that has it, in lower case; imports as `summary`."""
-        classes = (node for node in self._source.body if isinstance(node, ast.ClassDef))
+        classes = (node for node in self._parsed_source.body if isinstance(node, ast.ClassDef))
         given = ((one.value, node.name.lower()) for node in classes for one in node.keywords if one.arg == name)
         return {str(value.value): text for value, text in given if isinstance(value, ast.Constant)}
 
     @cached_property
-    def _source(self) -> ast.Module:
+    def _parsed_source(self) -> ast.Module:
         """The parsed module, empty if it can't be read."""
         with suppress(Exception):  # finding a module imports the packages above it
             origin = self.path or getattr(util.find_spec(self.module), "origin", None)
@@ -143,7 +143,7 @@ def plugins(noun: str) -> dict[str, Plugin]:
         PluginError: two packages provide a name, or a material has the name of a model's own materials.
     """
     found: dict[str, Plugin] = {}
-    for one in sorted(_listed(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
+    for one in sorted(_all_plugins(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
         other = found.setdefault(one.name, one)
         if other != one:
             owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, one))
@@ -209,7 +209,7 @@ def plugin_error(error: BaseException) -> PluginError | None:
     if not places or isinstance(error, DioramaError):
         return None
     groups = sorted(group for group in metadata.entry_points().groups if group.startswith("diorama."))
-    foreign = [one for group in groups for one in _listed(group.removeprefix("diorama."), True) if not one.own]
+    foreign = [one for group in groups for one in _all_plugins(group.removeprefix("diorama."), True) if not one.own]
     for module, frame, line in places:
         if of_module := [one for one in foreign if f"{module}.".startswith(f"{one.module}.")]:
             # A module rather than the package above it; of several objects of a module, the function's own.
@@ -230,34 +230,34 @@ def singular(noun: str) -> str:
     return {"families": "family", "passes": "pass"}.get(noun, noun.removesuffix("s"))
 
 
-def _listed(noun: str, skip: bool = False) -> Iterator[Plugin]:
+def _all_plugins(noun: str, skip: bool = False) -> Iterator[Plugin]:
     """Yield all plug-ins of a noun. skip: omit those of folders that can't be found, which else is a PluginError."""
-    found = [*_registered(noun, skip)]
+    found = [*_entry_point_plugins(noun, skip)]
     yield from found
     named = {key for one in found for key in (one.module, (one.name, one.owner))}
-    for one in _registered("benchmarks", True) if noun == "exports" else ():
-        for path in _files(one.module, True):
+    for one in _entry_point_plugins("benchmarks", True) if noun == "exports" else ():
+        for path in _public_files(one.module, True):
             word, _, more = path.stem.partition("_")
             name, module = f"{one.name}-{more.replace('_', '-')}" if more else one.name, f"{one.module}.{path.stem}"
             if word == "export" and path.suffix == ".py" and named.isdisjoint((module, (name, one.owner))):
                 yield Plugin(noun, name, module, "", one.owner, one.version, path)
 
 
-def _registered(noun: str, skip: bool) -> Iterator[Plugin]:
+def _entry_point_plugins(noun: str, skip: bool) -> Iterator[Plugin]:
     for point in metadata.entry_points(group=f"diorama.{noun}"):
         owner = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
         if point.name != "*":
             yield Plugin(noun, point.name, point.module, point.attr or "", *owner)
             continue
         suffix = _SUFFIXES.get(noun, ".py")
-        for path in _files(point.value, skip):
+        for path in _public_files(point.value, skip):
             if path.suffix == suffix and suffix != ".py":
                 yield Plugin(noun, path.stem, point.value, "", *owner, path)
             elif suffix == ".py" and (path.suffix == ".py" or (path / "__init__.py").is_file()):
                 yield Plugin(noun, path.stem.replace("_", "-"), f"{point.value}.{path.stem}", "", *owner)
 
 
-def _files(package: str, skip: bool) -> list[Path]:
+def _public_files(package: str, skip: bool) -> list[Path]:
     """Return the public files and folders of a package, sorted; its parents are imported, itself is not."""
     try:
         spec = util.find_spec(package)

@@ -53,13 +53,13 @@ class Keys:
     episode: str
     frame: str
 
-    def _digest(self, purpose: str) -> bytes:
+    def _purpose_digest(self, purpose: str) -> bytes:
         return key_digest(str(self.seed), self.episode, self.frame, purpose)
 
     def generator(self, purpose: str) -> Generator:
         """Return a new generator; equal keys and purposes always give equal numbers."""
-        return keyed_generator(self._digest(purpose))
+        return keyed_generator(self._purpose_digest(purpose))
 
     def bits31(self, purpose: str) -> int:
         """Return 31 bits, for a seed of Cycles."""
-        return int.from_bytes(self._digest(purpose)[:4], "little") >> 1
+        return int.from_bytes(self._purpose_digest(purpose)[:4], "little") >> 1

@@ -16,12 +16,13 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 def spec_schema() -> dict[str, Any]:
     """Return the schema of a `.json` file: one episode, or a list of episodes.
 
-    Names that packages can extend (shapes, materials, stages, passes) are examples, not enumerations.
+    Names that packages can extend (shapes, materials, stages, passes) are examples, not enumerations. Names of
+    installed packages are among them.
     """
     schema = EpisodeSpec.model_json_schema(mode="validation")
     definitions: dict[str, Any] = schema.pop("$defs")
     definitions["EpisodeSpec"] = schema
-    _examples(definitions)
+    _add_examples(definitions)
     return {
         "$schema": DRAFT,
         "title": "Diorama scene spec, version 1",
@@ -34,7 +35,7 @@ def spec_schema() -> dict[str, Any]:
     }
 
 
-def _examples(definitions: dict[str, Any]) -> None:
+def _add_examples(definitions: dict[str, Any]) -> None:
     materials = list(plugins("materials"))
     episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
     drawn = definitions["RandomObjectsSpec"]["properties"]
@@ -55,14 +56,14 @@ def _examples(definitions: dict[str, Any]) -> None:
     material["name"]["examples"] = materials
     material["blend"]["examples"] = ["materials/checker.blend"]
     own = [name for name, registered in plugins("materials").items() if registered.own]
-    definitions["MaterialSpec"]["allOf"] = [_parameters(name, material) for name in own]
+    definitions["MaterialSpec"]["allOf"] = [_parameters_rule(name, material) for name in own]
     lists = {"shapes": shapes(), "colors": COLORS, "materials": materials, "sizes": SIZES}
     for key, words in lists.items():
         drawn[key]["examples"] = [list(words)]
     drawn["combinations"]["examples"] = [[["cube", "red"], ["sphere", "blue"]]]
 
 
-def _parameters(name: str, material: dict[str, Any]) -> dict[str, Any]:
+def _parameters_rule(name: str, material: dict[str, Any]) -> dict[str, Any]:
     """Return the rule for the keys of a built-in material. material: properties of MaterialSpec."""
     parameters = load_material(name).Parameters.model_json_schema()["properties"]
     return {
@@ -72,5 +73,5 @@ def _parameters(name: str, material: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """Return the schema as text, equal on every machine, with a final newline."""
+    """Return the schema as text with a final newline, equal wherever the same plug-ins are installed."""
     return json.dumps(spec_schema(), indent=2, ensure_ascii=False) + "\n"

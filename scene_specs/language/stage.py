@@ -248,7 +248,7 @@ class Stage(SpecModel):
         return SIZES if self.sizes is None else self.sizes
 
 
-def flat_layers(frame: FrameSpec, stage: Stage) -> float | None:
+def flat_layer_distance(frame: FrameSpec, stage: Stage) -> float | None:
     """Return the distance in z between flat objects where the stage has no `layers` and two could be in one plane.
 
     The stage `pictures` of 0.1.0 had none, so that such objects showed through each other. Its file stays as it is:
@@ -268,8 +268,8 @@ def drawn_shapes(drawn: RandomObjectsSpec, stage: Stage) -> Sequence[str]:
 
 
 def flat_heights(frame: FrameSpec, stage: Stage) -> dict[int, float]:
-    """Return index -> z of the listed objects that may be flat and whose z is certain, on a stage of `flat_layers`."""
-    layers = flat_layers(frame, stage)
+    """Return index -> z of the listed objects that may be flat and have a certain z, see `flat_layer_distance`."""
+    layers = flat_layer_distance(frame, stage)
     if layers is None:
         return {}
     heights = {}
@@ -293,14 +293,14 @@ def load_stage(name: str) -> Stage:
     Raises:
         StageError: it does not exist, or its file is invalid.
     """
-    path = _path(name)
+    path = _stage_path(name)
     try:
         return Stage.model_validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise StageError(f"stage {name!r}: {path}: {error}") from error
 
 
-def _path(name: str) -> Path:
+def _stage_path(name: str) -> Path:
     try:
         return cast("Path", plugin("stages", name).load())
     except PluginError as error:
@@ -338,4 +338,4 @@ def stage_digest(name: str) -> str:
         StageError: the stage does not exist.
     """
     load_stage(name)
-    return hashlib.sha256(_path(name).read_bytes()).hexdigest()
+    return hashlib.sha256(_stage_path(name).read_bytes()).hexdigest()

@@ -37,7 +37,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _constant(word: str) -> Any:
+def _reject(word: str) -> Any:
     raise NotStrictJson(word)
 
 
@@ -65,7 +65,7 @@ def parse_float(digits: str) -> float:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_constant, parse_int=parse_integer, parse_float=parse_float
+    object_pairs_hook=_unique, parse_constant=_reject, parse_int=parse_integer, parse_float=parse_float
 )
 
 
@@ -80,7 +80,7 @@ def decode(text: str, start: int = 0) -> tuple[Any, int]:
     except (ValueError, RecursionError) as error:
         raise NotStrictJson(str(error)) from error
     brackets = text.count("{", start, end) + text.count("[", start, end)
-    if brackets > MAX_DEPTH and _deeper(value, MAX_DEPTH):
+    if brackets > MAX_DEPTH and _nests_deeper(value, MAX_DEPTH):
         raise NotStrictJson("too deep")
     if text.find("\\u", start, end) >= 0 and has_surrogate(value):
         raise NotStrictJson("surrogate")
@@ -98,7 +98,7 @@ def skip_space(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _deeper(value: Any, limit: int) -> bool:
+def _nests_deeper(value: Any, limit: int) -> bool:
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
         children = (child for item in level for child in (item.values() if type(item) is dict else item))

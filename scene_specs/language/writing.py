@@ -163,7 +163,7 @@ class GrowingFile:
         self._file.seek(0)
         return self._file.read()
 
-    def records(self, start: bytes) -> Iterator[tuple[int, bytes]]:
+    def read_and_repair(self, start: bytes) -> Iterator[tuple[int, bytes]]:
         """Yield number and contents of each line, for the caller to check; then remove a last record that was cut.
 
         Args:

@@ -36,17 +36,17 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
     known = [[(name, v) for name in NOUNS if (v := item.values[name]) is not None] for item in seen]
     kinds = [next(filter(is_clear, some), ("", "")) for some in known]
     nouns = [" ".join(lexicon.words["one"][kind][0]) for kind in kinds]
-    short = _listed([_counted(number, noun) for noun, number in sorted(Counter(nouns).items())])
+    short = _join_parts([_counted(number, noun) for noun, number in sorted(Counter(nouns).items())])
     phrases = []
     for item, noun in zip(seen, nouns, strict=True):
         words = [" ".join(lexicon.words[name][v][0]) for name in ADJECTIVES if (v := item.values[name]) is not None]
         phrases.append(str(_ENGLISH.a(" ".join([*words, noun]))))
-    sentences = [f"{_capital(_listed(phrases))}.", *_arrangement(view, grammar, min_pixels)]
+    sentences = [f"{_capitalize(_join_parts(phrases))}.", *_arrangement_sentences(view, grammar, min_pixels)]
     head = {"episode": view.episode, "image": view.image}
-    return {**head, "short": f"{_capital(short)}.", "dense": " ".join(sentences)}
+    return {**head, "short": f"{_capitalize(short)}.", "dense": " ".join(sentences)}
 
 
-def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
+def _arrangement_sentences(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str]:
     """A sentence for each object that can be identified: what is under it, or where it is from the one before.
 
     It begins with the words for the camera if a side in it could be an object's own.
@@ -62,7 +62,7 @@ def _arrangement(view: ImageView, grammar: Grammar, min_pixels: int) -> list[str
                 subject, of = (named[k].removesuffix(f", {grammar.camera}") for k in (index, other))
                 owned = relation in SIDES and other in view.fronts
                 framed = owned or (subject, of) != (named[index], named[other])
-                found.append(_capital(f"{grammar.camera}, " * framed + f"{subject} is {side} {of}."))
+                found.append(_capitalize(f"{grammar.camera}, " * framed + f"{subject} is {side} {of}."))
                 break
     return found
 
@@ -73,11 +73,11 @@ def _counted(number: int, noun: str) -> str:
     return f"{_ENGLISH.number_to_words(number)} {plural(noun)}"
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _join_parts(parts: Sequence[str]) -> str:
     return str(_ENGLISH.join(list(parts))) if parts else "nothing"
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 

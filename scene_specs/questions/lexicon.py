@@ -63,7 +63,7 @@ def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexic
     things: tuple[Words, ...] = split(data.things)
     nouns = {("", ""): things, **{(name, v): forms for name in NOUNS for v, forms in words[name].items()}}
     words["one"] = nouns
-    words["many"] = {value: tuple(map(_plural, forms)) for value, forms in nouns.items()}
+    words["many"] = {value: tuple(map(_plural_of, forms)) for value, forms in nouns.items()}
     for slot, names in RELATIONS.items():
         words[slot] = {name: split(data.relations[name]) for name in names}
     words["own"] = words["seen"] = words["relate"]
@@ -89,16 +89,16 @@ def with_article(words: Sequence[str]) -> list[str]:
     rest = words[1:] if words[0] == "the" else words
     if rest[0] == "other":
         return ["another", *rest[1:]]
-    return [_article(rest[0]), *rest]
+    return [_article_of(rest[0]), *rest]
 
 
 @lru_cache(maxsize=4096)
-def _article(word: str) -> str:
+def _article_of(word: str) -> str:
     return str(_ENGLISH.a(word)).split()[0]
 
 
 @lru_cache(maxsize=4096)
-def _plural(words: Words) -> Words:
+def _plural_of(words: Words) -> Words:
     return (*words[:-1], plural(words[-1]))
 
 

@@ -171,7 +171,9 @@ class PositionsExecutor:
     def _measure(self, item: ObjectView, name: str) -> str | None:
         named = item.values[name]
         if name == "color" and named is not None:
-            return _name_of(item.truth.color_linear) or named
+            linear = item.truth.color_linear
+            near = (one for one, rgb in COLORS.items() if math.dist([v / 255 for v in rgb], linear) < _SAME_COLOR)
+            return next(near, named)
         if name == "size" and named is not None:
             return next((size for size, scale in SIZES.items() if scale == item.truth.scale), named)
         if name == "visibility":
@@ -343,8 +345,3 @@ class PositionsExecutor:
         if gap < least or (gap == least and which not in ("largest", "smallest")):
             raise PresuppositionError(f"none clearly {which}")
         return max(measured, key=lambda k: measured[k])
-
-
-def _name_of(linear: tuple[float, float, float]) -> str | None:
-    near = (name for name, rgb in COLORS.items() if math.dist([part / 255 for part in rgb], linear) < _SAME_COLOR)
-    return next(near, None)

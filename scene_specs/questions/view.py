@@ -148,7 +148,7 @@ def view_of(
     """
     pointer = annotation.pointer
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
-    objects = tuple(_object(item, extents.get(item.name, UNKNOWN)) for item in kept)
+    objects = tuple(_object_view(item, extents.get(item.name, UNKNOWN)) for item in kept)
     index = {item.name: k for k, item in enumerate(kept)}
     contacts = "leaning" in annotation.relations
     names = (*RELATIONS, *(("in", "leaning", "touching") if contacts else ()))
@@ -181,16 +181,16 @@ def view_of(
     )  # fmt: skip
 
 
-def _object(item: ObjectAnnotation, extent: Extent) -> ObjectView:
+def _object_view(item: ObjectAnnotation, extent: Extent) -> ObjectView:
     fraction = item.visible_fraction
     # Of an object that the border of the image cuts, the fraction is only that of the part inside.
     unclear = is_model(item.shape) and (item.truncated or fraction < RECOGNIZABLE)
     full = fraction >= FULL and not item.truncated
     values = {
         "visibility": "full" if full else "partial" if fraction <= PARTIAL else None,
-        "size": _readable(item.size),
-        "color": _readable(item.color),
-        "material": None if item.material in _NO_MATERIAL else _readable(item.material),
+        "size": _readable_name(item.size),
+        "color": _readable_name(item.color),
+        "material": None if item.material in _NO_MATERIAL else _readable_name(item.material),
         **(dict.fromkeys(NOUNS) if unclear else kind_values(item.shape)),
     }
     return ObjectView(item, values, extent)
@@ -198,11 +198,11 @@ def _object(item: ObjectAnnotation, extent: Extent) -> ObjectView:
 
 def kind_values(shape: str) -> dict[str, str | None]:
     """The shape of a primitive or the category of a model, however little of it is visible."""
-    kind = _readable(kind_of(shape))
+    kind = _readable_name(kind_of(shape))
     return {"shape": None, "category": kind} if is_model(shape) else {"shape": kind, "category": None}
 
 
-def _readable(name: str | None) -> str | None:
+def _readable_name(name: str | None) -> str | None:
     """A name that can stand in a sentence, or None."""
     return name if name is not None and _WORDS.fullmatch(name) else None
 

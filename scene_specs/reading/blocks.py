@@ -137,10 +137,10 @@ class Blocks:
         total, done, specs = sum(source.weight for source in self._sources), 0.0, list[EpisodeData]()
         for index, source in enumerate(self._sources):
             done += source.weight
-            specs += self._part(index, f"{self._name}.{number}.{index}", int(BLOCK * done / total + 0.5) - len(specs))
+            specs += self._make(index, f"{self._name}.{number}.{index}", int(BLOCK * done / total + 0.5) - len(specs))
         return shuffled(generator(self._seed, f"{self._name}.{number}", "order"), specs)
 
-    def _part(self, index: int, name: str, wanted: int) -> list[EpisodeData]:
+    def _make(self, index: int, name: str, wanted: int) -> list[EpisodeData]:
         source, found = self._sources[index], list[EpisodeData]()
         if index not in self._multiples:
             self._multiples[index] = max(1, len(list(islice(source.generate(1, self._seed), BLOCK))))

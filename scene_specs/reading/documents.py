@@ -121,7 +121,7 @@ def find_files(names: Sequence[str], stdin: Spool) -> tuple[list[SpecFile], list
         except SpecError as error:
             diagnostics += error.diagnostics
         except (OSError, ValueError) as error:
-            diagnostics.append(Diagnostic.of(f"can't be read: {_reason(error)}", file=_printable(name)))
+            diagnostics.append(Diagnostic.of(f"can't be read: {_error_reason(error)}", file=_printable_name(name)))
     if not names:
         diagnostics.append(Diagnostic.of("no spec files named", "name .json or .jsonl files, folders, or -"))
     return list(files.values()), diagnostics
@@ -136,11 +136,11 @@ def _of_name(name: str, stdin: Spool) -> list[SpecFile]:
     if path.is_dir():
         inside = sorted(p for suffix in SUFFIXES for p in path.rglob(f"*{suffix}") if p.is_file())
         if inside:
-            return [SpecFile(_printable(str(p)), p, p.suffix == ".jsonl") for p in inside]
+            return [SpecFile(_printable_name(str(p)), p, p.suffix == ".jsonl") for p in inside]
         problem = "a folder without .json or .jsonl files"
     elif path.is_file():
         if path.suffix in SUFFIXES:
-            return [SpecFile(_printable(name), path, path.suffix == ".jsonl")]
+            return [SpecFile(_printable_name(name), path, path.suffix == ".jsonl")]
         problem = f"not a spec file by its name; found {preview_json(path.suffix)}, allowed: .json, .jsonl"
         hint = "other text can be piped into -"
     elif path.exists():
@@ -155,16 +155,16 @@ def _of_name(name: str, stdin: Spool) -> list[SpecFile]:
         # Without the suffix, which would make any two names alike.
         names = {p.stem: p.name for p in sorted(path.parent.iterdir()) if p.suffix == path.suffix}
         hint = did_you_mean(names.get(nearest(path.stem, names), ""), names.values())
-    raise spec_error(problem, hint, file=_printable(name))
+    raise spec_error(problem, hint, file=_printable_name(name))
 
 
-def _printable(name: str) -> str:
+def _printable_name(name: str) -> str:
     """Return a file name without control characters and bytes that are not UTF-8."""
     text = name.encode("utf-8", "backslashreplace").decode()
     return text if text.isprintable() else preview_json(text, 400)
 
 
-def _reason(error: Exception) -> str:
+def _error_reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
@@ -176,17 +176,17 @@ def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iter
     """
     try:
         found = False
-        for item in _lines(file, wanted) if file.lines else _values(file):
+        for item in _read_lines(file, wanted) if file.lines else _read_values(file):
             found = True
             if item is not None and (file.lines or isinstance(item, Diagnostic) or wanted()):
                 yield item
         if not found:
             yield Diagnostic.of("an empty file", "a spec is a JSON object", file=file.name)
     except OSError as error:
-        yield Diagnostic.of(f"can't be read: {_reason(error)}", file=file.name)
+        yield Diagnostic.of(f"can't be read: {_error_reason(error)}", file=file.name)
 
 
-def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
+def _decode_text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
     """Decode UTF-8 bytes, or return a diagnostic."""
     encoding = json.detect_encoding(raw)
     if encoding != "utf-8":
@@ -201,7 +201,7 @@ def _text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
         return Diagnostic(file.name, at, "", "", problem, "save the file as UTF-8")
 
 
-def _lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic | None]:
+def _read_lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic | None]:
     """Yield the episodes of a file with one per line; None for those that are not wanted."""
     with file.path.open("rb") as stream:
         number = 0
@@ -217,7 +217,7 @@ def _lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Di
                 else:
                     return
                 continue
-            text = _text(file, raw, number)
+            text = _decode_text(file, raw, number)
             if isinstance(text, Diagnostic):
                 yield text
                 if "UTF-16" in text.problem or "UTF-32" in text.problem:
@@ -238,8 +238,8 @@ def document_of(text: str, file: str = "", line: int = 1) -> Document:
     return Document(file, line, text, slow.value, slow)
 
 
-def _values(file: SpecFile) -> Iterator[Document | Diagnostic]:
-    text = _text(file, read_foreign(file.path), 1)
+def _read_values(file: SpecFile) -> Iterator[Document | Diagnostic]:
+    text = _decode_text(file, read_foreign(file.path), 1)
     if isinstance(text, Diagnostic):
         yield text
         return
@@ -247,13 +247,13 @@ def _values(file: SpecFile) -> Iterator[Document | Diagnostic]:
     if start == len(text):
         return
     if text[start] == "[":
-        yield from _elements(file, text, start)
+        yield from _read_elements(file, text, start)
     else:
         line = 1 + text.count("\n", 0, start)
         yield document_of(text[start:], file.name, line)
 
 
-def _elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Diagnostic]:
+def _read_elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Diagnostic]:
     """Yield the values of the list that starts at `start`."""
     at = skip_space(text, start + 1)
     line = 1 + text.count("\n", 0, at)

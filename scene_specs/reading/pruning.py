@@ -36,7 +36,7 @@ _ITEMS = ("frames", "objects", "constraints", *_NAMED)
 _DEPENDENT = ("constraints", "camera", "views", "material", "shape", "area")
 
 
-def diagnostics_of_rest(
+def independent_diagnostics(
     value: dict[str, Any], form: list[PathDiagnostic], check: Callable[[EpisodeSpec], Iterable[PathDiagnostic]]
 ) -> list[PathDiagnostic]:
     """Return what `check` reports about an episode, except what follows from its diagnostics of form, `form`."""
@@ -46,17 +46,17 @@ def diagnostics_of_rest(
         for diagnostic in form:
             if not diagnostic.path:
                 return []
-            _mend(rest, diagnostic.path, broken)
+            _replace_invalid(rest, diagnostic.path, broken)
         try:
             spec = EpisodeSpec.model_validate_json(json.dumps(rest), strict=True)
         except ValidationError as error:
             form = form_diagnostics(error, EpisodeSpec, rest)
             continue
-        return [found for found in check(spec) if not any(_follows(found, b, value) for b in broken)]
+        return [found for found in check(spec) if not any(_may_follow(found, b, value) for b in broken)]
     return []
 
 
-def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
+def _replace_invalid(rest: Any, path: Path, broken: list[Path]) -> None:
     """Replace what is invalid at a path by a stand-in, or remove it."""
     at = max((k for k, step in enumerate(path) if isinstance(step, str)), default=0)
     if at + 2 == len(path) and path[at] in _ITEMS and "constraints" not in path[:at]:
@@ -78,7 +78,7 @@ def _mend(rest: Any, path: Path, broken: list[Path]) -> None:
                 broken.append((*path[:at], meant))
 
 
-def _follows(found: PathDiagnostic, broken: Path, value: dict[str, Any]) -> bool:
+def _may_follow(found: PathDiagnostic, broken: Path, value: dict[str, Any]) -> bool:
     """Return whether a diagnostic may follow from what replaces the invalid part `broken` of the episode `value`."""
     path, holder, key = found.path, broken[:-1], broken[-1]
     inside = [step for step in holder if isinstance(step, str)][-1:]

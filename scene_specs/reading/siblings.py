@@ -63,14 +63,14 @@ def siblings(
     wanted, seen = Counter[Cell](), set[str]()
     for spec in given:
         wanted[cell_of(spec)] += 1
-        seen.add(_shown(spec))
+        seen.add(_content_key(spec))
 
     def rounds(number: int) -> Iterator[EpisodeData]:
         for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
             yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
 
     hint = "--like: {}. Repeat the options that these specs were generated with, or pass fewer specs"
-    return _filled(wanted, cell_of, rounds, seen, hint)
+    return _draw_until_filled(wanted, cell_of, rounds, seen, hint)
 
 
 def balanced(
@@ -91,7 +91,7 @@ def balanced(
         UsageError: after 20 rounds that add nothing; names the answers that are missing.
     """
     drawn = [*make(seed)]
-    wanted = _even(map(asked_of, drawn))
+    wanted = _even_counts(map(asked_of, drawn))
 
     def rounds(number: int) -> Iterator[EpisodeData]:
         if not number:
@@ -100,7 +100,7 @@ def balanced(
         for spec in make(int(generator(seed, str(number), "balanced").integers(2**62))):
             yield {**spec, "id": f"balanced.{seed}.{number}/{spec['id']}"}
 
-    return _filled(
+    return _draw_until_filled(
         wanted,
         lambda spec: str(asked_of(spec)),
         rounds,
@@ -109,7 +109,7 @@ def balanced(
     )
 
 
-def _even(asked: Iterable[Asked]) -> Counter[str]:
+def _even_counts(asked: Iterable[Asked]) -> Counter[str]:
     """How many episodes to keep of each group and answer."""
     turns: dict[tuple[str, ...], Iterator[str]] = {}
     found = Counter[str]()
@@ -123,31 +123,31 @@ def _even(asked: Iterable[Asked]) -> Counter[str]:
     return found
 
 
-def _filled(
-    wanted: Counter[Any],
+def _draw_until_filled(
+    left: Counter[Any],
     cell_of: Callable[[EpisodeData], Any],
     rounds: Callable[[int], Iterable[EpisodeData]],
     seen: set[str],
     problem: str,
 ) -> Iterator[EpisodeData]:
-    """Yield specs of rounds that were not seen, until each cell has as many as are wanted."""
-    total, number, idle = wanted.copy(), 0, 0
-    while left := wanted.total():
+    """Yield specs of rounds that were not seen, and count down what is left of each cell until nothing is."""
+    total, number, idle = left.copy(), 0, 0
+    while due := left.total():
         for spec in rounds(number):
             cell = cell_of(spec)
-            if wanted[cell] and (shown := _shown(spec)) not in seen:
-                wanted[cell] -= 1
+            if left[cell] and (shown := _content_key(spec)) not in seen:
+                left[cell] -= 1
                 seen.add(shown)
                 yield spec
-        idle = 0 if wanted.total() < left else idle + 1
+        idle = 0 if left.total() < due else idle + 1
         number += 1
         if idle == _IDLE:
-            lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in wanted.items() if count]
+            lacking = [f"{total[cell] - count} of {total[cell]} {cell}" for cell, count in left.items() if count]
             more = f"; and {len(lacking) - 5} more kinds" if len(lacking) > 5 else ""
             raise UsageError(problem.format(f"in {number} rounds, found {'; '.join(lacking[:5])}{more}"))
 
 
-def _shown(spec: EpisodeData) -> str:
+def _content_key(spec: EpisodeData) -> str:
     """What is in the images and asked about them, without ids and seeds; equal however its values are written."""
     frames = (FrameSpec.model_validate(frame) for frame in spec["frames"])
     data = [frame.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for frame in frames]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
 from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, spec_error
 from diorama.scene_specs.language.scene import Scene
@@ -24,7 +24,7 @@ from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
 from diorama.scene_specs.reading.located_json import scan
-from diorama.scene_specs.reading.pruning import diagnostics_of_rest
+from diorama.scene_specs.reading.pruning import independent_diagnostics
 
 Check = Callable[[EpisodeSpec | Scene], Iterable[PathDiagnostic]]
 # A file of another kind, with an error in each of its lines, is not read to its end.
@@ -96,11 +96,11 @@ class SpecSource:
         """
         files, diagnostics = find_files(self._names, self._stdin)
         yield from diagnostics
-        ids, count, wanted = _Ids(files), 0, self._wanted()
+        ids, count, wanted = _Ids(files), 0, self._selection_test()
         for number, file in enumerate(files):
             state = file.state()
             for document in documents(file, wanted):
-                episode, found = _read(document, self._all)
+                episode, found = _read_episode(document, self._check_all)
                 # An invalid episode can still repeat an id.
                 if isinstance(document, Document) and (name := _id_of(document.value)):
                     found += ids.add(name, number, document)
@@ -110,7 +110,7 @@ class SpecSource:
                     yield replace(found[-1], path="", problem=f"after {count:,} errors, the rest was not read", hint="")
                     return
                 if not found:
-                    yield Item(document.file, document.line, self._looking(episode))
+                    yield Item(document.file, document.line, self._in_requested_look(episode))
             if state is not None:
                 self._states[file.name] = state
         self._checked = True
@@ -134,30 +134,30 @@ class SpecSource:
         files, diagnostics = find_files(self._names, self._stdin)
         if diagnostics:
             raise SpecError(diagnostics)
-        wanted = self._wanted()
+        wanted = self._selection_test()
         for file in files:
             if self._states.get(file.name, file.state()) != file.state():
                 raise spec_error("the file was changed after it was checked", "start again", file=file.name)
             for document in documents(file, wanted):
-                episode, found = _read(document, (lambda _: ()) if self._checked else self._all)
+                episode, found = _read_episode(document, (lambda _: ()) if self._checked else self._check_all)
                 if found:
                     raise SpecError(found)
-                yield Item(document.file, document.line, self._looking(episode))
+                yield Item(document.file, document.line, self._in_requested_look(episode))
 
-    def _wanted(self) -> Callable[[], bool]:
+    def _selection_test(self) -> Callable[[], bool]:
         """Return a function that says of each episode in turn whether it is one of the part."""
         first, count = self.part
         return cycle(index == first for index in range(1, count + 1)).__next__
 
-    def _all(self, episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
+    def _check_all(self, episode: EpisodeSpec | Scene) -> list[PathDiagnostic]:
         if self.look is not None and isinstance(episode, Scene):
             return [PathDiagnostic((), "found a resolved scene; give it a look with `render-specs looks`")]
-        episode = self._looking(episode)
-        found = diagnostics_of(episode)
+        episode = self._in_requested_look(episode)
+        found = diagnostics_with_plugins(episode)
         paths = {one.path for one in found}
         return [*found, *(one for one in self._more(episode) if one.path not in paths)]
 
-    def _looking(self, episode: Any) -> Any:
+    def _in_requested_look(self, episode: Any) -> Any:
         """Return a spec in the look that was asked for."""
         return episode if self.look is None else episode.model_copy(update={"look": self.look})
 
@@ -216,7 +216,7 @@ def parse_episode(text: str, file: str = "") -> Any:
     Raises:
         SpecError: the text is wrong; has every diagnostic.
     """
-    episode, diagnostics = _read(document_of(text, file), diagnostics_of)
+    episode, diagnostics = _read_episode(document_of(text, file), diagnostics_with_plugins)
     if diagnostics:
         raise SpecError(diagnostics)
     return episode
@@ -237,12 +237,9 @@ def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", lin
         SpecError: the spec is not JSON data, such as one with numbers of numpy.
     """
     try:
-        match spec:
-            case EpisodeSpec() | Scene():
-                return spec.to_json()
-            case Mapping():
-                return json.dumps(dict(spec))
-        return json.dumps(spec)
+        if isinstance(spec, EpisodeSpec | Scene):
+            return spec.to_json()
+        return json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
     except (TypeError, ValueError, RecursionError) as error:
         hint = "a spec is a dict of JSON data; write int(x), float(x) or x.tolist() for those of numpy"
         raise spec_error(f"not a spec: {error}", hint, file=file, line=line) from None
@@ -270,20 +267,20 @@ class _Ids:
         return [Diagnostic(document.file, line, episode, "id", problem, hint)]
 
 
-def _read(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diagnostic]]:
+def _read_episode(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diagnostic]]:
     """Return the episode, or None and its diagnostics. check: what needs more than one field."""
     if isinstance(document, Diagnostic):
         return None, [document]
     slow = document.scan
     if slow is None:
-        episode, diagnostics = _validate(document.value, document.text, check)
+        episode, diagnostics = _validate_value(document.value, document.text, check)
         if not diagnostics:
             return episode, []
         slow = scan(document.text, 0, document.line, to_end=False)
     else:
         # The value that replaces NaN needs no second diagnostic.
         bad = [diagnostic.path for diagnostic in slow.diagnostics]
-        diagnostics = [] if slow.stopped else _validate(slow.value, json.dumps(slow.value), check)[1]
+        diagnostics = [] if slow.stopped else _validate_value(slow.value, json.dumps(slow.value), check)[1]
         diagnostics = [diagnostic for diagnostic in diagnostics if diagnostic.path not in bad]
     name = _id_of(document.value)
     located = [diagnostic._replace(line=slow.line(diagnostic.path)) for diagnostic in diagnostics]
@@ -291,7 +288,7 @@ def _read(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diag
     return None, sorted(found, key=lambda diagnostic: diagnostic.line)
 
 
-def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagnostic]]:
+def _validate_value(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagnostic]]:
     """Validate a parsed value and its text as a model; return the model, or None and the diagnostics."""
     # Scene files of CLEVR and MEWL have these keys.
     if not isinstance(value, dict) or (
@@ -303,7 +300,7 @@ def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagno
         # For editors; no part of the episode.
         address = value["$schema"]
         value = {key: item for key, item in value.items() if key != "$schema"}
-        episode, diagnostics = _validate(value, json.dumps(value), check)
+        episode, diagnostics = _validate_value(value, json.dumps(value), check)
         if not isinstance(address, str):
             allowed = "the path or address of a JSON Schema"
             diagnostics.append(unexpected(("$schema",), address, allowed, "`render-specs schema` writes it"))
@@ -317,7 +314,7 @@ def _validate(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagno
     except ValidationError as error:
         diagnostics = form_diagnostics(error, model, value)
         diagnostics += [found for found in odd if all(found.path != other.path for other in diagnostics)]
-        rest = diagnostics_of_rest(value, diagnostics, check) if model is EpisodeSpec else []
+        rest = independent_diagnostics(value, diagnostics, check) if model is EpisodeSpec else []
         return None, diagnostics + rest
     return episode, [*odd, *check(episode)]
 

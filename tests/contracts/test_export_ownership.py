@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,11 +36,16 @@ def check_refused(error: DioramaError | None, out: Path, path: Path) -> None:
     assert any(str(one) in str(error) for one in (path, *path.parents) if out in one.parents), (path, error)
 
 
+def one_of_each_kind(files: Iterable[str]) -> dict[int, str]:
+    """One of the files that differ by digits alone, such as the images of an episode, by number."""
+    return dict(enumerate({re.sub(r"\d+", "0", file): file for file in files}.values()))
+
+
 @EACH
 def test_a_file_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "fresh")
     fresh = exported(tmp_path / "fresh")
-    for number, file in enumerate(contents(tmp_path / "fresh")):
+    for number, file in one_of_each_kind(contents(tmp_path / "fresh")).items():
         if file == RECORD and name in ("acme", "folder", "iwisdm", "mewl"):
             continue
         out = tmp_path / str(number)
@@ -55,7 +61,7 @@ def test_a_file_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_path
 @EACH
 def test_a_folder_of_the_user_in_the_place_of_any_file(store: LanceStore, tmp_path: Path, name: str) -> None:
     run(store, name, tmp_path / "fresh")
-    for number, file in enumerate(exported(tmp_path / "fresh")):
+    for number, file in one_of_each_kind(exported(tmp_path / "fresh")).items():
         notes = tmp_path / str(number) / file / "notes.txt"
         notes.parent.mkdir(parents=True)
         notes.write_text("mine")
@@ -93,7 +99,7 @@ def test_what_the_user_changed_or_added_stays(store: LanceStore, tmp_path: Path,
     run(store, name, tmp_path / "new")
     new = exported(tmp_path / "new")
     again = store_of(tmp_path / "again.lance", records(name))
-    for number, file in enumerate(old):
+    for number, file in one_of_each_kind(old).items():
         out = tmp_path / str(number)
         run(again, name, out)
         notes = [path / "notes.txt" for path in {(out / one).parent for one in old}]

@@ -17,7 +17,7 @@ from diorama.render.model.passes import Passes
 from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree, build_material
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.look import LookError, Recipe, load_look
 from diorama.scene_specs.language.materials import load_material
 from diorama.scene_specs.language.registry import plugin
@@ -49,7 +49,7 @@ def render(renderer: CyclesRenderer, scene: Scene) -> Passes:
 @pytest.mark.parametrize("name", members("looks"))
 def test_a_look_can_be_named_in_a_spec(name: str) -> None:
     assert load_look(name).about.endswith(".")
-    assert not list(diagnostics_of(EpisodeSpec.model_validate({**SPEC, "look": name})))
+    assert not list(diagnostics_with_plugins(EpisodeSpec.model_validate({**SPEC, "look": name})))
 
 
 @pytest.mark.parametrize(("noun", "name"), RECIPES)

@@ -16,6 +16,7 @@ from PIL import Image
 
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.language.registry import plugins
+from tests.marks import slow
 from tests.statistical.scenes import folder_of, images_of_run, names, scenes
 from tests.statistical.z_test import Comparison, Floats, Reference, compare
 
@@ -30,7 +31,7 @@ def renderer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CyclesRendere
         made.close()
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [*names()[::2], *slow(*names()[1::2])])
 def test_images_agree_with_the_reference(name: str, renderer: CyclesRenderer, tmp_path: Path) -> None:
     path = folder_of(renderer) / f"{name}.npz"
     assert path.is_file(), f"{path}: no reference; make it: python -m tools render-statistics references {name}"

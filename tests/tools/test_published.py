@@ -19,7 +19,7 @@ from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
-from diorama.scene_specs.benchmarks.malevic.published import encoded, tensors, vocabulary
+from diorama.scene_specs.benchmarks.malevic.published import encode_question, tensors, vocabulary
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
@@ -36,7 +36,7 @@ def malevic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("published") / "malevic"
     file, questions = published(folder / "data-hard", "set-pos-hard", "test", range(80))
     known = vocabulary(SETS["set-pos-hard"])
-    rows = [encoded(known, one) for one in json.loads(questions.read_text())["questions"]]
+    rows = [encode_question(known, one) for one in json.loads(questions.read_text())["questions"]]
     with h5py.File(questions.with_name("test_questions.h5"), "w") as out:
         for key, numbers in tensors([number for row in rows for number in row]).items():
             out[key] = numbers
@@ -105,6 +105,7 @@ def test_distributions_of_equal_items_are_equal(
     assert ("objects 0.000 (p 1)" in row) == ("| 80 | 0 | 0 |" in row) == (not fewer)
 
 
+@pytest.mark.slow
 def test_what_is_absent_is_a_row_and_the_others_are_compared(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diorama.scene_specs.benchmarks.iwisdm import Options
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config, published_form
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from tests.scene_specs.benchmarks.iwisdm.test_importing import OLD, TASK
 from tests.tools.test_published import git
@@ -22,7 +22,7 @@ def checkout(tmp_path: Path) -> Path:
     folder = tmp_path / "checkout"
     files = {
         "benchmarking/create_bench.py": "",
-        "benchmarking/configs/low.json": published_form(benchmark("low")).model_dump_json(),
+        "benchmarking/configs/low.json": published_form(benchmark_config("low")).model_dump_json(),
         "benchmarking/tasks/two/0.json": json.dumps(TASK),
         "datasets/trials/trial1/trial_info": json.dumps(OLD),
     }

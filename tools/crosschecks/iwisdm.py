@@ -5,7 +5,6 @@ Runs the checkout's code with the Python that `--python` names, which has its re
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -23,10 +22,10 @@ from PIL import Image
 from scipy.stats import chi2_contingency
 
 from diorama.render.api import compile_spec, render_scene
-from diorama.render.geometry.shapenet import choose_library
+from diorama.render.geometry.shapenet import set_library_environment
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config
 from diorama.scene_specs.benchmarks.iwisdm.export import task_file
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
@@ -34,6 +33,7 @@ from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.language.errors import SpecError, UsageError
+from diorama.scene_specs.language.tables import csv_table
 from tools.crosschecks import Row
 
 MARK = "benchmarking/create_bench.py"
@@ -80,7 +80,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
 
 
 def _query(checkout: Path, level: str, choice: str, count: int, seed: int) -> dict[str, Any]:
-    limits = benchmark(level, choice)
+    limits = benchmark_config(level, choice)
     file = checkout / f"benchmarking/configs/{level}_complexity_{FILES[choice]}.json"
     config, defaults = json.loads(file.read_text()), Limits()
     own = {"frames": limits.frames, "joins": limits.joins, "delay": defaults.delay, "reuse": defaults.reuse}
@@ -109,8 +109,8 @@ def _stimuli(folder: Path) -> Path:
                 picture = Image.fromarray(rng.integers(0, 256, (100, 100, 4), dtype=np.uint8))
                 picture.save(folder / split / str(ref) / "image.png")
     for split in ("train", "val"):
-        with (folder / f"{split}_meta.csv").open("w", newline="") as file:
-            csv.writer(file).writerows([("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg"), *rows])
+        head = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
+        (folder / f"{split}_meta.csv").write_text(csv_table([head, *rows]))
     return folder
 
 
@@ -184,7 +184,7 @@ def _frames(folder: Path, stimuli: Path) -> Row:
     """Return how many pixels of their frames differ by more than 1 of 255 from ours, which show the same pictures."""
     models, pixels, differ, known = folder / "models", 0, 0, 0
     list(write_models(Pictures(folder=stimuli, split="train", out=models)).items)
-    choose_library((str(models), "+y", "-z"))
+    set_library_environment((str(models), "+y", "-z"))
     with closing(make_renderer("cycles", "cpu", 0, ())) as renderer:
         for level in LEVELS:
             for spec in import_published(folder / level / "trials", images=models):

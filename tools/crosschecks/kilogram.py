@@ -54,6 +54,7 @@ from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.language.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.pictures import read_picture
 from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.language.tables import csv_table
 from tools.crosschecks import Row
 
 INPUTS = "models/preprocessing/model_inputs"
@@ -358,8 +359,7 @@ def _published_means(
     _run(_SAVE, work, folder / "scores.json", *(model / f"random_model{k}.pth" for k in (1, 2, 3)))
     _run(_RUN, work, checkout.absolute() / SCORE)
     shutil.copy(work / "vilt/random_analysis.json", folder / "caption-cont-vilt/probs_verbose.json")
-    with (folder / "new_dev_df.csv").open("w", newline="") as file:
-        csv.writer(file).writerows(table)
+    (folder / "new_dev_df.csv").write_text(csv_table(table))
     _run(_RUN, folder, checkout.absolute() / ANALYSIS / "verbose_make_table.py")
     # The two scripts name different folders.
     shutil.copy(folder / "caption-cont-vilt/pred.csv", folder / "caption-rand-clip")

@@ -22,7 +22,7 @@ from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
-from diorama.scene_specs.benchmarks.malevic.published import encoded, question, tensors, vocabulary
+from diorama.scene_specs.benchmarks.malevic.published import encode_question, question, tensors, vocabulary
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
@@ -113,7 +113,7 @@ def _questions(checkout: Path, folder: Path) -> Row:
         asked = _json(path)["questions"]
         entries += len(asked)
         known = vocabulary(which)
-        own = tensors([number for one in asked for number in encoded(known, one)])
+        own = tensors([number for one in asked for number in encode_question(known, one)])
         with h5py.File(tensor) as published:
             differ += sum(key not in own or not np.array_equal(published[key], own[key]) for key in published)
         found = Counter(_class_of(entry) for entry in asked)

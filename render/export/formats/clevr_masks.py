@@ -30,7 +30,7 @@ from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
 from diorama.render.geometry.solid import solid
 from diorama.render.io.atomic_output import FileConflictError, below, output_lock, put_file
 from diorama.render.model.errors import ConflictError, StoreError, UsageError
-from diorama.scene_specs.benchmarks.clevr.importing import published_scenes
+from diorama.scene_specs.benchmarks.clevr.importing import read_published_scenes
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
 from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.rendered import RLE
@@ -57,13 +57,13 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
         UsageError: an argument, option or name is wrong.
     """
     report = ExportReport()
-    digest = _digest(file)
+    digest = _file_digest(file)
     name = file.stem.removesuffix("_scenes") + "_masks"
     with output_lock(out):
         path = below(out, f".{name}.jsonl")
         try:
             with open_growing(path) as journal:
-                lines = _lines(journal, file, digest, options.limit, progress)
+                lines = _missing_lines(journal, file, digest, options.limit, progress)
                 while part := "".join(islice(lines, _FLUSH)):
                     journal.append(part)
                 _write_result(journal, below(out, f"{name}.json"), file, digest, options, report)
@@ -75,19 +75,19 @@ def export(file: Path, out: Path, options: ExportOptions, progress: Callable[[in
     return report
 
 
-def _digest(file: Path) -> str:
+def _file_digest(file: Path) -> str:
     try:
         return hashlib.sha256(read_foreign(file)).hexdigest()
     except OSError as error:
         raise UsageError(f"{file}: can't be read: {error.strerror or error}; name a CLEVR scene file") from error
 
 
-def _lines(
+def _missing_lines(
     journal: GrowingFile, file: Path, digest: str, limit: int | None, progress: Callable[[int], None]
 ) -> Iterator[str]:
     """Yield the lines that the journal of a stopped export lacks. Raises ConflictError for a file of somebody else."""
     head = compact_json({"format_version": FORMAT_VERSION, "source_sha256": digest})
-    first, *scenes = [line for _, line in journal.records(b"{")] or [b""]
+    first, *scenes = [line for _, line in journal.read_and_repair(b"{")] or [b""]
     if first != head.encode():
         if first and not first.startswith(b'{"format_version":'):
             raise ConflictError(
@@ -96,7 +96,7 @@ def _lines(
         journal.truncate(0)
         scenes = []
         yield f"{head}\n"
-    for scene, at in islice(published_scenes(file), len(scenes), limit):
+    for scene, at in islice(read_published_scenes(file), len(scenes), limit):
         yield f"{compact_json(_masks_of(scene, SourceFile(str(file), at=at)))}\n"
         progress(1)
 
@@ -130,10 +130,10 @@ def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
     except ValueError as error:
         return {"problem": f"{source.location()}: {error}"}
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
-    camera = _camera(recovery)
+    camera = _camera_of(recovery)
     matrices = camera_annotation(camera).model_dump(mode="json", include={"intrinsics", "extrinsics"})
     found = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
-    return {**head, "camera": {**found, **matrices}, "objects": list(_objects(frame, camera))}
+    return {**head, "camera": {**found, **matrices}, "objects": list(_objects_with_masks(frame, camera))}
 
 
 def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
@@ -159,13 +159,13 @@ def _is_pixel(value: Any) -> bool:
     )
 
 
-def _camera(recovery: Recovery) -> Camera:
+def _camera_of(recovery: Recovery) -> Camera:
     nominal = load_stage(STAGE).camera
     facts = {key: getattr(nominal, key) for key in ("look_at", "lens", "sensor_width", "clip")}
     return Camera.of(SceneCamera(location=recovery.location, **facts), *recovery.size)
 
 
-def _objects(frame: FrameSpec, camera: Camera) -> Iterator[dict[str, Any]]:
+def _objects_with_masks(frame: FrameSpec, camera: Camera) -> Iterator[dict[str, Any]]:
     ground = load_stage(STAGE).ground
     layers = []
     for item in frame.objects:

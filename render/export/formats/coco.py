@@ -39,7 +39,7 @@ class Lists(ImageLists):
     export: ImageExport
 
     @cached_property
-    def _categories(self) -> dict[str, int]:
+    def _category_numbers(self) -> dict[str, int]:
         """Kind of shape -> number, in alphabetical order.
 
         Of the store, not of the chosen episodes: other exports have the same numbers.
@@ -52,7 +52,7 @@ class Lists(ImageLists):
     def write(self, record: EpisodeRecord) -> Images:
         split = split_of(record.scene.split)
         shapes = {kind_of(item.shape) for image in record.images for item in image.annotation.objects}
-        if not shapes <= self._categories.keys():
+        if not shapes <= self._category_numbers.keys():
             raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
         paths = [image_path(record.episode_id, image.name) for image in record.images]
         stream = self.stream(f"annotations/instances_{split}.json", ["images", "annotations", "categories"])
@@ -65,12 +65,12 @@ class Lists(ImageLists):
                 if item.bbox is not None:
                     self._annotations += 1
                     ids = {"id": self._annotations, "image_id": self._images}
-                    stream.add("annotations", {**ids, **self._annotation(item)})
+                    stream.add("annotations", {**ids, **self._annotation_data(item)})
         return [(f"images/{path}", image.png) for path, image in zip(paths, record.images, strict=True)]
 
-    def _annotation(self, item: ObjectAnnotation) -> dict[str, Any]:
+    def _annotation_data(self, item: ObjectAnnotation) -> dict[str, Any]:
         return {
-            "category_id": self._categories[kind_of(item.shape)],
+            "category_id": self._category_numbers[kind_of(item.shape)],
             "bbox": item.bbox,
             "area": item.visible_pixels,
             "segmentation": {"size": item.rle.size, "counts": item.rle.counts},
@@ -81,7 +81,7 @@ class Lists(ImageLists):
 
     def finish(self, written: Written) -> None:
         for stream in self.streams.values():
-            for shape, number in self._categories.items():
+            for shape, number in self._category_numbers.items():
                 stream.add("categories", {"id": number, "name": shape, "supercategory": "object"})
 
 

@@ -96,16 +96,16 @@ class Lists(ImageLists):
             raise export.report.error() or no_items(export.options)
         if self._without:
             _log.warning("%s without evaluation items skipped", counted(self._without, "episode"))
-        files = {name: _text(*place) for name, place in _FILES.items()}
+        files = {name: _read_packaged(*place) for name, place in _FILES.items()}
         # With those of earlier exports into this folder.
         earlier = {path.parent.name for path in out.glob("*/items.jsonl")}
         benchmarks = sorted(earlier | {name.partition("/")[0] for name in self.streams})
         tasks = "".join(_TASK.format(function=name.replace("-", "_"), name=name) for name in benchmarks)
-        files["diorama_tasks.py"] = _text("diorama.render.export.harness", "diorama_tasks.py") + tasks
-        yaml = _text("diorama.render.export.harness", "lmms_task.yaml")
+        files["diorama_tasks.py"] = _read_packaged("diorama.render.export.harness", "diorama_tasks.py") + tasks
+        yaml = _read_packaged("diorama.render.export.harness", "lmms_task.yaml")
         files |= {f"diorama_{name}.yaml": yaml.replace("NAME", name) for name in benchmarks}
         written.put(files, shared=True)
 
 
-def _text(package: str, name: str) -> str:
+def _read_packaged(package: str, name: str) -> str:
     return (resources.files(package) / name).read_text("utf-8")

@@ -29,7 +29,7 @@ from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, 
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.scene_specs.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.writing import indented_json
 
 _EPISODE = "episode.json"
@@ -49,7 +49,7 @@ def _identity_in(data: dict[str, Any]) -> Identity:
     return {"episode_id": data.get("id"), **columns}
 
 
-def _clear(folder: Path, files: Mapping[str, bytes]) -> None:
+def _remove_files(folder: Path, files: Mapping[str, bytes]) -> None:
     """Remove the files of another episode, `episode.json` last; folders of ids below it stay."""
     old: Any = None
     with suppress(OSError, ValueError, AttributeError):
@@ -70,7 +70,8 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
         if f"{image.name}.png" in files:
             raise ValueError(f"two images have the name {image.name!r}")
         files[f"{image.name}.png"] = image.png
-        files[f"{image.name}.json"] = indented_json(_truth_of(image))
+        facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
+        files[f"{image.name}.json"] = indented_json({**facts, **image.annotation.model_dump(mode="json")})
         if image.extra is not None:
             files[f"{image.name}.npz"] = image.extra
     names = [*files, "episode.json"]
@@ -89,11 +90,6 @@ def _files_of(record: EpisodeRecord, identity: Identity) -> dict[str, bytes]:
     return files
 
 
-def _truth_of(image: ImageRecord) -> dict[str, Any]:
-    facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
-    return {**facts, **image.annotation.model_dump(mode="json")}
-
-
 def write_tables(out: Path, written: WrittenFiles) -> None:
     """List all episodes of a folder in `metadata-<split>.parquet`; see diorama.render.export."""
     splits: dict[str, list[Path]] = {}
@@ -108,11 +104,11 @@ def write_tables(out: Path, written: WrittenFiles) -> None:
     for split, folders in splits.items():
         with written.replacing(f"{_TABLE}{split}.parquet") as temporary, pq.ParquetWriter(temporary, _ROW) as writer:
             for start in range(0, len(folders), _GROUP):
-                rows = [row for folder in folders[start : start + _GROUP] for row in _rows(out, folder)]
+                rows = [row for folder in folders[start : start + _GROUP] for row in _read_rows(out, folder)]
                 writer.write_table(pa.Table.from_pylist(rows, _ROW))
 
 
-def _rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
+def _read_rows(out: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """A row for each image of an episode."""
     episode = json.loads((folder / _EPISODE).read_bytes())
     said = {frame["name"]: frame["utterance"] for frame in episode["scene"]["frames"]}
@@ -128,13 +124,13 @@ def _split_of_table(path: Path) -> str:
     return path.stem.removeprefix(_TABLE)
 
 
-def _head(out: Path) -> dict[str, Any]:
+def _read_card_head(out: Path) -> dict[str, Any]:
     tables = sorted(out.glob(f"{_TABLE}*.parquet"))
     files = {_split_of_table(path): [path.name, "**/*.png"] for path in tables}
     return data_files(files, metadata_filenames=[path.name for path in tables])
 
 
-def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
+def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     """See diorama.render.export. The SHA-256 of the images of an episode is in its episode.json."""
     texts, images = "annotation-files", "image-files"
     where = "file in this folder; the image and its annotation differ in the suffix"
@@ -153,7 +149,7 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
         record_set("annotations", "One record per image: its measured truth.", annotated),
         record_set("images", "One record per image.", shown),
     ]
-    return distribution, record_sets, _head(out)
+    return distribution, record_sets, _read_card_head(out)
 
 
-FOLDERS = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_clear)
+FOLDERS = EpisodeFolders(1, _EPISODE, _folder_of, _files_of, identity_in=_identity_in, clear=_remove_files)

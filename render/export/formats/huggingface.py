@@ -75,7 +75,7 @@ object of every picture with box, mask and pose, `scene` all numbers that it was
 """
 
 
-def _card(store: EpisodeReader, options: ExportOptions, files: Mapping[str, WrittenShard]) -> str:
+def _card_text(store: EpisodeReader, options: ExportOptions, files: Mapping[str, WrittenShard]) -> str:
     splits: dict[str, list[WrittenShard]] = {}
     for shard in files.values():
         splits.setdefault(hub_split(shard.split), []).append(shard)
@@ -87,14 +87,14 @@ def _card(store: EpisodeReader, options: ExportOptions, files: Mapping[str, Writ
     files_of = "".join(f"  - split: {name}\n    path: data/{name}-*.parquet\n" for name in splits)
     card = _CARD.format(size=size_category(total), data_files=files_of)
     card += markdown_table(("split", "episodes", "files", "MB"), rows)
-    for title, counter in _figures(store, options).items():
+    for title, counter in _count_figures(store, options).items():
         card += f"\n## {title}\n\n| | count |\n|---|---|\n"
         card += "".join(f"| {cell(name)} | {count} |\n" for name, count in sorted(counter.items()))
     return card
 
 
 @cache
-def _schema(questions: bool) -> pa.Schema:
+def _parquet_schema(questions: bool) -> pa.Schema:
     """Of the files: the columns of a store with all texts, and questions if any are asked."""
     schema = episode_schema(COMPLETE_VERSION)
     if not questions:
@@ -105,7 +105,7 @@ def _schema(questions: bool) -> pa.Schema:
     return schema.append(pa.field("questions", QUESTIONS_TYPE)).with_metadata(metadata)
 
 
-def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
+def _count_figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[str]]:
     """Counts over the exported episodes."""
     chosen = set(chosen_ids(store, options))
     tasks: Counter[str] = Counter()
@@ -123,7 +123,7 @@ def _figures(store: EpisodeReader, options: ExportOptions) -> dict[str, Counter[
     return {"Episodes by task": tasks, "Images by size": images} | {f"Objects by {k}": v for k, v in words.items()}
 
 
-def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
+def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     """See diorama.render.export."""
     shards = [f"data/{path.name}" for path in sorted((out / "data").glob("*.parquet"))]
     encoding, files = "application/x-parquet", "parquet-files"
@@ -167,18 +167,18 @@ class _HuggingfaceExport(ShardExport):
         table = table_of([record], COMPLETE_VERSION)
         if self.options.questions is None:
             return table
-        return table.append_column("questions", pa.array([questions], QUESTIONS_TYPE)).cast(_schema(True))
+        return table.append_column("questions", pa.array([questions], QUESTIONS_TYPE)).cast(_parquet_schema(True))
 
     def write(self, path: Path, _shard: Shard, samples: Iterator[pa.Table]) -> int:
-        count, schema = 0, _schema(self.options.questions is not None)
+        count, schema = 0, _parquet_schema(self.options.questions is not None)
         with pq.ParquetWriter(path, schema, compression="zstd", write_page_index=True) as writer:
             while group := list(islice(samples, _GROUP)):
                 writer.write_table(pa.concat_tables(group).combine_chunks(), row_group_size=_GROUP)
                 count += len(group)
         return count
 
-    def side_files(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
-        return {"README.md": _card(self.store, self.options, shards)}
+    def side_files_from_store(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
+        return {"README.md": _card_text(self.store, self.options, shards)}
 
 
 export = _HuggingfaceExport.export

@@ -38,14 +38,14 @@ _TRUTH = pa.struct([*((name, pa.string()) for name in ("id", "split", "task")), 
 _EPISODES = 1000
 
 
-def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+def _add_to_archive(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     # Without date and owner, so that the same episodes give the same bytes.
     member = tarfile.TarInfo(name)
     member.size, member.mode = len(content), 0o644
     archive.addfile(member, io.BytesIO(content))
 
 
-def _truth(record: EpisodeRecord) -> dict[str, Any]:
+def _truth_data(record: EpisodeRecord) -> dict[str, Any]:
     images = []
     for image, utterance in zip(record.images, record.utterances(), strict=True):
         facts = image.model_dump(mode="json", exclude={"png", "extra", "annotation"})
@@ -55,7 +55,7 @@ def _truth(record: EpisodeRecord) -> dict[str, Any]:
     return {"id": record.episode_id, "split": record.scene.split, "task": task, "images": images}
 
 
-def _head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]:
+def _card_head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]:
     # Not *: a split's name may begin with another's.
     patterns = {split: f"{split}-{'[0-9]' * 6}.tar" for split in splits}
     asked = [("questions", QUESTIONS_TYPE)] if questions else []
@@ -64,7 +64,7 @@ def _head(splits: Iterable[str], images: int, questions: bool) -> dict[str, Any]
     return data_files(patterns) | features(columns, **pictures, __key__="string", __url__="string")
 
 
-def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
+def croissant_parts(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     """See diorama.render.export. mlcroissant gives JSON inside archives as text."""
     shards = [file_object(out, path.name, "application/x-tar") for path in sorted(out.glob("*.tar"))]
     texts = file_set("json-files", "*.json", "application/json", shards)
@@ -80,7 +80,7 @@ def croissant(out: Path) -> tuple[list[Node], list[Node], dict[str, Any]]:
     ]  # fmt: skip
     splits = dict.fromkeys(shard["@id"].rpartition("-")[0] for shard in shards)
     index = json.loads((out / _INDEX).read_bytes())
-    return [*shards, texts, pictures], record_sets, _head(splits, index["images"], index["questions"])
+    return [*shards, texts, pictures], record_sets, _card_head(splits, index["images"], index["questions"])
 
 
 class _WebdatasetExport(ShardExport):
@@ -91,7 +91,7 @@ class _WebdatasetExport(ShardExport):
 
     def encode(self, record: EpisodeRecord, questions: list[dict[str, Any]]) -> list[tuple[str, bytes]]:
         """(suffix, content) of each member."""
-        truth = _truth(record) | ({} if self.options.questions is None else {"questions": questions})
+        truth = _truth_data(record) | ({} if self.options.questions is None else {"questions": questions})
         members = [("json", json.dumps(truth, ensure_ascii=False).encode())]
         for number, image in enumerate(record.images):
             members.append((f"{number}.png", image.png))
@@ -104,10 +104,10 @@ class _WebdatasetExport(ShardExport):
         with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
             for count, members in enumerate(samples, start=1):
                 for suffix, content in members:
-                    _add(archive, f"{shard.first + count - 1:09d}.{suffix}", content)
+                    _add_to_archive(archive, f"{shard.first + count - 1:09d}.{suffix}", content)
         return count
 
-    def side_files(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
+    def side_files_from_store(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
         listed = [
             {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
             for name, one in shards.items()
@@ -120,7 +120,7 @@ class _WebdatasetExport(ShardExport):
         splits = dict.fromkeys(one.split for one in shards.values())
         return {
             _INDEX: json.dumps(index, indent=1) + "\n",
-            "README.md": head(_head(splits, images, asked)) + "\n# Rendered by Diorama\n",
+            "README.md": head(_card_head(splits, images, asked)) + "\n# Rendered by Diorama\n",
         }
 
 

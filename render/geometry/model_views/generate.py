@@ -19,7 +19,7 @@ from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec
 _log = logging.getLogger(__name__)
 
 
-def _angles(options: Options, episode: str) -> list[tuple[float, float]]:
+def _view_angles(options: Options, episode: str) -> list[tuple[float, float]]:
     """Return (yaw, elevation) of each view in degrees, with 3 decimals."""
     low, high = options.elevation
     count = options.count
@@ -44,7 +44,7 @@ def view_spec(model: str, options: Options) -> EpisodeSpec:
     episode = f"views/{category}/{identity}"
     views = tuple(
         ViewSpec(name=f"{k:03d}", yaw_deg=yaw, elevation_deg=up, distance=options.distance, framing=options.framing)
-        for k, (yaw, up) in enumerate(_angles(options, episode))
+        for k, (yaw, up) in enumerate(_view_angles(options, episode))
     )
     item = ObjectSpec(name="model", shape=model, rotation_deg=0.0, color=options.color, material=options.material)
     frame = FrameSpec(name="model", objects=(item,), views=views, background=options.background)
@@ -60,7 +60,7 @@ def generate(options: Options) -> Series:
         SpecError: the spec or the file is wrong; has every diagnostic.
         UsageError: an argument, option or name is wrong.
     """
-    names = _readable(_find_models(options)[: options.limit], options.skip_broken)
+    names = _readable_models(_find_models(options)[: options.limit], options.skip_broken)
     specs = [view_spec(name, options) for name in names]
     for spec in specs:
         check_spec(spec)
@@ -76,20 +76,20 @@ def _find_models(options: Options) -> list[str]:
     if not requested:
         raise UsageError("no models are named; give categories, models, or all")
     source = library()
-    return list(dict.fromkeys(name for word in requested for name in _expand(word.removeprefix("shapenet:"), source)))
+    return list(dict.fromkeys(name for word in requested for name in _models(word.removeprefix("shapenet:"), source)))
 
 
-def _expand(word: str, source: Library) -> list[str]:
+def _models(word: str, source: Library) -> list[str]:
     """The models that a category, a model, or `all` stands for."""
     if word == "all":
-        return [name for category in source.categories() for name in _expand(category, source)]
+        return [name for category in source.categories() for name in _models(category, source)]
     if "/" in word:
         return [source.find(f"shapenet:{word}")[0]]
     count = len(source.models(word))
     return [source.find(f"shapenet:{word}/#{number}")[0] for number in range(1, count + 1)]
 
 
-def _readable(names: list[str], skip: bool) -> list[str]:
+def _readable_models(names: list[str], skip: bool) -> list[str]:
     """The models that can be read. Raises AssetError with all the others, unless `skip` leaves them out."""
     good, broken = [], []
     for name in tqdm(names, unit=" models", delay=2, disable=None):

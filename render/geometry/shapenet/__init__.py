@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from diorama.render.geometry.shapenet.library import Library, choose_library, library, library_setting
+from diorama.render.geometry.shapenet.library import Library, library, library_setting, set_library_environment
 from diorama.render.geometry.shapenet.loading import canonical, load_model
 from diorama.render.geometry.shapenet.model import Model, ModelMaterial
 
 # fmt: off
 __all__ = [
-    "Library", "Model", "ModelMaterial", "canonical", "choose_library", "library", "library_setting", "load_model",
+    "Library", "Model", "ModelMaterial", "canonical", "library", "library_setting", "load_model",
+    "set_library_environment",
 ]
 # fmt: on

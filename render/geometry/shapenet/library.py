@@ -57,12 +57,12 @@ class Library:
 
     def categories(self) -> list[str]:
         """Names of the category folders, sorted. Raises AssetError if the root can't be read."""
-        return list(_folders(self.root, _changed_ns(self.root)))
+        return list(_list_folders(self.root, _changed_ns(self.root)))
 
     def models(self, category: str) -> list[str]:
         """Ids of the models of a category (synset or word), sorted. Raises AssetError."""
         folder = self.root / self._folder(category)
-        return list(_ids(folder, _changed_ns(folder)))
+        return list(_list_ids(folder, _changed_ns(folder)))
 
     def _folder(self, category: str) -> str:
         for name in (SYNSETS.get(category.lower(), category), category):
@@ -83,7 +83,7 @@ class Library:
         category = self._folder(name.category)
         model = self._id(shape, name)
         folder = self.root / category
-        found = [path for path in _candidates(folder, model) if path.is_file()]
+        found = [path for path in _candidate_files(folder, model) if path.is_file()]
         if not found:
             raise AssetError(
                 f"model {shape!r}: {folder / model} holds no model; looked for {', '.join(_OBJ)} and one .glb file"
@@ -143,7 +143,7 @@ def source_of(shape: str) -> Library:
     return MeshFolder(root, *(("+z", "-y") if mesh.z_up else ("+y", "+z")), file)
 
 
-def _candidates(folder: Path, model: str) -> list[Path]:
+def _candidate_files(folder: Path, model: str) -> list[Path]:
     inside = folder / model
     single = sorted(inside.glob("*.glb")) + sorted(inside.glob("models/*.glb")) if inside.is_dir() else []
     return [*(inside / name for name in _OBJ), folder / f"{model}.glb", *single]
@@ -157,12 +157,12 @@ def _changed_ns(folder: Path) -> int:
 
 
 @lru_cache(maxsize=8)
-def _folders(root: Path, _changed: int) -> tuple[str, ...]:
+def _list_folders(root: Path, _changed: int) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")))
 
 
 @lru_cache(maxsize=256)
-def _ids(folder: Path, _changed: int) -> tuple[str, ...]:
+def _list_ids(folder: Path, _changed: int) -> tuple[str, ...]:
     shown = {path: path.is_dir() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
     names = {path.name if is_dir else path.stem for path, is_dir in shown.items() if is_dir or path.suffix == ".glb"}
     return tuple(sorted(names))
@@ -209,7 +209,7 @@ def library_setting() -> tuple[str, str, str] | None:
     return _from_file(settings) if settings is not None else None
 
 
-def choose_library(setting: tuple[str, str, str] | None) -> None:
+def set_library_environment(setting: tuple[str, str, str] | None) -> None:
     """Set the library of this process and its child processes; None leaves the setting unchanged."""
     if setting is not None:
         os.environ.update(zip((ROOT, UP, FRONT), setting, strict=True))
@@ -222,11 +222,11 @@ def library() -> Library:
         UsageError: for wrong settings.
         AssetError: for a missing folder.
     """
-    return _checked(*(library_setting() or (str(package_assets() / "shapenet_mini"), "+y", "-z")))
+    return _checked_library(*(library_setting() or (str(package_assets() / "shapenet_mini"), "+y", "-z")))
 
 
 @lru_cache(maxsize=16)
-def _checked(root: str, up: str, front: str) -> Library:
+def _checked_library(root: str, up: str, front: str) -> Library:
     for name, axis in (("up", up), ("front", front)):
         if axis not in AXES:
             raise UsageError(f"model library {root}: {name} is {axis!r}; allowed: {', '.join(AXES)}")

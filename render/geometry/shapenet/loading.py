@@ -65,12 +65,12 @@ def load_model(shape: str, source: Library | None = None) -> Model:
     if model is None or not model.is_current():
         model = _held[key] = _read_model(name, path, source)
     _held.move_to_end(key)
-    while len(_held) > _HELD or (len(_held) > 1 and sum(map(_bytes, _held.values())) > _HELD_BYTES):
+    while len(_held) > _HELD or (len(_held) > 1 and sum(map(_bytes_of_model, _held.values())) > _HELD_BYTES):
         _held.popitem(last=False)
     return model
 
 
-def _bytes(model: Model) -> int:
+def _bytes_of_model(model: Model) -> int:
     return sum(getattr(model, key).nbytes for key in _ARRAYS)
 
 
@@ -127,7 +127,7 @@ class ModelCache:
         facts = {**asdict(model), "version": VERSION, "path": str(model.path)}
         arrays = {key: facts.pop(key) for key in _ARRAYS}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
-        self._write(self._entry, lambda stream: np.savez(stream, facts=text, **arrays))
+        self._write_cached(self._entry, lambda stream: np.savez(stream, facts=text, **arrays))
 
     def store_texture(self, image: Any, index: int, sources: Sources) -> str:
         """Path of a texture that Blender can read: the model's own file, or else a PNG in the cache."""
@@ -139,11 +139,11 @@ class ModelCache:
         # Opened again, so that at most one texture is held decoded.
         data = sources.decode_texture(image.fp)
         target = self._folder / f"{self._key}-{index}.png"
-        if not self._write(target, lambda stream: data.save(stream, format="PNG", compress_level=1)):
+        if not self._write_cached(target, lambda stream: data.save(stream, format="PNG", compress_level=1)):
             sources.note("a texture had to be converted, and the cache can't be written; set DIORAMA_CACHE")
         return str(target)
 
-    def _write(self, target: Path, write: Callable[[IO[bytes]], object]) -> bool:
+    def _write_cached(self, target: Path, write: Callable[[IO[bytes]], object]) -> bool:
         """Write a file atomically; False, with a warning, where it can't be written."""
         try:
             with atomic_path(target, fsync=False) as part, part.open("wb") as stream:

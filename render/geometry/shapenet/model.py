@@ -142,7 +142,7 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
     parts = read_parts(sources)
     if isinstance(library, MeshFolder):
         note_license(sources)
-    faces = _repair(_upright(_join(parts, sources), library, sources), sources)
+    faces = _repair_faces(_turn_upright(_join_parts(parts, sources), library, sources), sources)
     lower, upper = faces.vertices.min(axis=0), faces.vertices.max(axis=0)
     unit = float((upper - lower).max()) / 2
     vertices = np.round((faces.vertices - (lower + upper) / 2) / unit, 7) + 0.0
@@ -151,7 +151,7 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
     return Model(
         name=name,
         path=sources.main,
-        sha256=_digest(sources, library),
+        sha256=_sources_digest(sources, library),
         vertices=vertices,
         triangles=faces.triangles.astype(np.int32),
         uv=faces.uv,
@@ -165,11 +165,11 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
         unit=unit,
         color=_mean_color(vertices, faces, materials),
         notes=tuple(sources.notes),
-        files=_states(sources),
+        files=_file_states(sources),
     )
 
 
-def _states(sources: Sources) -> tuple[FileState, ...]:
+def _file_states(sources: Sources) -> tuple[FileState, ...]:
     states = []
     for path in dict.fromkeys((*sources.files, *sources.unhashed)):
         facts = path.stat()
@@ -177,7 +177,7 @@ def _states(sources: Sources) -> tuple[FileState, ...]:
     return (*states, *(FileState(str(path), -1, 0) for path in dict.fromkeys(sources.missing)))
 
 
-def _digest(sources: Sources, library: Library) -> str:
+def _sources_digest(sources: Sources, library: Library) -> str:
     """SHA-256 of the axes and, sorted by name, every file that was read."""
     digest = hashlib.sha256()
     for part in (sources.version or VERSION, library.up, library.front):
@@ -189,7 +189,7 @@ def _digest(sources: Sources, library: Library) -> str:
     return digest.hexdigest()
 
 
-def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
+def _join_parts(parts: Sequence[Part], sources: Sources) -> _Faces:
     """The faces of all parts, except faces with a corner that is not finite or too large. Raises AssetError."""
     for part in parts:
         if len(part.triangles) and not 0 <= part.triangles.min() <= part.triangles.max() < len(part.vertices):
@@ -209,22 +209,22 @@ def _join(parts: Sequence[Part], sources: Sources) -> _Faces:
     return _Faces(vertices, triangles[good], uv[good], slots[good])
 
 
-def _axis(name: str) -> Floats:
+def _axis_vector(name: str) -> Floats:
     vector: Floats = np.eye(3)["xyz".index(name[1])]
     return vector if name[0] == "+" else -vector
 
 
-def _upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
+def _turn_upright(faces: _Faces, library: Library, sources: Sources) -> _Faces:
     """The faces with up turned to +Z and front to -Y."""
     up, front = library.axes(sources.main)
-    z, y = _axis(up), -_axis(front)
+    z, y = _axis_vector(up), -_axis_vector(front)
     # Written out instead of a matrix product, so that every processor computes the same numbers.
     v = faces.vertices
     columns = [v[:, 0] * row[0] + v[:, 1] * row[1] + v[:, 2] * row[2] for row in (np.cross(y, z), y, z)]
     return replace(faces, vertices=np.stack(columns, axis=1))
 
 
-def _repair(faces: _Faces, sources: Sources) -> _Faces:
+def _repair_faces(faces: _Faces, sources: Sources) -> _Faces:
     """Weld corners, drop empty and doubled faces, turn faces outwards. Raises AssetError for a model without extent."""
     used = faces.vertices[faces.triangles.ravel()]
     extent = float((used.max(axis=0) - used.min(axis=0)).max())
@@ -250,7 +250,7 @@ def _repair(faces: _Faces, sources: Sources) -> _Faces:
     return _Faces(vertices, triangles, np.ascontiguousarray(uv), slots)
 
 
-def _number(value: Any, default: float) -> float:
+def _parse_number(value: Any, default: float) -> float:
     try:
         number = float(value[0] if isinstance(value, list | tuple) else value)
     except (TypeError, ValueError, IndexError):
@@ -258,7 +258,7 @@ def _number(value: Any, default: float) -> float:
     return number if np.isfinite(number) else default
 
 
-def _triple(value: Any, default: Vec) -> Vec:
+def _parse_triple(value: Any, default: Vec) -> Vec:
     try:
         x, y, z = (min(max(float(v), 0.0), 1.0) for v in list(value)[:3])
     except (TypeError, ValueError):
@@ -269,16 +269,16 @@ def _triple(value: Any, default: Vec) -> Vec:
 def _gltf(name: str, look: dict[str, Any], texture: str | None, sources: Sources) -> tuple[Vec, float, float, float]:
     """Color, roughness, metallic and alpha of a glTF material, whose defaults are white, 1, 1 and opaque."""
     factor, mode = look["baseColorFactor"], look["alphaMode"]
-    color = (1.0, 1.0, 1.0) if factor is None else _triple([v / 255 for v in list(factor)[:3]], _GRAY)
+    color = (1.0, 1.0, 1.0) if factor is None else _parse_triple([v / 255 for v in list(factor)[:3]], _GRAY)
     stored = alpha = 1.0 if factor is None or len(factor) < 4 else float(factor[3]) / 255
     if mode != "BLEND":
-        cutoff = _number(look["alphaCutoff"], 0.5)
+        cutoff = _parse_number(look["alphaCutoff"], 0.5)
         alpha = float(mode != "MASK" or stored >= cutoff)
     # These factors multiply a texture that is not read: with 1, all of such a surface would be rough metal.
     multiplied = name in sources.shine_maps
     default = (0.6, 0.0) if multiplied else (1.0, 1.0)
     given = (look["roughnessFactor"], look["metallicFactor"])
-    rough, metal = (_number(value, otherwise) for value, otherwise in zip(given, default, strict=True))
+    rough, metal = (_parse_number(value, otherwise) for value, otherwise in zip(given, default, strict=True))
     if alpha != stored or (factor is None and texture is None) or (None in given and not multiplied):
         sources.version = _GLTF_VERSION
     return color, rough, metal, alpha
@@ -292,12 +292,12 @@ def _material(part: Part, index: int, store: StoreTexture, sources: Sources) -> 
         specular = 0.5
     else:
         # Blender's own importer reads MTL the same way: Kd is linear, Ns goes up to 1000.
-        color = _triple(look.get("kd"), _GRAY)
-        shine = min(max(_number(look.get("ns"), 40.0), 0.0), 1000.0)
-        rough = _number(look.get("pr"), 1.0 - (shine / 1000.0) ** 0.5)
-        metal = _number(look.get("pm"), 0.0)
-        specular = sum(_triple(look.get("ks"), _GRAY)) / 3
-        alpha = _number(look.get("d"), 1.0 - _number(look.get("tr"), 0.0))
+        color = _parse_triple(look.get("kd"), _GRAY)
+        shine = min(max(_parse_number(look.get("ns"), 40.0), 0.0), 1000.0)
+        rough = _parse_number(look.get("pr"), 1.0 - (shine / 1000.0) ** 0.5)
+        metal = _parse_number(look.get("pm"), 0.0)
+        specular = sum(_parse_triple(look.get("ks"), _GRAY)) / 3
+        alpha = _parse_number(look.get("d"), 1.0 - _parse_number(look.get("tr"), 0.0))
         if part.image is None and "map_kd" in look and max(color) < 0.02:
             color = _GRAY
     if alpha < _LEAST_ALPHA:

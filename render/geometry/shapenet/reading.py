@@ -110,10 +110,10 @@ def _count_from_one(lines: list[str], path: Path) -> None:
         if words[0] in counts:
             counts[words[0]] += 1
         elif words[0] == "f":
-            lines[number] = "f " + " ".join(_reference(word, counts, path, number + 1) for word in words[1:])
+            lines[number] = "f " + " ".join(_resolve_reference(word, counts, path, number + 1) for word in words[1:])
 
 
-def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
+def _resolve_reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
     parts = []
     for text, key in zip(word.split("/"), ("v", "vt"), strict=False):
         if not text:
@@ -129,7 +129,7 @@ def _reference(word: str, counts: dict[str, int], path: Path, line: int) -> str:
     return "/".join(parts)
 
 
-def _header(data: bytes) -> Any:
+def _glb_header(data: bytes) -> Any:
     """The JSON of a .glb file. Raises anything."""
     return json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")].decode())
 
@@ -211,7 +211,7 @@ def _glb_parts(data: bytes, sources: Sources) -> Iterator[Part]:
 
     if data[:8] == b"glTF\x01\0\0\0":
         raise AssetError(f"model {sources.main}: found glTF 1; export it as glTF 2")
-    head = _header(data)
+    head = _glb_header(data)
     _check_glb(head, data, sources.main)
     _check_extensions(head, sources)
     # trimesh offers no choice of image formats. The function stays replaced, so that threads need no lock; a version of
@@ -234,12 +234,12 @@ def note_license(sources: Sources) -> None:
     else its first. It does not change the model's digest. Raises AssetError, also for a symbolic link, whose target may
     be anything.
     """
-    found = next(_licenses(sources), None)
+    found = next(_read_licenses(sources), None)
     if found:
         sources.note(f"license: {str(found).strip()[:_SHOWN]}")
 
 
-def _licenses(sources: Sources) -> Iterator[object]:
+def _read_licenses(sources: Sources) -> Iterator[object]:
     main = sources.main
     for path in map(main.with_name, (f"{main.name}.license", "LICENSE", "LICENSE.txt", "LICENSE.md")):
         if path.is_symlink():
@@ -253,7 +253,7 @@ def _licenses(sources: Sources) -> Iterator[object]:
             yield next((line for line in lines if "SPDX-License-Identifier:" in line), lines[0] if lines else "")
         elif not path.exists():
             sources.missing.append(path)
-    asset = _header(sources.files[main]).get("asset") if main.suffix.lower() == ".glb" else None
+    asset = _glb_header(sources.files[main]).get("asset") if main.suffix.lower() == ".glb" else None
     if isinstance(asset, dict):
         extras = asset.get("extras")
         yield asset.get("copyright") or (extras.get("license") if isinstance(extras, dict) else None)

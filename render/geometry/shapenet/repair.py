@@ -57,7 +57,7 @@ def live_faces(vertices: Floats, triangles: Indices) -> tuple[NDArray[np.bool_],
     return solid, solid & repeated
 
 
-def _neighbors(triangles: Indices) -> tuple[Indices, Indices, Indices]:
+def _neighbor_faces(triangles: Indices) -> tuple[Indices, Indices, Indices]:
     """Pairs of faces that share an edge of no other face, and 1 where both run along it in the same direction."""
     count = len(triangles)
     start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
@@ -75,7 +75,7 @@ def _neighbors(triangles: Indices) -> tuple[Indices, Indices, Indices]:
     return owner[first], owner[second], same
 
 
-def _pieces(count: int, left: Indices, right: Indices, same: Indices) -> Indices:
+def _label_pieces(count: int, left: Indices, right: Indices, same: Indices) -> Indices:
     """(count,) for each face: twice the smallest face of its piece, plus 1 if its winding is opposite to that one's.
 
     Union by smallest face with path halving, which takes at most as many rounds as the count has binary digits. A piece
@@ -101,19 +101,19 @@ def oriented(vertices: Floats, triangles: Indices) -> tuple[Indices, int]:
     A piece consists of faces joined by edges of exactly two faces. It faces outwards if the volume between its faces
     and its center is positive: exact for closed pieces, a guess for open ones.
     """
-    left, right, same = _neighbors(triangles)
-    code = _pieces(len(triangles), left, right, same)
+    left, right, same = _neighbor_faces(triangles)
+    code = _label_pieces(len(triangles), left, right, same)
     turned = (code & 1).astype(bool)
     result = np.where(turned[:, None], triangles[:, ::-1], triangles)
     _, piece = np.unique(code >> 1, return_inverse=True)
     piece = piece.reshape(-1)
-    inward = _volumes(vertices, result, piece) < 0
+    inward = _piece_volumes(vertices, result, piece) < 0
     result = np.where(inward[piece][:, None], result[:, ::-1], result)
     changed = turned ^ inward[piece]
     return np.ascontiguousarray(result), int(changed.sum())
 
 
-def _volumes(vertices: Floats, triangles: Indices, piece: Indices) -> Floats:
+def _piece_volumes(vertices: Floats, triangles: Indices, piece: Indices) -> Floats:
     """Six times the volume between each piece's faces and its center; 0 for flat pieces."""
     pieces = int(piece.max()) + 1
     corners = vertices[triangles]

@@ -125,11 +125,11 @@ class Sources:
                 if index or absolute:
                     self.note(f"{what} {named!r} was found as {path.resolve().relative_to(self.root)}")
                 return path
-            self._miss(path)
+            self._record_missing(path)
         self.note(f"{what} {named!r} is not there")
         return None
 
-    def _miss(self, path: Path) -> None:
+    def _record_missing(self, path: Path) -> None:
         """Record a path without a file: one that appears there changes the model, but outside the root never does."""
         if path.resolve().is_relative_to(self.root):
             # A folder may give way to a file, too.
@@ -161,7 +161,7 @@ class Sources:
                 self.note(f"material file {guess.name!r} was taken instead")
                 found = [guess]
             else:
-                self._miss(guess)
+                self._record_missing(guess)
         texts = [decode_text(self.read(path), self, path.name) for path in found if path is not None]
         if not texts:
             raise FileNotFoundError("materials")
@@ -200,7 +200,7 @@ def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
         uv = np.pad(np.asarray(uv, dtype=np.float32)[:, :2], ((0, 0), (0, max(2 - np.shape(uv)[1], 0))))
         uv = uv if len(uv) == len(vertices) and np.isfinite(uv).all() else None
     material = getattr(visual, "material", None)
-    look, image = _look(material)
+    look, image = _look_of_material(material)
     name = str(getattr(material, "name", "") or "")
     points = np.asarray(vertices, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] < 3:
@@ -208,7 +208,7 @@ def part_of(vertices: Any, faces: Any, visual: Any) -> Part:
     return Part(points, corners, uv, name, look, image)
 
 
-def _look(material: Any) -> tuple[dict[str, Any], Any]:
+def _look_of_material(material: Any) -> tuple[dict[str, Any], Any]:
     """Fields and texture of trimesh's two types of material: MTL's keys, or glTF's with `gltf` set."""
     if material is None:
         return {}, None

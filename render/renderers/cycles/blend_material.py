@@ -45,7 +45,7 @@ def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> A
     except OSError as error:
         raise AssetError(f"{path}: Blender cannot read it: {error}") from error
     # Before anything is evaluated: a driver would run then.
-    _disarm(set(bpy.data.user_map()) - before, path, roots)
+    _remove_animation(set(bpy.data.user_map()) - before, path, roots)
     if not imported.node_groups:
         raise AssetError(f"{path}: no node group {material.group!r}; there are: {', '.join(sorted(groups)) or 'none'}")
     tree = Tree(f"{material.blend}:{material.group}")
@@ -59,7 +59,7 @@ def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> A
     return tree.finish(shaders[0])
 
 
-def _disarm(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
+def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) -> None:
     """Remove all animation from what was loaded. Raises AssetError if it reads files that it may not read."""
     for block in sorted(loaded, key=lambda block: str(block.name)):
         if block.library is not None:

@@ -142,11 +142,11 @@ class CyclesRenderer:
         with captured():
             apply_settings(self._scene, scene.settings, frame, view, self._threads, self._device.kind in devices.NVIDIA)
         look, linked = scene.look, []
-        if (ground := stages.ground_object(stage, look, self._material)) is not None:
+        if (ground := stages.ground_object(stage, look, self._prepare_material)) is not None:
             linked.append(ground)
         linked += stages.apply_lights(self._scene, frame.lights)
         surroundings = [item.name for item in linked]
-        linked += [self._object(k, item) for k, item in enumerate(frame.objects)]
+        linked += [self._prepare_object(k, item) for k, item in enumerate(frame.objects)]
         self._models.trim(len(frame.objects))
         self._trim_materials(len(frame.objects))
         collection = self._scene.collection
@@ -184,7 +184,7 @@ class CyclesRenderer:
                 self._scene.render.use_persistent_data = False
         self._blender.samples = 0
 
-    def _object(self, slot: int, item: SceneObject) -> Any:
+    def _prepare_object(self, slot: int, item: SceneObject) -> Any:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
         if outline is not None or is_varied(item.shape):
@@ -207,10 +207,10 @@ class CyclesRenderer:
             kept = own or (number and is_person(item.shape))
             slot_of.link = "DATA" if kept else "OBJECT"
             if not kept:
-                slot_of.material = self._material(item.material)
+                slot_of.material = self._prepare_material(item.material)
         return target
 
-    def _material(self, material: SceneMaterial | Recipe) -> Any:
+    def _prepare_material(self, material: SceneMaterial | Recipe) -> Any:
         """The Blender material of an object, or of a recipe for the ground."""
         blend = material.blend if isinstance(material, SceneMaterial) else None
         path = resolve_blend(blend, self._asset_roots) if blend is not None else None
@@ -243,12 +243,12 @@ class CyclesRenderer:
         built = time.perf_counter()
         # A device keeps its first error, until the session ends.
         with naming(f"episode {scene.id}: frame {frame.image_name(view)}: ", self._end_session):
-            path = self._sample()
+            path = self._render_to_file()
             rendered = time.perf_counter()
             exr = Exr(path)
             read = time.perf_counter()
             if has_rectangles(scene.settings, frame):
-                self._refine(exr, scene.settings, whole_frame(scene.settings, frame, view))
+                self._refine_rectangles(exr, scene.settings, whole_frame(scene.settings, frame, view))
             refining = time.perf_counter() - read
             arrays = {name: row.read(exr, frame) for name, row in rendered_rows(frame).items() if row.read}
             color = self._final_color(exr, scene, frame)
@@ -260,7 +260,7 @@ class CyclesRenderer:
         path.unlink()
         return Passes.of(color, exr.ids(), arrays, seconds=seconds, device=self.info["device"])
 
-    def _sample(self) -> Path:
+    def _render_to_file(self) -> Path:
         """Render what is built and return the file of its passes. Raises RenderError."""
         path = self._folder / "view.exr"
         path.unlink(missing_ok=True)
@@ -281,12 +281,12 @@ class CyclesRenderer:
             raise render_error(self._device.kind, reported or output.failures)
         return path
 
-    def _refine(self, exr: Exr, settings: Settings, whole: Part) -> None:
+    def _refine_rectangles(self, exr: Exr, settings: Settings, whole: Part) -> None:
         """Render the rectangles around objects, and put the merged and denoised color into `exr`."""
         parts = [(whole, exr)]
         for part in rectangles(settings, whole, exr.ids()):
             apply_part(self._scene, part)
-            parts.append((part, Exr(self._sample())))
+            parts.append((part, Exr(self._render_to_file())))
         # For a .blend that is saved.
         apply_part(self._scene, whole)
         self._scene.cycles.use_denoising = settings.denoise

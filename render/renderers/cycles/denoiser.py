@@ -56,7 +56,7 @@ _MOST_REMOVED = 4.0
 
 
 @lru_cache(maxsize=1)
-def _library() -> ctypes.CDLL:
+def _load_library() -> ctypes.CDLL:
     folder = Path(bpy.utils.resource_path("LOCAL")).parent
     for path in (path for name in _NAMES for path in sorted(folder.glob(name))):
         try:
@@ -71,12 +71,12 @@ def _library() -> ctypes.CDLL:
 
 
 @lru_cache(maxsize=4)
-def _device(threads: int, kind: str) -> tuple[int, str]:
+def _open_device(threads: int, kind: str) -> tuple[int, str]:
     """The device that denoises for one of this kind, and its own kind: an NVIDIA GPU, or so many threads, 0 for all.
 
     A GPU takes a hundredth of the time of two threads. As in Cycles, threads stay where the process may run.
     """
-    oidn = _library()
+    oidn = _load_library()
     if kind in NVIDIA:
         device: int = oidn.oidnNewDevice(_CUDA)
         oidn.oidnCommitDevice(device)
@@ -90,13 +90,13 @@ def _device(threads: int, kind: str) -> tuple[int, str]:
     oidn.oidnSetDeviceInt(device, b"numThreads", threads)
     oidn.oidnSetDeviceBool(device, b"setAffinity", False)
     oidn.oidnCommitDevice(device)
-    _check(device, "CPU")
+    _raise_if_failed(device, "CPU")
     return device, "CPU"
 
 
-def _check(device: int, kind: str) -> None:
+def _raise_if_failed(device: int, kind: str) -> None:
     message = ctypes.c_char_p()
-    if _library().oidnGetDeviceError(device, ctypes.byref(message)):
+    if _load_library().oidnGetDeviceError(device, ctypes.byref(message)):
         raise _failure(kind, message)
 
 
@@ -128,14 +128,14 @@ def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int,
     """
     turns = [np.s_[::y, ::x] for y in (1, -1) for x in (1, -1)] if mirrored else [np.s_[:, :]]
     turned = [
-        _filtered({name: layer[at] for name, layer in layers.items()}, quality, threads, kind)[at] for at in turns
+        _denoise_layers({name: layer[at] for name, layer in layers.items()}, quality, threads, kind)[at] for at in turns
     ]
     return _restore_ground(np.mean(turned, axis=0, dtype=np.float32), layers["color"], ids)
 
 
-def _filtered(layers: Layers, quality: str, threads: int, kind: str) -> Floats:
+def _denoise_layers(layers: Layers, quality: str, threads: int, kind: str) -> Floats:
     """Return what Cycles would make of the layers, except for the last digits of a float32."""
-    oidn, (device, own) = _library(), _device(threads, kind)
+    oidn, (device, own) = _load_library(), _open_device(threads, kind)
     height, width = layers["color"].shape[:2]
     output = np.empty((height, width, 3), np.float32)
     # Cycles' images begin at the bottom, and the denoiser's network is not symmetric.
@@ -143,7 +143,7 @@ def _filtered(layers: Layers, quality: str, threads: int, kind: str) -> Floats:
     handle = oidn.oidnNewFilter(device, b"RT")
     buffers = {name: oidn.oidnNewBuffer(device, output.nbytes) for name in images}
     try:
-        _check(device, own)
+        _raise_if_failed(device, own)
         for name, image in images.items():
             oidn.oidnWriteBuffer(buffers[name], 0, output.nbytes, image.ctypes.data)
             oidn.oidnSetFilterImage(handle, name.encode(), buffers[name], _FLOAT3, width, height, 0, 0, 0)
@@ -153,7 +153,7 @@ def _filtered(layers: Layers, quality: str, threads: int, kind: str) -> Floats:
         oidn.oidnCommitFilter(handle)
         oidn.oidnExecuteFilter(handle)
         oidn.oidnReadBuffer(buffers["output"], 0, output.nbytes, output.ctypes.data)
-        _check(device, own)
+        _raise_if_failed(device, own)
     finally:
         for buffer in buffers.values():
             oidn.oidnReleaseBuffer(buffer)

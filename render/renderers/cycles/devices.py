@@ -36,13 +36,13 @@ class Device(NamedTuple):
     name: str
 
 
-def _preferences() -> Any:
+def _cycles_preferences() -> Any:
     return bpy.context.preferences.addons["cycles"].preferences
 
 
-def found(kind: str) -> list[Device]:
+def visible_devices(kind: str) -> list[Device]:
     """The devices of a kind that Cycles finds."""
-    preferences = _preferences()
+    preferences = _cycles_preferences()
     # Without a driver, 5.2 logs a warning for each maker.
     with captured():
         preferences.refresh_devices()
@@ -56,13 +56,13 @@ def use(scene: Any, wanted: str) -> Device:
     """
     for kind in _KINDS[wanted]:
         if kind == "CPU":
-            _preferences().compute_device_type = "NONE"
+            _cycles_preferences().compute_device_type = "NONE"
             scene.cycles.device = "CPU"
             return Device("CPU", cpu_name())
-        devices = found(kind)
+        devices = visible_devices(kind)
         if not devices:
             continue
-        preferences = _preferences()
+        preferences = _cycles_preferences()
         preferences.compute_device_type = kind
         for device in preferences.devices:
             device.use = device.type == kind
@@ -81,7 +81,7 @@ def uncompiled_kernels(kind: str) -> str:
     # The add-on, which Blender imported at its start.
     folder = Path(str(sys.modules["cycles"].__file__)).parent / "lib"
     shipped = {path.name.split(".")[0] for path in folder.glob("kernel_sm_*.cubin*")}
-    found = sorted(set(_capabilities())) if kind in NVIDIA else []
+    found = sorted(set(_compute_capabilities())) if kind in NVIDIA else []
     missing = [f"{major}.{minor}" for major, minor in found if f"kernel_sm_{major}{minor}" not in shipped]
     if not missing:
         return ""
@@ -92,7 +92,7 @@ def uncompiled_kernels(kind: str) -> str:
     )
 
 
-def _driver() -> Any:
+def _start_cuda_driver() -> Any:
     """The CUDA driver, started; None without one."""
     for name in ("libcuda.so", "libcuda.so.1"):
         with suppress(OSError):
@@ -106,7 +106,7 @@ def gpu_uuid(kind: str) -> str:
 
     Numbers don't identify a GPU: those of CUDA and of nvidia-smi may be in different orders.
     """
-    driver, device, found = _driver() if kind in NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    driver, device, found = _start_cuda_driver() if kind in NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
     if driver is None or driver.cuDeviceGet(ctypes.byref(device), 0):
         return ""
     try:
@@ -116,9 +116,9 @@ def gpu_uuid(kind: str) -> str:
     return "" if failed else f"GPU-{UUID(bytes=bytes(found))}"
 
 
-def _capabilities() -> list[tuple[int, int]]:
+def _compute_capabilities() -> list[tuple[int, int]]:
     """Return the compute capability of each visible NVIDIA GPU, as (major, minor); empty without a driver."""
-    driver = _driver()
+    driver = _start_cuda_driver()
     count, device, value = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     if driver is None or driver.cuDeviceGetCount(ctypes.byref(count)):
         return []

@@ -10,7 +10,7 @@ import numpy as np
 import OpenEXR
 from numpy.typing import NDArray
 
-from diorama.render.geometry.display import display, on_background
+from diorama.render.geometry.display import display, restore_background
 from diorama.render.geometry.sampling_plan import Layers, Part, merged
 from diorama.render.model.errors import RenderError
 from diorama.render.renderers.cycles.series import LAYERS
@@ -81,7 +81,7 @@ class Exr:
         if background is None:
             return color
         sampled = "Noisy Image" if "Noisy Image.R" in self.channels else "Combined"
-        return on_background(color, self.stack(sampled, "RGB"), background)
+        return restore_background(color, self.stack(sampled, "RGB"), background)
 
     def ids(self) -> NDArray[np.uint16]:
         """(H, W) uint16 instance ids."""

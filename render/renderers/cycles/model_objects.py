@@ -122,8 +122,8 @@ class ModelStore:
         found = self._models.get(key)
         if found is None or found.sha256 != model.sha256:
             if found is not None:
-                self._remove(key)
-            found = self._models[key] = _build(model, unlit)
+                self._remove_model(key)
+            found = self._models[key] = _build_model(model, unlit)
         self._models.move_to_end(key)
         return found
 
@@ -137,12 +137,12 @@ class ModelStore:
     def trim(self, used: int = 0) -> None:
         """Remove models beyond the limits, but none of the last `used` ones."""
         while len(self._models) > used and (len(self._models) > self._kept or self._all_faces() > self._faces):
-            self._remove(next(iter(self._models)))
+            self._remove_model(next(iter(self._models)))
 
     def _all_faces(self) -> int:
         return sum(len(data.mesh.polygons) for data in self._models.values())
 
-    def _remove(self, key: tuple[str, bool]) -> None:
+    def _remove_model(self, key: tuple[str, bool]) -> None:
         data = self._models.pop(key)
         self.removed += 1
         if self._empty is None:
@@ -158,7 +158,7 @@ class ModelStore:
             bpy.data.images.remove(image)
 
 
-def _build(model: Model, unlit: bool) -> ModelData:
+def _build_model(model: Model, unlit: bool) -> ModelData:
     images: list[Any] = []
     materials = []
     wraps = bool(model.uv.min() < 0 or model.uv.max() > 1)
@@ -172,10 +172,10 @@ def _build(model: Model, unlit: bool) -> ModelData:
                 raise AssetError(f"model {model.path}: {problem}") from error
             images.append(image)
         materials.append(build_unlit(look, image, wraps) if unlit else build_model_material(look, image))
-    return ModelData(model.sha256, _mesh(model, materials), tuple(materials), tuple(images))
+    return ModelData(model.sha256, _blender_mesh(model, materials), tuple(materials), tuple(images))
 
 
-def _mesh(model: Model, materials: list[Any]) -> Any:
+def _blender_mesh(model: Model, materials: list[Any]) -> Any:
     """The Blender mesh; copied as arrays, because lists take seconds for a large model."""
     count = len(model.triangles)
     mesh = bpy.data.meshes.new(model.name)

@@ -30,7 +30,7 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
 
     facts: dict[str, Any] = {
         "bpy": bpy.app.version_string,
-        "found": {kind: [d.name for d in devices.found(kind)] for kind in devices.GPU_KINDS},
+        "found": {kind: [d.name for d in devices.visible_devices(kind)] for kind in devices.GPU_KINDS},
         "kernels": devices.uncompiled_kernels(devices.use(bpy.context.scene, device).kind),
         "import_s": round(time.perf_counter() - start, 3),
     }

@@ -83,8 +83,10 @@ def apply_settings(scene: Any, settings: Settings, frame: SceneFrame, view: Scen
     wanted = {"use_pass_combined", "use_pass_object_index", *(row.switch for row in rendered_rows(frame).values())}
     for owner in (layer, layer.cycles):
         for switch in owner.bl_rna.properties:
-            if switch.identifier.startswith("use_pass_"):
-                setattr(owner, switch.identifier, switch.identifier in wanted)
+            name = switch.identifier
+            # Each one that is set makes Blender list the passes again.
+            if name.startswith("use_pass_") and getattr(owner, name) != (name in wanted):
+                setattr(owner, name, name in wanted)
     # Transparent surfaces count in the id and depth passes, as glass does: annotations treat them as solid.
     layer.pass_alpha_threshold = 0.0
     # Keep what the denoiser needs, or the image before it, which shows exactly where samples met only the background.

@@ -163,18 +163,18 @@ def gather(store: EpisodeReader, where: str | None, by: By | None, progress: OnP
     for batch in store.batches(columns, where, BATCH_ROWS):
         rows = batch.num_rows
         if rows:
-            _count(stats, batch)
+            _count_batch(stats, batch)
         progress(rows)
     return stats
 
 
-def _count(stats: Stats, batch: pa.RecordBatch) -> None:
+def _count_batch(stats: Stats, batch: pa.RecordBatch) -> None:
     groups, codes = [ALL], np.zeros(batch.num_rows, np.int64)
     if stats.by is not None:
-        groups, codes = _words(batch.column(stats.by), "-")
+        groups, codes = _distinct_words(batch.column(stats.by), "-")
     images = lengths(batch.column("image_names"))
-    _tally(stats.episodes, groups, codes)
-    _tally(stats.images, groups, codes, images)
+    _add_to_totals(stats.episodes, groups, codes)
+    _add_to_totals(stats.images, groups, codes, images)
     stats.distributions["images"].add(groups, codes, *_numbers(images))
     _count_objects(stats, batch, groups, codes, images)
     _count_relations(stats, batch.column("relations"), groups, codes)
@@ -187,14 +187,14 @@ def _count_objects(stats: Stats, batch: pa.RecordBatch, groups: Sequence[str], c
     found = stats.distributions
     items, rows = flat(batch.column("objects"))
     points = pointers(items)
-    shapes, shape = _words(items.field("shape"), "-")
+    shapes, shape = _distinct_words(items.field("shape"), "-")
     found["pointers"].add(groups, codes[rows[points]], shapes, shape[points])
     objects = ~points
     group = codes[rows[objects]]
-    _tally(stats.objects, groups, group)
+    _add_to_totals(stats.objects, groups, group)
     found["shape"].add(groups, group, shapes, shape[objects])
     for name in ("color", "material", "size"):
-        values, which = _words(items.field(name), UNNAMED)
+        values, which = _distinct_words(items.field(name), UNNAMED)
         found[name].add(groups, group, values, which[objects])
     # Number of each object's image in the batch; images without objects count, too.
     first = np.concatenate([[0], np.cumsum(images)])
@@ -202,11 +202,11 @@ def _count_objects(stats: Stats, batch: pa.RecordBatch, groups: Sequence[str], c
     per_image = np.bincount(number[objects], minlength=int(first[-1]))[: int(first[-1])]
     found["objects"].add(groups, np.repeat(codes, images), *_numbers(per_image))
     fraction = array(items.field("visible_fraction").fill_null(0.0))[objects]
-    found["visible_fraction"].add(groups, group, range(BINS), _bins(fraction))
+    found["visible_fraction"].add(groups, group, range(BINS), _bin_numbers(fraction))
     seen = array(items.field("bbox").is_valid()) & objects
     width, height = (array(batch.column(name)).astype(np.float64)[rows[seen]] for name in ("width", "height"))
     share = np.sqrt(box_sides(items, seen).prod(axis=1) / (width * height))
-    found["box_side"].add(groups, codes[rows[seen]], range(BINS), _bins(share))
+    found["box_side"].add(groups, codes[rows[seen]], range(BINS), _bin_numbers(share))
 
 
 def _count_relations(stats: Stats, column: pa.Array, groups: Sequence[str], codes: Ints) -> None:
@@ -219,7 +219,7 @@ def _count_relations(stats: Stats, column: pa.Array, groups: Sequence[str], code
                 found.counts.setdefault(groups[code], Counter())[name] += count
 
 
-def _words(column: pa.Array, missing: str) -> tuple[list[str], Ints]:
+def _distinct_words(column: pa.Array, missing: str) -> tuple[list[str], Ints]:
     """Return the distinct values of a column, and the index of each row's; null is `missing`."""
     encoded = column.fill_null(missing).dictionary_encode()
     return [str(word) for word in encoded.dictionary.to_pylist()], array(encoded.indices).astype(np.int64)
@@ -229,12 +229,12 @@ def _numbers(values: Ints) -> tuple[range, Ints]:
     return range(int(values.max(initial=0)) + 1), values
 
 
-def _bins(values: Floats) -> Ints:
+def _bin_numbers(values: Floats) -> Ints:
     """Return the number of each value's bin; 1 is in the last."""
     return np.clip((values * BINS).astype(np.int64), 0, BINS - 1)
 
 
-def _tally(totals: dict[str, int], groups: Sequence[str], codes: Ints, weights: Ints | None = None) -> None:
+def _add_to_totals(totals: dict[str, int], groups: Sequence[str], codes: Ints, weights: Ints | None = None) -> None:
     counts = np.bincount(codes, weights=weights, minlength=len(groups))
     for group, count in zip(groups, counts.tolist(), strict=True):
         totals[group] = totals.get(group, 0) + int(count)

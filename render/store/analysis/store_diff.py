@@ -96,7 +96,7 @@ def diff(a: EpisodeReader, b: EpisodeReader, where: str | None, progress: OnProg
                 found.alike += 1
             else:
                 found.differing.append(episode)
-                found.reasons.update(dict.fromkeys(_reasons(episode), 1))
+                found.reasons.update(dict.fromkeys(_difference_reasons(episode), 1))
         progress(len(chunk))
     return found
 
@@ -118,7 +118,7 @@ def compare(a: EpisodeRecord, b: EpisodeRecord) -> EpisodeDiff:
     )
 
 
-def _reasons(episode: EpisodeDiff) -> list[str]:
+def _difference_reasons(episode: EpisodeDiff) -> list[str]:
     """Return what an episode is counted under: the differing parts of its render key without values, and the rest."""
     parts = [line.split(": stored ", 1)[0] for line in episode.made]
     reasons = ["spec" if part.startswith("spec ") else part for part in parts]

@@ -29,12 +29,12 @@ def sync_commit(root: Path, dataset: Any) -> None:
         dataset: lance.LanceDataset, at the version that was just committed.
     """
     transaction = dataset.read_transaction(dataset.version)
-    files = [_manifest(root, dataset.version)]
+    files = [_manifest_path(root, dataset.version)]
     if transaction is not None:
         files.append(root / "_transactions" / f"{transaction.read_version}-{transaction.uuid}.txn")
         files += _files_of(root, transaction.operation)
     for path in [*files, *sorted({file.parent for file in files})]:
-        _sync(path)
+        _sync_path(path)
 
 
 def sync_tree(root: Path) -> None:
@@ -42,7 +42,7 @@ def sync_tree(root: Path) -> None:
     paths = sorted(root.rglob("*"))
     folders = [root, *(path for path in paths if path.is_dir())]
     for path in [*(path for path in paths if path.is_file()), *reversed(folders), root.parent]:
-        _sync(path)
+        _sync_path(path)
 
 
 def _files_of(root: Path, operation: Any) -> list[Path]:
@@ -54,7 +54,7 @@ def _files_of(root: Path, operation: Any) -> list[Path]:
     return files
 
 
-def _sync(path: Path) -> None:
+def _sync_path(path: Path) -> None:
     try:
         handle = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -91,7 +91,7 @@ def last_complete(url: str) -> int | None:
     A power cut tears commits in progress, one per writer. A file that many versions name was damaged otherwise, and
     going back to before it would lose undamaged episodes.
     """
-    return next((number for number in _versions(Path(url))[:_MOST_TORN] if _problem(url, number) is None), None)
+    return next((number for number in _list_versions(Path(url))[:_MOST_TORN] if _tear_in(url, number) is None), None)
 
 
 def roll_back(url: str) -> list[int]:
@@ -103,38 +103,38 @@ def roll_back(url: str) -> list[int]:
     if is_remote(url):
         raise StoreError(f"{url}: only a local store can be torn by a power cut")
     probe_location(url)
-    numbers = _versions(Path(url))
+    numbers = _list_versions(Path(url))
     if not numbers:
         raise StoreError(f"{url}: there is no version of a store")
     back = last_complete(url)
     if back is None:
         raise StoreError(
             f"{url}: none of its newest {min(len(numbers), _MOST_TORN)} versions is complete, so the cause is not a "
-            f"power cut: {_problem(url, numbers[0])}; `render-store verify {url}` lists the damaged episodes"
+            f"power cut: {_tear_in(url, numbers[0])}; `render-store verify {url}` lists the damaged episodes"
         )
     torn = [number for number in numbers if number > back]
     for number in torn:
-        path = _manifest(Path(url), number)
+        path = _manifest_path(Path(url), number)
         path.rename(path.with_name(path.name + TORN))
     if torn:
         # The hint holds the newest version's number to save a listing, and that version is gone.
         (Path(url) / "_versions" / "latest_version_hint.json").unlink(missing_ok=True)
-        _sync(Path(url) / "_versions")
+        _sync_path(Path(url) / "_versions")
     return torn
 
 
-def _versions(root: Path) -> list[int]:
+def _list_versions(root: Path) -> list[int]:
     """Return the numbers of the versions that have a manifest, newest first."""
     stems = [path.stem for path in (root / "_versions").glob("*.manifest")]
     return sorted((_LAST_VERSION - int(stem) for stem in stems if stem.isdecimal()), reverse=True)
 
 
-def _manifest(root: Path, version: int) -> Path:
+def _manifest_path(root: Path, version: int) -> Path:
     # Lance counts names backwards, so that a listing has the newest first.
     return root / "_versions" / f"{_LAST_VERSION - version:020}.manifest"
 
 
-def _problem(url: str, version: int) -> str | None:
+def _tear_in(url: str, version: int) -> str | None:
     import lance
 
     try:

@@ -69,14 +69,14 @@ def check_file_system(folder: Path, race: bool = True) -> None:
             sync_tree(Path(name))
             step = "commits of several processes at once"
             if race:
-                _race(f"{name}/trial.lance")
+                _race_commits(f"{name}/trial.lance")
     except (OSError, RuntimeError, ValueError) as error:
         # Some errors of Lance are RuntimeErrors or ValueErrors.
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise StoreError(f"{folder}: {step} failed: {reason}") from error
 
 
-def _race(url: str) -> None:
+def _race_commits(url: str) -> None:
     """Raise OSError unless every row of every process is in the trial store afterwards, or if one does not end."""
     import lance
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import JOB_COLUMNS, RECORD_COLUMNS, check_schema, schema_version
-from diorama.render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id
+from diorama.render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id_message
 from diorama.render.store.lance.durability import last_complete, torn_file
 from diorama.render.store.lance.errors import reason, translate_errors, translate_filter_errors
 from diorama.render.store.lance.location import probe_location
@@ -181,9 +181,9 @@ class LanceReader:
     def at_version(cls, url: str, version: int | str) -> LanceReader:
         """Open a store for reading at a version, by number or tag. Raises StoreError."""
         store = cls(url, open_dataset(url))
-        return store._at(store._version_number(version), " (cleaned up, or not committed yet?)")
+        return store._reader_at_version(store._version_number(version), " (cleaned up, or not committed yet?)")
 
-    def _at(self, number: int, hint: str = "") -> LanceReader:
+    def _reader_at_version(self, number: int, hint: str = "") -> LanceReader:
         with translate_errors(self.url, f"opening version {number}{hint}"):
             dataset = self._dataset.checkout_version(number)
         _refuse_foreign_files(self.url, dataset)
@@ -228,13 +228,13 @@ class LanceReader:
         """Return episodes in the order of `episode_ids`, all in memory at once. Raises as `get`."""
         if not episode_ids:
             return []
-        rows = self._taken(episode_ids) or {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
+        rows = self._take(episode_ids) or {row[KEY]: row for row in self.scan(RECORD_COLUMNS, ids_filter(episode_ids))}
         missing = [episode_id for episode_id in episode_ids if episode_id not in rows]
         if missing:
-            raise StoreError(unknown_id(self, missing[0]))
+            raise StoreError(unknown_id_message(self, missing[0]))
         return [record_of(rows[episode_id]) for episode_id in episode_ids]
 
-    def _taken(self, episode_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def _take(self, episode_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return id -> row by the places of rows; {} for few ids, and if a place is not known.
 
         A filter reads the column of all ids for each call, which takes longer than reading the rows.
@@ -262,7 +262,7 @@ class LanceReader:
         """Return the render key of an episode. Raises StoreError for an unknown id."""
         for row in self.scan(JOB_COLUMNS, ids_filter([episode_id])):
             return job_of_row(row)
-        raise StoreError(unknown_id(self, episode_id))
+        raise StoreError(unknown_id_message(self, episode_id))
 
     def ids(self) -> Iterator[tuple[str, str]]:
         """Yield (episode id, job hash) of every episode, in any order."""
@@ -333,7 +333,7 @@ class LanceReader:
 
         def state_at(version: Version) -> Change:
             columns = ["attempt", "job_hash", "sha256", "text_sha256"]
-            for row in self._at(version.number).scan(columns, ids_filter([episode_id])):
+            for row in self._reader_at_version(version.number).scan(columns, ids_filter([episode_id])):
                 return Change(version.number, version.committed, True, **row)
             return Change(version.number, version.committed, False)
 
@@ -357,7 +357,7 @@ class LanceReader:
         """
         from diorama.render.store.lance.torch_dataset import torch_dataset
 
-        return torch_dataset(self._at(self.version), **options)
+        return torch_dataset(self._reader_at_version(self.version), **options)
 
     def close(self) -> None:
         """Release resources. After that, reading raises StoreError."""

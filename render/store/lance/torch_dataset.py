@@ -151,11 +151,6 @@ class RankedDataset(IterableDataset):  # type: ignore[misc]
         """Select the items of an epoch, or their order; without effect on episodes that are not shuffled."""
         self._epoch[0] = epoch
 
-    def _worker(self) -> tuple[int, int]:
-        """Return the number of this worker of a DataLoader and the number of its workers."""
-        info = get_worker_info()
-        return (info.id, info.num_workers) if info else (0, 1)
-
 
 class IterableEpisodes(_Episodes, RankedDataset):
     """Episodes in sequence, divided among ranks and their workers. Use `torch_dataset` to get one."""
@@ -175,7 +170,8 @@ class IterableEpisodes(_Episodes, RankedDataset):
             order = np.random.Generator(np.random.Philox([self._seed, int(self._epoch)])).permutation(order)
         rank, ranks = self._current_rank()
         order = np.resize(order, len(self) * ranks)[rank::ranks]
-        first, step = self._worker()
+        info = get_worker_info()
+        first, step = (info.id, info.num_workers) if info else (0, 1)
         chunks = [order[start : start + _CHUNK] for start in range(0, len(order), _CHUNK)]
         for chunk in chunks[first::step]:
             yield from self._items(chunk.tolist())

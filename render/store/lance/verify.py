@@ -106,7 +106,7 @@ def verify(
         StoreError: if the store can't be read at all.
     """
     verdict = Verdict(store.version)
-    units = list(_units(store, verdict))
+    units = list(_iter_units(store, verdict))
     few = sum(rows for *_, rows in units) < _MIN_PARALLEL_ROWS
     found = map_in_processes(store, partial(check_unit, also=also), units, workers, few, _DIED)
     for (_, _, rows), damaged in zip(units, found, strict=True):
@@ -114,13 +114,13 @@ def verify(
         verdict.damaged += [one for one in damaged if not one.invalid]
         verdict.invalid += [one for one in damaged if one.invalid]
         progress(rows)
-    verdict.damaged += _duplicates(store)
+    verdict.damaged += _find_duplicates(store)
     for damages in (verdict.damaged, verdict.invalid):
         damages.sort(key=lambda damage: (damage.episode_id or "", damage.row or 0))
     return verdict
 
 
-def _units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
+def _iter_units(store: LanceReader, verdict: Verdict) -> Iterator[_Unit]:
     for fragment in store.fragments():
         try:
             with translate_errors(store.url, f"counting rows of data file {fragment.fragment_id}"):
@@ -139,7 +139,7 @@ def check_unit(store: LanceReader, unit: _Unit, also: Inspect | None = None) -> 
     found: list[Damage] = []
     offset = first
     try:
-        for row in _rows(store, fragment, _COLUMNS, first, count):
+        for row in _read_rows(store, fragment, _COLUMNS, first, count):
             found += _check_row(row, also)
             offset += 1
     except StoreError:
@@ -148,7 +148,7 @@ def check_unit(store: LanceReader, unit: _Unit, also: Inspect | None = None) -> 
     return found
 
 
-def _rows(
+def _read_rows(
     store: LanceReader, fragment: Any, columns: list[str], offset: int, count: int
 ) -> Iterator[Mapping[str, Any]]:
     action = f"reading rows {offset} to {offset + count - 1} of data file {fragment.fragment_id}"
@@ -162,28 +162,28 @@ def _rows(
 
 def _check_single(store: LanceReader, fragment: Any, offset: int, also: Inspect | None) -> list[Damage]:
     try:
-        return [damage for row in _rows(store, fragment, _COLUMNS, offset, 1) for damage in _check_row(row, also)]
+        return [damage for row in _read_rows(store, fragment, _COLUMNS, offset, 1) for damage in _check_row(row, also)]
     except StoreError as error:
         row: dict[str, Any] = {}
         # Read what is still readable, column by column: the id names the episode, the spec renders it again.
         for column in (KEY, "spec", "profile", "width", "height", "job"):
             try:
-                row.update(next(iter(_rows(store, fragment, [column], offset, 1)), {}))
+                row.update(next(iter(_read_rows(store, fragment, [column], offset, 1)), {}))
             except StoreError:
                 continue
         cause = error.__cause__
-        return [_damage(row, [f"can't be read: {reason(cause) if cause else error}"])]
+        return [_damage_of(row, [f"can't be read: {reason(cause) if cause else error}"])]
 
 
 def _check_row(row: Mapping[str, Any], also: Inspect | None) -> list[Damage]:
     problems = problems_of(row) or ([*also(record_of(row))] if also else [])
     if problems:
-        return [_damage(row, problems)]
+        return [_damage_of(row, problems)]
     reasons = invalid_answer(json.loads(row["scene"]).get("task"))
-    return [replace(_damage(row, reasons), invalid=True)] if reasons else []
+    return [replace(_damage_of(row, reasons), invalid=True)] if reasons else []
 
 
-def _damage(row: Mapping[str, Any], problems: list[str]) -> Damage:
+def _damage_of(row: Mapping[str, Any], problems: list[str]) -> Damage:
     size = (row["width"], row["height"]) if row.get("width") and row.get("height") else None
     return Damage(
         row.get(KEY),
@@ -204,7 +204,7 @@ def _json_object(row: Mapping[str, Any], column: str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _duplicates(store: LanceReader) -> list[Damage]:
+def _find_duplicates(store: LanceReader) -> list[Damage]:
     """Return every row except the newest attempt of each id that has several rows."""
     best: dict[str, tuple[int, int]] = {}
     found: list[Damage] = []
@@ -232,11 +232,11 @@ def delete_damaged(store: LanceStore, verdict: Verdict) -> int:
     deleted = 0
     # Row numbers hold at one version: after a commit of another writer they may belong to other rows.
     if store.version == verdict.version:
-        deleted += sum(store.delete_where(_rows_filter(part)) for part in _parts(by_row))
+        deleted += sum(store.delete_where(_rows_filter(part)) for part in _chunks_to_delete(by_row))
     else:
         by_id += [damage for damage in by_row if not damage.duplicate]
     ids = sorted({damage.episode_id for damage in by_id if damage.episode_id is not None})
-    return deleted + sum(map(store.delete, _parts(ids)))
+    return deleted + sum(map(store.delete, _chunks_to_delete(ids)))
 
 
 def _rows_filter(damaged: Sequence[Damage]) -> str:
@@ -246,7 +246,7 @@ def _rows_filter(damaged: Sequence[Damage]) -> str:
     return f"_rowid IN ({numbers}) AND {ids}"
 
 
-def _parts(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
+def _chunks_to_delete(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
     return (items[start : start + _IDS_PER_DELETE] for start in range(0, len(items), _IDS_PER_DELETE))
 
 

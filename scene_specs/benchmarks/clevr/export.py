@@ -30,7 +30,7 @@ class Lists(ImageLists):
 
     def write(self, record: EpisodeRecord) -> Images:
         split = split_of(record.scene.split, without="new")
-        scenes = [_scene(image) for image in record.images]
+        scenes = [_scene_data(image) for image in record.images]
         stream = self.stream(f"scenes/CLEVR_{split}_scenes.json", ["scenes"])
         stream.facts["info"] = {"split": split, "version": "1.0", "license": ""}
         first = self.counts[split]
@@ -49,19 +49,19 @@ class Lists(ImageLists):
             stream.facts["info"]["date"] = self._created[:10]
 
 
-def _scene(image: ImageRecord) -> dict[str, Any]:
+def _scene_data(image: ImageRecord) -> dict[str, Any]:
     truth = image.annotation
     if truth.pointer is not None:
         raise ValueError(f"image {image.name}: CLEVR has no pointer")
     return {
-        "objects": [_object(item, image.name) for item in truth.objects],
+        "objects": [_object_data(item, image.name) for item in truth.objects],
         "directions": truth.directions,
         "relationships": _relationships(truth),
         "camera": truth.camera.model_dump(mode="json"),
     }
 
 
-def _object(item: ObjectAnnotation, image: str) -> dict[str, Any]:
+def _object_data(item: ObjectAnnotation, image: str) -> dict[str, Any]:
     words = {"shape": item.shape, "size": item.size, "material": item.material, "color": item.color}
     for key, word in words.items():
         if word not in _WORDS[key]:

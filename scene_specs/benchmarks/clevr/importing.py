@@ -32,18 +32,18 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
         SpecError: after the last valid scene, with all diagnostics of the file.
     """
     diagnostics: list[Diagnostic] = []
-    for scene, at in published_scenes(path):
+    for scene, at in read_published_scenes(path):
         source = SourceFile(str(path), camera, strict, at)
         frame = frame_of(scene, source)
         if frame is None:
             diagnostics += source.diagnostics
             continue
-        yield _episode(scene, path, not at).model_copy(update={"frames": (frame,)})
+        yield _empty_episode(scene, path, not at).model_copy(update={"frames": (frame,)})
     if diagnostics:
         raise SpecError(diagnostics)
 
 
-def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
+def read_published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
     """Yield each scene of a file, unchanged, with its path in the file. Raises SpecError.
 
     Scenes are parsed one by one: CLEVR's training scenes take 700 MB as Python objects.
@@ -67,7 +67,7 @@ def published_scenes(path: Path) -> Iterator[tuple[Any, JsonPath]]:
                 raise NotStrictJson("no comma")
         at = skip_space(text, at + 1)
         while text.startswith(",", at):
-            _, at = _key(text, skip_space(text, at + 1))
+            _, at = _parse_key(text, skip_space(text, at + 1))
             at = skip_space(text, decode(text, at)[1])
         if not text.startswith("}", at) or skip_space(text, at + 1) != len(text):
             raise NotStrictJson("no end")
@@ -84,7 +84,7 @@ def _start_of_scenes(text: str) -> int | None:
         return None
     at = skip_space(text, at + 1)
     while text.startswith('"', at):
-        key, at = _key(text, at)
+        key, at = _parse_key(text, at)
         if key == "scenes" and text.startswith("[", at):
             return at
         at = skip_space(text, decode(text, at)[1])
@@ -93,7 +93,7 @@ def _start_of_scenes(text: str) -> int | None:
     return None
 
 
-def _key(text: str, at: int) -> tuple[Any, int]:
+def _parse_key(text: str, at: int) -> tuple[Any, int]:
     """Return the key that begins at an index, and the index of its value. Raises NotStrictJson."""
     if not text.startswith('"', at):
         raise NotStrictJson("no key")
@@ -112,7 +112,7 @@ def _single_scene(text: str, file: str) -> Any:
     raise spec_error(f"not a CLEVR scene file; expected an object with {keys}", file=file)
 
 
-def _episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:
+def _empty_episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:
     """Return the episode of a scene, with an empty frame in place of the scene's."""
     index = scene.get("image_index")
     image = scene.get("image_filename")

@@ -122,13 +122,13 @@ def clevr_spec(options: Options, index: int) -> EpisodeSpec:
     total = int(generator(seed, episode, "count").integers(fewest, most + 1))
     rng = generator(seed, episode, "attributes")
     frame = (
-        stacked(rng, total) if options.stacks else FrameSpec(objects=tuple(_object(rng, cogent) for _ in range(total)))
+        stacked(rng, total) if options.stacks else FrameSpec(objects=tuple(_draw(rng, cogent) for _ in range(total)))
     )
     task = {"benchmark": "clevr", "name": name, "index": index}
     return EpisodeSpec(version=1, id=episode, seed=seed, split=split, frames=(frame,), task=task)
 
 
-def _object(rng: np.random.Generator, cogent: str | None) -> ObjectSpec:
+def _draw(rng: np.random.Generator, cogent: str | None) -> ObjectSpec:
     shape = pick(rng, SHAPES)
     color = pick(rng, COGENT[cogent][shape] if cogent else tuple(COLORS))
     return ObjectSpec(shape=shape, color=color, material=pick(rng, CLEVR_MATERIALS), size=pick(rng, tuple(SIZES)))

@@ -216,7 +216,7 @@ class Prompt(Presented, run="play_files:show_prompt", writes=("json",)):
     )
 
 
-class Variants(Command, run="game:list_variants", writes=("json",)):
+class Variants(Command, run="game:variants_command", writes=("json",)):
     """List speaker and listener variants.
 
     A speaker variant is a set of instructions for the player that describes images. A listener variant determines what

@@ -113,7 +113,7 @@ def _silent_attributes(source: Source) -> list[str]:
     return [name for name in _rich_attributes(source) if name != "shape"]
 
 
-def _graphs(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) -> list[SceneGraph]:
+def _graphs_in_one_order(images: Sequence[Sequence[Attributes]], rng: np.random.Generator) -> list[SceneGraph]:
     """The graphs of images, with their objects in one drawn order, the same for all images."""
     order = rng.permutation(len(images[0])).tolist()
     return [graph_of([objects[k] for k in order]) for objects in images]
@@ -125,7 +125,7 @@ def decoys(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     values = sample(rng, source.values[name], SIZE)
     odd = _draw_object(source, rng)
     shared = [{**_draw_object(source, rng), name: value} for value in values]
-    return _graphs([[{**odd, name: value}, *shared] for value in values], rng)
+    return _graphs_in_one_order([[{**odd, name: value}, *shared] for value in values], rng)
 
 
 def each_lacks_another(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
@@ -135,7 +135,7 @@ def each_lacks_another(source: Source, rng: np.random.Generator) -> list[SceneGr
     odd = [{**base, name: value} for value in sample(rng, source.values[name], SIZE)]
     room = source.object_count[1] - (SIZE - 1)
     shared = _draw_objects(source, rng, int(rng.integers(min(room, 1) + 1)))
-    return _graphs([[*(item for j, item in enumerate(odd) if j != k), *shared] for k in range(SIZE)], rng)
+    return _graphs_in_one_order([[*(item for j, item in enumerate(odd) if j != k), *shared] for k in range(SIZE)], rng)
 
 
 def pairs(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
@@ -144,7 +144,7 @@ def pairs(source: Source, rng: np.random.Generator) -> list[SceneGraph]:
     odd = _draw_object(source, rng)
     shared = _draw_objects(source, rng, _draw_count(source, rng) - 1)
     values = zip(sample(rng, source.values[first], SIZE), sample(rng, source.values[second], SIZE), strict=True)
-    return _graphs([[{**odd, first: a, second: b}, *shared] for a, b in values], rng)
+    return _graphs_in_one_order([[{**odd, first: a, second: b}, *shared] for a, b in values], rng)
 
 
 def independent(source: Source, rng: np.random.Generator) -> list[SceneGraph]:

@@ -218,11 +218,11 @@ class Game:
     @cached_property
     def speaker_order(self) -> Order:
         """Index of the image that has each of the speaker's labels, in all trials."""
-        return _order(0, self.name, "speaker")
+        return _draw_order(0, self.name, "speaker")
 
     def listener_order(self, variant: ListenerVariant, trial: int, seed: int = 0) -> Order:
         """Index of the image that has each of the listener's labels in a trial; independent of the speaker's order."""
-        return _order(seed, self.name, f"listener {trial}" if variant.shuffle else "listener")
+        return _draw_order(seed, self.name, f"listener {trial}" if variant.shuffle else "listener")
 
     def shown_order(self, variant: ListenerVariant, trial: int, seed: int = 0) -> Order:
         """Index of the image that is shown under each label; wrong for every label in misleading trials.
@@ -243,7 +243,7 @@ def unequal_repetition(targets: Sequence[_Target], images: Sequence[_Target]) ->
     return ""
 
 
-def _order(seed: int, name: str, purpose: str) -> Order:
+def _draw_order(seed: int, name: str, purpose: str) -> Order:
     return tuple(generator(seed, f"icca/{name}", purpose).permutation(PER_REPETITION).tolist())
 
 
@@ -280,7 +280,7 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
     return Game(name, tuple(images[k] for k in order), tuple(targets), graphs)
 
 
-def list_variants(options: Variants) -> Result:
+def variants_command(options: Variants) -> Result:
     """The result of `render-specs icca variants`."""
     listeners = [
         {"name": one.name, **one.data(), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}

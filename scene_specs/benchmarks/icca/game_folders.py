@@ -67,7 +67,7 @@ def read_games(paths: Sequence[Path]) -> list[Game]:
 def read_game(folder: Path) -> Game:
     """A game from its folder; opens the images and checks every row. Raises SpecError with all diagnostics."""
     name, table = folder.resolve().name, _table(folder)
-    parts: tuple[Callable[[], Any], ...] = (lambda: _images(folder), lambda: _rows(table))
+    parts: tuple[Callable[[], Any], ...] = (lambda: _list_images(folder), lambda: _read_rows(table))
     images, rows = read_each(parts, lambda read: [read()])
 
     def recorded(numbered: tuple[int, Mapping[str, str]]) -> Iterator[Recorded]:
@@ -78,7 +78,7 @@ def read_game(folder: Path) -> Game:
         yield Recorded(row["msg"].strip(), row["clickedObj"], answers.get(row["correct"]), row["time"])
 
     trials = tuple(read_each(enumerate(rows), recorded))
-    graphs = _graphs(folder, images)
+    graphs = _read_graphs(folder, images)
     targets = tuple(images.index(row["targetImg"]) for row in rows)
     try:
         played = trials if trials[0].message else ()
@@ -87,7 +87,7 @@ def read_game(folder: Path) -> Game:
         raise spec_error(error.diagnostics[0].problem, file=str(table)) from None
 
 
-def _images(folder: Path) -> list[str]:
+def _list_images(folder: Path) -> list[str]:
     names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGE_SUFFIXES]
     names = [name for name in names if name[0] != "."]
     if len(names) != PER_REPETITION:
@@ -98,7 +98,7 @@ def _images(folder: Path) -> list[str]:
     return names
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a table, with all columns and a cell in each. Raises SpecError."""
     # read_text removes one byte order mark; some editors write two.
     text = read_text(path, _MAX_TABLE_BYTES).removeprefix("\ufeff")
@@ -143,7 +143,7 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
     return next(wrong, "")
 
 
-def _graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
+def _read_graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
     """The scene graphs of game.json, in the order of `images`; () without that file."""
     path = folder / TRUTH
     if not path.exists():

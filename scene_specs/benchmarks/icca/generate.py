@@ -57,7 +57,7 @@ def generate(options: Options) -> Series:
     first, last = options.first, options.first + options.contexts - 1
     if last >= MAX_CONTEXTS:
         raise UsageError(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
-    allowed = _vary(options.source)
+    allowed = _variable_properties(options.source)
     if options.vary not in (None, *allowed):
         found = f"contexts of {options.source} can't differ in {options.vary!r}"
         raise UsageError(f"{found}; allowed: {', '.join(allowed)}")
@@ -65,7 +65,7 @@ def generate(options: Options) -> Series:
     return Series(specs, options.contexts, "contexts")
 
 
-def _vary(source: str) -> tuple[str, ...]:
+def _variable_properties(source: str) -> tuple[str, ...]:
     """What images of a source can differ in, the default first."""
     return ("parts",) if source == TANGRAM else SOURCES[source].vary
 
@@ -76,7 +76,7 @@ def context_spec(number: int, options: Options) -> EpisodeData:
     Id: `icca/<source>/<difficulty>/<6 digits>`; of relations `icca/<source>-relations/...`.
     """
     source, difficulty, seed = options.source, options.difficulty, options.seed
-    usual = _vary(source)[0]
+    usual = _variable_properties(source)[0]
     vary = options.vary or usual
     identity = f"icca/{source if vary == usual else f'{source}-{vary}'}/{difficulty}/{number:06d}"
     if source == TANGRAM:
@@ -235,7 +235,7 @@ def _tangram_frame(item: Annotation, names: Sequence[str], frame_name: str) -> F
     return {"name": frame_name, "antialias": True, "objects": objects, "truth": truth}
 
 
-def graph_of_pieces(parts: Sequence[Part], color: Mapping[str, object]) -> SceneGraph:
+def graph_of_shown_parts(parts: Sequence[Part], color: Mapping[str, object]) -> SceneGraph:
     """The graph of a tangram from its pieces: the parts whose pieces are all colored.
 
     Args:

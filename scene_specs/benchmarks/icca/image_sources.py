@@ -79,7 +79,7 @@ def frame_spec(
     """
     frame = cast(FrameData, {"name": name, **SOURCES[source].frame})
     if source == "shapenet":
-        return {**frame, "objects": _models(graph, places, context, seed)}
+        return {**frame, "objects": _model_objects(graph, places, context, seed)}
     spec_values = SOURCES[source].spec_values
     if camera:
         frame["camera"] = {"location": [*camera], "jitter": 0.0}
@@ -142,7 +142,7 @@ def _shuffled_among_equals(kinds: Sequence[tuple[str, str]], rng: np.random.Gene
     return found
 
 
-def _models(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[ObjectData]:
+def _model_objects(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[ObjectData]:
     """Each object in its own place; equal objects look the same in all images of the context."""
     objects, folders = list[ObjectData](), SOURCES["shapenet"].folders
     for k, (attributes, place) in enumerate(zip(graph.objects, places, strict=True)):
@@ -168,7 +168,7 @@ def attributes_of(source: str, item: Mapping[str, Any]) -> dict[str, str]:
     """
     found = {}
     for name, known in SOURCES[source].values.items():
-        value = _category(item["shape"]) if name == "category" else _word(item.get(name))
+        value = _category_word(item["shape"]) if name == "category" else _word(item.get(name))
         if value not in known:
             raise ValueError(f"object {item['name']!r}: found {name} {value!r}; expected one of {', '.join(known)}")
         found[name] = value
@@ -181,7 +181,7 @@ def _word(value: Any) -> str:
     return {"polygon": "star", "emission": "glowing"}.get(str(value), str(value))
 
 
-def _category(shape: object) -> str:
+def _category_word(shape: object) -> str:
     """The source's word for a model's folder; the folder itself if there is none."""
     name = parse_model(shape) if isinstance(shape, str) else None
     folder = name.category if name else str(shape)

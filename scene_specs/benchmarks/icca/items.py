@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.language.answer_rule import LETTERS
-from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.items import Item, Part, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.rng import generator, shuffled
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -16,7 +18,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
 
     Each letter is the answer once per context.
     """
-    truth, say = Truth.of_record(episode), prompts(__name__)
+    truth = Truth.of_record(episode)
     names = [image.name for image in episode.images]
     letters = tuple(LETTERS[: len(names)])
     rng = generator(0, episode.episode_id, "evaluation items")
@@ -25,11 +27,11 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     for number, (target, place) in enumerate(zip(names, places, strict=True)):
         order = shuffled(rng, [name for name in names if name != target])
         order.insert(place, target)
-        parts = [Part(say["start"])]
+        parts = [Part(_TEXT["start"])]
         for letter, name in zip(letters, order, strict=True):
-            parts += [Part(say["picture"].format(letter=letter)), Part(image=name)]
+            parts += [Part(_TEXT["picture"].format(letter=letter)), Part(image=name)]
         message = truth.descriptions[number].incremental.text
-        parts.append(Part(say["question"].format(message=message)))
+        parts.append(Part(_TEXT["question"].format(message=message)))
         yield Item(
-            number, truth.name, tuple(parts), letters, letters[place], int(say["version"]), groups=groups
+            number, truth.name, tuple(parts), letters, letters[place], int(_TEXT["version"]), groups=groups
         )  # fmt: skip

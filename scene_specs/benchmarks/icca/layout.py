@@ -97,11 +97,11 @@ def telling_layouts(images: Sequence[Sequence[Point]]) -> list[str]:
     """
     points = np.array([point[:2] for image in images for point in image], dtype=np.float64)
     low, extent = points.min(axis=0), np.maximum(np.ptp(points, axis=0), 1e-9)
-    facts = [_facts((np.array([point[:2] for point in image]) - low) / extent) for image in images]
+    facts = [_layout_facts((np.array([point[:2] for point in image]) - low) / extent) for image in images]
     return [next((name for name in own if sum(other[name] == own[name] for other in facts) == 1), "") for own in facts]
 
 
-def _facts(points: NDArray[np.float64]) -> dict[str, object]:
+def _layout_facts(points: NDArray[np.float64]) -> dict[str, object]:
     """What a layout shows. points: coordinates from 0 to 1, (count, 2)."""
     gaps = np.diff(np.sort(points, axis=0), axis=0)
     return {

@@ -38,7 +38,7 @@ def make_games(options: Games, episodes: Episodes) -> Series:
 
     def games() -> Iterator[Path]:
         used = ids[:total]
-        diagnostics = [one for episode in episodes.read(used) for one in _problems(episode, options.store)]
+        diagnostics = [one for episode in episodes.read(used) for one in _context_problems(episode, options.store)]
         if diagnostics:
             raise SpecError(diagnostics)
         for index, episode in enumerate(episodes.read(used)):
@@ -48,7 +48,7 @@ def make_games(options: Games, episodes: Episodes) -> Series:
     return Series(games(), total, "games", f"{counted(total, 'game')} in {options.out}")
 
 
-def _problems(episode: EpisodeRecord, store: str) -> list[Diagnostic]:
+def _context_problems(episode: EpisodeRecord, store: str) -> list[Diagnostic]:
     """Why a context can't be used, with its store."""
     try:
         reason = verify_record(episode)

@@ -196,14 +196,14 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     players = {"speaker": speaker, "listener": listener}
-    usage = {role: _usage(game, number, role, one) for role, one in players.items() if hasattr(one, "usage")}
+    usage = {role: _usage_data(game, number, role, one) for role, one in players.items() if hasattr(one, "usage")}
     return Trial(
         number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
         image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,
     )  # fmt: skip
 
 
-def _usage(game: Game, number: int, role: str, player: Any) -> Any:
+def _usage_data(game: Game, number: int, role: str, player: Any) -> Any:
     """A player's usage as JSON data, which the player can't change later. Raises PlayerError."""
     text = _ask(game, number, role, lambda: json.dumps(player.usage, default=str, ensure_ascii=False), 0, _MAX_USAGE)
     return json.loads(text)

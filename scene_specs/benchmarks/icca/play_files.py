@@ -32,7 +32,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 )
 from diorama.scene_specs.benchmarks.icca.play import METHODS, Setup, play, player
 from diorama.scene_specs.benchmarks.icca.players import ModelPlayer, Replay, factory
-from diorama.scene_specs.benchmarks.icca.prompts import as_text, image_of, png_bytes
+from diorama.scene_specs.benchmarks.icca.prompts import as_text, compose_image, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.score import (
     MEASURES,
@@ -112,7 +112,7 @@ def open_transcripts(
                 hint = "pass --resume to play the games that it does not have yet, or name another file"
                 raise UsageError(f"--out {out}: already exists; {hint}")
             if contents:
-                transcripts.lines = _read_finished(file, contents, {game.name: game for game in games}, about)
+                transcripts.lines = _read_and_repair(file, contents, {game.name: game for game in games}, about)
             yield transcripts
         except BaseException:
             if finished := sum(game.name in transcripts.lines for game in games):
@@ -126,7 +126,7 @@ def _write_and_flush(out: Path | None, stream: IO[str], text: str) -> None:
         stream.flush()
 
 
-def _read_finished(
+def _read_and_repair(
     file: GrowingFile, contents: bytes, games: Mapping[str, Game], about: Mapping[str, Any]
 ) -> dict[str, list[str]]:
     """Read the lines of the games in a file; remove a last game that is cut short. Raises SpecError."""
@@ -282,7 +282,7 @@ def show_prompt(options: Prompt) -> Result:
     if options.images is not None:
         create_empty_folder("--images", options.images)
         # As a model gets them: 000.png, 001.png, ...
-        images = [png_bytes(image_of(game, part)) for part in parts if part.kind != "text"]
+        images = [png_bytes(compose_image(game, part)) for part in parts if part.kind != "text"]
         with report_write_errors(f"--images {options.images}"):
             for number, content in enumerate(images):
                 write_atomic(options.images / f"{number:03d}.png", content, fsync=False)
@@ -293,7 +293,7 @@ def score_played(options: Score) -> Result:
     """Scores of transcripts, and of recorded games in folders."""
     tokenize = read_tokenizer(options.tokenizer) if options.tokenizer else None
     rows = scores(_played_games(options.played), options.computation, options.words, options.seed, tokenize)
-    chart = None if options.plot is None else _chart(options.plot, rows)
+    chart = None if options.plot is None else _score_chart(options.plot, rows)
     return Result(as_data(rows, options.computation, options.words), table(rows), chart=chart)
 
 
@@ -305,7 +305,7 @@ def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
             yield from (played_transcript(one, str(path)) for one in read_transcripts(path))
 
 
-def _chart(path: Path, rows: Sequence[Row]) -> Chart:
+def _score_chart(path: Path, rows: Sequence[Row]) -> Chart:
     """The scores as lines over repetitions."""
     titles = {
         "words": "words per message",

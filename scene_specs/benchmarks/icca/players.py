@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     IndistinguishableError,
     Lexicon,
     incremental,
-    shortened,
+    pruned_incremental,
     text_of,
 )
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
@@ -83,28 +83,28 @@ class ScriptedSpeaker(PlannedSpeaker):
         for number, image in enumerate(game.targets):
             repetition = number // PER_REPETITION
             if repetition > 3:
-                last[image] = self._shortened(image, last[image], REPETITIONS - repetition)
-            message = text_of(stages[image][repetition]) if repetition < 3 else _terse(last[image])
+                last[image] = self._drop_needless(image, last[image], REPETITIONS - repetition)
+            message = text_of(stages[image][repetition]) if repetition < 3 else _without_articles(last[image])
             self._said.append((image, self._lexicon.parse(message)))
             self._messages.append(message)
 
     def _stages(self, graph: SceneGraph, others: Sequence[SceneGraph]) -> tuple[SceneGraph, SceneGraph, SceneGraph]:
         described = incremental(graph, others)
         complete = graph if described.relations else SceneGraph(graph.objects, ())
-        return complete, described, shortened(graph, others, types=True)
+        return complete, described, pruned_incremental(graph, others, types=True)
 
-    def _shortened(self, image: int, description: SceneGraph, least: int) -> SceneGraph:
+    def _drop_needless(self, image: int, description: SceneGraph, least: int) -> SceneGraph:
         """A description without what can go; one value after the other, from the end."""
         for k in reversed(range(len(description.atoms()))):
             count = len(description.atoms())
             rest = subgraph(description, (1 << count) - 1 - (1 << k)) if count > least else description
             # An object without any value would need a new word.
-            if all(rest.objects) and remembered(self._lexicon.parse(_terse(rest)), self._said) == [image]:
+            if all(rest.objects) and remembered(self._lexicon.parse(_without_articles(rest)), self._said) == [image]:
                 description = rest
         return description
 
 
-def _terse(description: SceneGraph) -> str:
+def _without_articles(description: SceneGraph) -> str:
     """A description without articles, and without `thing` after a value; `the` and `another` refer to other objects."""
     values = "|".join(re.escape(value) for item in description.objects for _, value in item)
     words = [word for word in text_of(description).replace(" and ", ", ").split() if word not in ("a", "an")]
@@ -141,11 +141,11 @@ class RestlessSpeaker(PlannedSpeaker):
     def __init__(self, game: Game, setup: Setup) -> None:
         graphs = _known_graphs(game, "the restless speaker")
         self._messages = [
-            text_of(_rotated(graphs[image], number // PER_REPETITION)) for number, image in enumerate(game.targets)
+            text_of(_rotate(graphs[image], number // PER_REPETITION)) for number, image in enumerate(game.targets)
         ]
 
 
-def _rotated(graph: SceneGraph, turn: int) -> SceneGraph:
+def _rotate(graph: SceneGraph, turn: int) -> SceneGraph:
     """The same graph with its objects rotated by `turn`."""
     count = len(graph.objects)
     moved = [(k + turn) % count for k in range(count)]
@@ -182,9 +182,9 @@ class RandomListener:
 
     def choose(self, view: ListenerView) -> str:
         """Any label."""
-        return self._pick("guess", view, view.labels)
+        return self._pick_label("guess", view, view.labels)
 
-    def _pick(self, purpose: str, view: ListenerView, labels: Sequence[str]) -> str:
+    def _pick_label(self, purpose: str, view: ListenerView, labels: Sequence[str]) -> str:
         return pick(generator(self._seed, f"icca/{self._name}", f"{purpose} {view.trial}"), labels)
 
 
@@ -212,7 +212,7 @@ class LiteralListener(RandomListener):
 
     def choose(self, view: ListenerView) -> str:
         """One of the best labels."""
-        return self._pick("literal", view, self.best(view))
+        return self._pick_label("literal", view, self.best(view))
 
 
 class LearnerListener(LiteralListener):
@@ -230,7 +230,7 @@ class LearnerListener(LiteralListener):
         known = remembered(self._lexicon.parse(view.message), (pair for pair in said if pair[0]))
         if not known:
             return super().choose(view)
-        return self._pick("learner", view, [label for label in view.labels if label in known])
+        return self._pick_label("learner", view, [label for label in view.labels if label in known])
 
     def _current_label(self, one: PastTrial, view: ListenerView) -> str:
         """The current label of an earlier target; "" if unknown. With shuffled labels, the image identifies it."""
@@ -319,13 +319,13 @@ class ModelPlayer:
 
     def speak(self, view: SpeakerView) -> str:
         """The model's message; "(no message)" if it is empty."""
-        return self._ask("speaker", view)[:MAX_MESSAGE].strip() or "(no message)"
+        return self._ask_model("speaker", view)[:MAX_MESSAGE].strip() or "(no message)"
 
     def choose(self, view: ListenerView) -> str:
         """The model's answer."""
-        return self._ask("listener", view)[:MAX_ANSWER]
+        return self._ask_model("listener", view)[:MAX_ANSWER]
 
-    def _ask(self, role: str, view: SpeakerView | ListenerView) -> str:
+    def _ask_model(self, role: str, view: SpeakerView | ListenerView) -> str:
         messages = messages_of(self._game, view.prompt, self._pictures)
         reply = self._model.reply(messages, max_tokens=self._tokens[role], key=f"{self._game.name} {view.trial} {role}")
         self.usage = {key: value for key, value in vars(reply).items() if key != "text"}

@@ -209,7 +209,7 @@ def collage(images: Sequence[Image.Image]) -> Image.Image:
     return sheet
 
 
-def image_of(game: Game, part: Part) -> Image.Image:
+def compose_image(game: Game, part: Part) -> Image.Image:
     """The image that a part of a prompt refers to; a mask is black and as large as the game's first image.
 
     Raises SpecError for a game without a folder, a part without an image, or images larger than 4096 pixels a side.
@@ -234,7 +234,7 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
         pictures: those opened before, which are not opened again.
 
     Raises:
-        SpecError: as `image_of` does.
+        SpecError: as `compose_image` does.
     """
 
     def content(part: Part) -> Iterator[str | Picture]:
@@ -246,7 +246,7 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
         # The same picture in another message is not opened again.
         key = replace(part, message=None if part.message is None else 0)
         if key not in pictures:
-            pictures[key] = Picture(" ".join(part.files), _file_of(game, part), part.detail)
+            pictures[key] = Picture(" ".join(part.files), _image_file(game, part), part.detail)
         yield pictures[key]
 
     return [
@@ -255,11 +255,11 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
     ]
 
 
-def _file_of(game: Game, part: Part) -> bytes:
+def _image_file(game: Game, part: Part) -> bytes:
     """An image as a file; in published prompts, single images are sent as they are."""
     if part.kind == "image" and part.message is not None and game.folder is not None:
         return read_foreign(game.folder / part.files[0])
-    return png_bytes(image_of(game, part))
+    return png_bytes(compose_image(game, part))
 
 
 def png_bytes(image: Image.Image) -> bytes:

@@ -49,7 +49,7 @@ class PublishedPrompts:
         try:
             # The code says hello.
             with stubs, contextlib.redirect_stdout(io.StringIO()):
-                self._load(
+                self._load_module(
                     kind,
                     keys,
                     clone,
@@ -58,7 +58,7 @@ class PublishedPrompts:
         except Exception as error:
             raise UsageError(f"--published {clone}: expected a clone of lil-lab/ICCA: {error!r}") from error
 
-    def _load(self, kind: str, keys: int, clone: Path, versions: dict[str, str]) -> None:
+    def _load_module(self, kind: str, keys: int, clone: Path, versions: dict[str, str]) -> None:
         spec = spec_from_file_location("published_icca", clone / "src/MLLMs.py")
         assert spec is not None and spec.loader is not None
         spec.loader.exec_module(module := module_from_spec(spec))
@@ -72,7 +72,7 @@ class PublishedPrompts:
             # The others load a model, which prompts do not need.
             if keys:
                 model.__init__(about, *("",) * keys)
-                self._system[role], self.parameters = _request(module, model)
+                self._system[role], self.parameters = _read_request(module, model)
             model.model_args = about
 
     def speaker(
@@ -80,7 +80,7 @@ class PublishedPrompts:
     ) -> list[Part]:
         """As `prompts.speaker_prompt`."""
         model = self._models["speaker"]
-        images = _images(game, game.speaker_order, presented)
+        images = _image_entries(game, game.speaker_order, presented)
         files = dict(zip(presented.names, (one["filename"] for one in images), strict=True))
         records = []
         for one in past:
@@ -102,13 +102,13 @@ class PublishedPrompts:
         model = self._models["listener"]
         records = []
         for one in past:
-            images = _images(game, one.shown, presented, variant.mask)
+            images = _image_entries(game, one.shown, presented, variant.mask)
             record = model._get_lsnr_prompt(f"Round {one.trial + 1}", images, one.message, not variant.shows(one.trial))
             record = model.update_with_lsnr_pred(record, one.answer)
             record.append(model._get_lsnr_feedback(one.answer, one.listener_label, one.message))
             records.append({"lsnr_trial_record": record})
         order = game.shown_order(variant, trial, presented.seed)
-        images = _images(game, order, presented, variant.mask)
+        images = _image_entries(game, order, presented, variant.mask)
         prompt = model.get_lsnr_prompt(
             model.get_lsnr_intro(), trial, images, game.images[0], message, records, no_history=not variant.history,
             omit_img=not variant.shows(trial), has_intro=variant.intro,
@@ -129,13 +129,13 @@ class PublishedPrompts:
         if system := self._system[role]:
             messages = [{"role": "system", "content": system}, *messages]
         return [
-            _part(one, message["role"], number)
+            _part_of(one, message["role"], number)
             for number, message in enumerate(messages)
             for one in ([message["content"]] if isinstance(message["content"], str) else message["content"])
         ]
 
 
-def _request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
+def _read_request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
     """The system message of a model, and the parameters of its requests, from one that goes nowhere."""
     model.query([])
     configured = module.genai.GenerationConfig.call_args if hasattr(model, "gemini_config") else None
@@ -149,19 +149,19 @@ def _request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
     return system, {**parameters, **extra}
 
 
-def _part(content: Any, role: Role, number: int) -> Part:
+def _part_of(content: Any, role: Role, number: int) -> Part:
     """A part of the published content: a text, an image, or an object with either."""
     match content:
         case {"text": str(found)} | {"image_url": str(found)} | {"source": str(found)}:
-            return _part(found, role, number)
+            return _part_of(found, role, number)
         case {"image_url": found} | {"source": found}:
-            return replace(_part(found.get("url") or found["data"], role, number), detail=found.get("detail", ""))
+            return replace(_part_of(found.get("url") or found["data"], role, number), detail=found.get("detail", ""))
         case Part():
             return replace(content, role=role, message=number)
     return Part("text", content, role=role, message=number)
 
 
-def _images(game: Game, order: Order, presented: Presented, mask: bool = False) -> list[dict[str, Any]]:
+def _image_entries(game: Game, order: Order, presented: Presented, mask: bool = False) -> list[dict[str, Any]]:
     separate = presented.model_copy(update={"form": "separate"})
     parts = image_parts(game, order, separate, mask)
     return [{"filename": game.images[k], _MODE: part} for k, part in zip(order, parts, strict=True)]

@@ -45,7 +45,7 @@ def full_brevity(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph
     """A shortest description that is true of the target and of none of the others.
 
     Among equally short ones, the one with the most preferred attributes. Each attribute and each relation counts one.
-    Falls back to `shortened` beyond six. Raises IndistinguishableError.
+    Falls back to `pruned_incremental` beyond six. Raises IndistinguishableError.
     """
     ruled_out = _distractor_readings(target, others)
     order = _search_order(target, others)
@@ -54,7 +54,7 @@ def full_brevity(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph
             bits = sum(1 << k for k in chosen)
             if not any(bits & reading == bits for reading in ruled_out):
                 return subgraph(target, bits)
-    return shortened(target, others)
+    return pruned_incremental(target, others)
 
 
 def incremental(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph:
@@ -66,7 +66,7 @@ def incremental(target: SceneGraph, others: Sequence[SceneGraph]) -> SceneGraph:
     return subgraph(target, _with_types(target, _incremental_bits(target, others)))
 
 
-def shortened(target: SceneGraph, others: Sequence[SceneGraph], types: bool = False) -> SceneGraph:
+def pruned_incremental(target: SceneGraph, others: Sequence[SceneGraph], types: bool = False) -> SceneGraph:
     """The incremental description without its redundant parts, dropped from its end.
 
     Args:
@@ -81,7 +81,7 @@ def shortened(target: SceneGraph, others: Sequence[SceneGraph], types: bool = Fa
         rest = bits & ~without
         if not rest or any(rest & reading == rest for reading in ruled_out):
             return bits
-        return bits if types and _duplicates(subgraph(target, rest)) > _duplicates(subgraph(target, bits)) else rest
+        return bits if types and _doubles(subgraph(target, rest)) > _doubles(subgraph(target, bits)) else rest
 
     if types:
         bits = _with_types(target, bits)
@@ -93,7 +93,7 @@ def shortened(target: SceneGraph, others: Sequence[SceneGraph], types: bool = Fa
     return subgraph(target, bits)
 
 
-def _duplicates(description: SceneGraph) -> int:
+def _doubles(description: SceneGraph) -> int:
     """Number of objects that are described exactly as another one."""
     return len(description.objects) - len({*description.objects})
 
@@ -220,13 +220,13 @@ class Lexicon:
         relations: list[tuple[str, int, int]] = []
         for clause in re.split(r"[,;.]|\band\b", message.lower()):
             sides = _RELATION.split(clause)
-            at = [self._add(side, objects, len(sides) > 1) for side in sides[::2]]
+            at = [self._parse_part(side, objects, len(sides) > 1) for side in sides[::2]]
             for k, heard in enumerate(sides[1::2]):
                 if at[k] and at[k + 1]:
                     relations.append((_HEARD[heard], at[k][-1], at[k + 1][0]))
         return graph_of(objects, relations)
 
-    def _add(self, text: str, objects: list[dict[str, str]], related: bool) -> list[int]:
+    def _parse_part(self, text: str, objects: list[dict[str, str]], related: bool) -> list[int]:
         """Indices of the objects that a part of a clause mentions; new ones are appended to `objects`.
 
         related: the part is one side of a relation.

@@ -168,13 +168,13 @@ def scores(
         for measure in MEASURES:
             if measure == "tokens" and tokenize is None:
                 continue
-            rows_of = (_values(one, measure, computation, words, tokenize or str.split) for one in ordered)
+            rows_of = (_measure_game(one, measure, computation, words, tokenize or str.split) for one in ordered)
             values = np.array([*rows_of], dtype=np.float64)
             # Games without answers have no accuracy and are excluded from it.
             values = values[~np.isnan(values).any(axis=1)]
             if not len(values):
                 continue
-            low, high = _interval(values, generator(seed, "icca", "bootstrap"))
+            low, high = _interval_of(values, generator(seed, "icca", "bootstrap"))
             first = 1 + REPETITIONS - values.shape[1]
             rows += [
                 Row(group, measure, first + k, len(values), float(values[:, k].mean()), float(low[k]), float(high[k]))
@@ -198,7 +198,7 @@ def read_tokenizer(file: Path) -> Tokenize:
     return lambda text: found.encode(text, add_special_tokens=False).tokens
 
 
-def _values(one: Played, measure: str, computation: str, words: str, tokenize: Tokenize) -> list[float]:
+def _measure_game(one: Played, measure: str, computation: str, words: str, tokenize: Tokenize) -> list[float]:
     """A measure of one game in each repetition, or between consecutive repetitions."""
     if measure == "accuracy":
         return _block_means([float("nan") if answer is None else float(answer) for answer in one.correct])
@@ -224,7 +224,7 @@ def _block_means(values: Sequence[float]) -> list[float]:
     return [sum(values[k : k + PER_REPETITION]) / PER_REPETITION for k in range(0, TRIALS, PER_REPETITION)]
 
 
-def _interval(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _interval_of(values: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
     """Percentile interval of the mean over games, (2, columns). values: (games, columns)."""
     chosen = rng.integers(len(values), size=(RESAMPLES, len(values)))
     edge = (1 - LEVEL) / 2

@@ -96,13 +96,13 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
         SpecError: has the diagnostics of all trials, or with that of the first line that is no trial or header where
             one must be.
     """
-    found = list(read_each(_games(text, file), lambda game: [_transcript(*game, file)]))
+    found = list(read_each(_read_games(text, file), lambda game: [_parse_transcript(*game, file)]))
     if not found:
         raise spec_error("no game in it", file=file)
     return found
 
 
-def _games(text: str, file: str) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
+def _read_games(text: str, file: str) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
     """Yield the number of each header's line, the header, and its trials."""
     start, body = 0, list[dict[str, Any]]()
     header: dict[str, Any] = {}
@@ -134,7 +134,7 @@ def _is_set_of_texts(value: object, count: int) -> bool:
     )
 
 
-def _transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str) -> Transcript:
+def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str) -> Transcript:
     name = header.get("game")
     four = all(_is_set_of_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
     if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:

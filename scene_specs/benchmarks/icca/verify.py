@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from diorama.scene_specs.benchmarks.icca.difficulty import DESCRIPTIONS, LEVELS, SIZE, similarity_of
-from diorama.scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_pieces
+from diorama.scene_specs.benchmarks.icca.generate import SHARED, TANGRAM, graph_of_shown_parts
 from diorama.scene_specs.benchmarks.icca.image_sources import attributes_of, graph_of_annotations
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, is_true_of, others_of, telling_layouts
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
@@ -22,7 +22,7 @@ _MAX_ATOMS = 41
 
 def verify_spec(data: EpisodeData) -> str:
     """Why a context's stored descriptions are wrong; "" if they are right. Raises SpecError for unreadable truth."""
-    places = [[_place(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
+    places = [[_coordinates(item) for item in frame.get("objects") or ()] for frame in data["frames"]]
     truth = Truth.of_spec(data)
     return find_contradiction(truth, pictures_of_spec(data, truth), places)
 
@@ -36,7 +36,7 @@ def verify_record(episode: EpisodeRecord) -> str:
     return find_contradiction(truth, pictures_of_record(episode, truth), places)
 
 
-def _place(item: ObjectData) -> Any:
+def _coordinates(item: ObjectData) -> Any:
     """The coordinates of an object of a spec; None if it has none."""
     name = str(item.get("place"))
     return ("right" in name, "top" in name) if "place" in item else item.get("location")
@@ -53,7 +53,7 @@ def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
         objects: Any = frame.get("objects") or ()
         try:
             if truth.source == TANGRAM:
-                shown = graph_of_pieces(told[index].parts, {item["name"]: item["color"] for item in objects})
+                shown = graph_of_shown_parts(told[index].parts, {item["name"]: item["color"] for item in objects})
             else:
                 shown = graph_of([attributes_of(truth.source, item) for item in objects], graph.relations)
             if shown != graph:
@@ -79,7 +79,7 @@ def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]
             if hidden := [item.name for item in items if not item.visible_pixels]:
                 raise ValueError(f"nothing is visible of {hidden}")
             if truth.source == TANGRAM:
-                found.append(graph_of_pieces(frame.parts, {item.name: item.color for item in items}))
+                found.append(graph_of_shown_parts(frame.parts, {item.name: item.color for item in items}))
             else:
                 relations = image.annotation.relations if truth.vary == "relations" else None
                 objects = [item.model_dump(mode="json") for item in items]

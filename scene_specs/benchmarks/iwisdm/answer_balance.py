@@ -63,13 +63,13 @@ def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
                 given[name][kind].update({(form, f"{one}"): 0 for one in possible})
             given[name][kind][form, answer] += 1
     return [
-        _row(name, kind, counts, trials[name], deciding[name])
+        _balance_row(name, kind, counts, trials[name], deciding[name])
         for name, kinds in given.items()
         for kind, counts in sorted(kinds.items())
     ]
 
 
-def _row(
+def _balance_row(
     name: str, kind: str, counts: Mapping[tuple[str, str], int], trials: int, deciding: Sequence[bool]
 ) -> dict[str, Any]:
     answers: Counter[str] = Counter()

@@ -93,13 +93,13 @@ class AutoTasks:
         repeated = 0
         for _ in range(MAX_DRAWS):
             drawn = self._way.draw(rng)
-            if placed := self._new(drawn):
+            if placed := self._new_task(drawn):
                 return placed
             repeated += drawn is not None and drawn.key(self._unique) in self._seen
         if repeated:
             every = EveryChoice()
             for _ in range(MAX_CHOICES):
-                if placed := self._new(self._way.draw(every)):
+                if placed := self._new_task(self._way.draw(every)):
                     return placed
                 if not every.advance():
                     found, rest = f"all {number}", "; there are no others"
@@ -112,11 +112,11 @@ class AutoTasks:
         hint = "joins, depth and delays must leave as many frames as a trial has, and --hold-out tasks to the split"
         raise spec_error(f"no task fits the configuration, in {MAX_DRAWS} draws", hint)
 
-    def _new(self, drawn: DrawnTask | None) -> PlacedTask | None:
+    def _new_task(self, drawn: DrawnTask | None) -> PlacedTask | None:
         """The task, if it is a new one that may be used."""
         if drawn is None or drawn.key(self._unique) in self._seen:
             return None
-        placed = PlacedTask(TaskGraph.of(_expression(drawn, self._way.grammar), self._way.grammar), drawn.frames - 1)
+        placed = PlacedTask(TaskGraph.of(_expression_of(drawn, self._way.grammar), self._way.grammar), drawn.frames - 1)
         if not self._accepts(drawn, placed):
             return None
         if self._unique != "none":
@@ -133,7 +133,7 @@ def get_properties(tree: Structure, grammar: Grammar = GRAMMAR) -> Iterator[str]
             yield from get_properties(child, grammar)
 
 
-def _expression(drawn: DrawnTask, grammar: Grammar) -> Expression:
+def _expression_of(drawn: DrawnTask, grammar: Grammar) -> Expression:
     looks = iter(drawn.looks)
 
     def build(tree: Structure, about: str | None) -> Expression:

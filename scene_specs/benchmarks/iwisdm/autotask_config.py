@@ -65,7 +65,7 @@ class AutoTaskConfig(BaseModel):
     delay: Share = 0.5
 
     @model_validator(mode="after")
-    def _consistent(self) -> AutoTaskConfig:
+    def _check_consistent(self) -> AutoTaskConfig:
         for name in ("frames", "joins"):
             fewest, most = getattr(self, name)
             if fewest > most:
@@ -83,12 +83,12 @@ def read_config(text: str, file: str = "") -> AutoTaskConfig | PublishedConfig:
     return validated(PublishedConfig, data, file) if published else validated(AutoTaskConfig, data, file)
 
 
-def benchmark(level: str, choice: str = "all") -> AutoTaskConfig:
+def benchmark_config(level: str, choice: str = "all") -> AutoTaskConfig:
     """A benchmark whose structures are weighed alike: `low`, `medium`, `high`, `single-frame`; properties `all` or one.
 
     Raises SpecError for identity in single frames, which has no name in words.
     """
-    fields = _data("benchmarks.json")[level]
+    fields = _read_packaged_json("benchmarks.json")[level]
     properties: tuple[str, ...] = _ALL if choice == "all" else (choice,)
     if level == "single-frame":
         # A single frame can only be compared with constants.
@@ -105,7 +105,7 @@ def published_form(config: AutoTaskConfig) -> PublishedConfig:
     """The published configuration of a benchmark: `published.json`, with its operators and probabilities."""
     names = {own: published for published, own in OPERATORS.items()}
     asked = [names.get(GETTERS[name], GETTERS[name]) for name in config.properties]
-    fields = _data("published.json")
+    fields = _read_packaged_json("published.json")
     for name in ("IsSame", "NotSame"):
         # A constant alone leads to any property that can be compared with one.
         fields["op_dict"][name]["downstream"] = ["CONST"] if config.constant == 1 and len(asked) > 1 else asked
@@ -115,7 +115,7 @@ def published_form(config: AutoTaskConfig) -> PublishedConfig:
     return PublishedConfig.model_validate(fields)
 
 
-def restricted(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
+def restrict_config(config: PublishedConfig, properties: Sequence[str]) -> PublishedConfig:
     """A published configuration that asks about these properties only. Raises SpecError if it lacks their operators."""
     published = {own: name for name, own in OPERATORS.items()}
     getters = {name: published.get(getter, getter) for name, getter in GETTERS.items()}
@@ -127,7 +127,7 @@ def restricted(config: PublishedConfig, properties: Sequence[str]) -> PublishedC
     return validated(PublishedConfig, data)
 
 
-def _data(name: str) -> Any:
+def _read_packaged_json(name: str) -> Any:
     return json.loads(
         resources.files("diorama.scene_specs.benchmarks.iwisdm").joinpath(name).read_text(encoding="utf-8")
     )

@@ -38,25 +38,25 @@ from diorama.scene_specs.language.errors import check_choice, spec_error
 Span = tuple[int, int]
 
 
-def _between(rng: KeyedRng, span: Span) -> int:
+def _draw_between(rng: KeyedRng, span: Span) -> int:
     return span[0] + rng.below(span[1] - span[0] + 1)
 
 
-def _plan(question: Expression, frames: int, **more: Any) -> FramePlan:
+def _one_task_plan(question: Expression, frames: int, **more: Any) -> FramePlan:
     return FramePlan(frames, (PlacedTask(TaskGraph.of(question), frames - 1),), **more)
 
 
-def _tied(name: str, pairs: Iterable[tuple[int, int]], equal: bool) -> tuple[Constraint, ...]:
+def _tie_property(name: str, pairs: Iterable[tuple[int, int]], equal: bool) -> tuple[Constraint, ...]:
     """Whether a property is equal in both frames of each pair."""
     return tuple(Constraint(object_term(name, a, 0), object_term(name, b, 0), equal) for a, b in pairs)
 
 
 def _sample_and_test(rng: KeyedRng, delay: Span, property: str, equal: bool, distinct: bool = False) -> FramePlan:
     """A sample, a delay, a test. distinct: the two objects always differ in identity."""
-    last = _between(rng, delay) + 1
+    last = _draw_between(rng, delay) + 1
     compare = same if equal else different
-    tied = _tied("identity", [(0, last)], False) if distinct else ()
-    return _plan(compare(get(property, 0), get(property, last)), last + 1, tied=tied)
+    tied = _tie_property("identity", [(0, last)], False) if distinct else ()
+    return _one_task_plan(compare(get(property, 0), get(property, last)), last + 1, tied=tied)
 
 
 def delayed_match_to_sample(rng: KeyedRng, delay: Span = (1, 4), property: str = "identity") -> FramePlan:
@@ -100,7 +100,7 @@ def delayed_response(rng: KeyedRng, delay: Span = (1, 4)) -> FramePlan:
     The oculomotor delayed-response task of Funahashi, Bruce and Goldman-Rakic (1989), Mnemonic coding of visual space
     in the monkey's dorsolateral prefrontal cortex, J. Neurophysiol. 61, 331-349; with four places instead of eight.
     """
-    return _plan(get("location", 0), _between(rng, delay) + 2)
+    return _one_task_plan(get("location", 0), _draw_between(rng, delay) + 2)
 
 
 def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan:
@@ -109,11 +109,11 @@ def abba(rng: KeyedRng, tests: Span = (2, 4), delay: Span = (0, 1)) -> FramePlan
 
     Miller and Desimone (1994), Parallel neuronal mechanisms for short-term memory, Science 263, 520-522 ("ABBA").
     """
-    gap, count = _between(rng, delay), _between(rng, tests)
+    gap, count = _draw_between(rng, delay), _draw_between(rng, tests)
     frames = [test * (gap + 1) for test in range(count + 1)]
     placed = [PlacedTask(TaskGraph.of(same(get("identity", 0), get("identity", at))), at) for at in frames[1:]]
     aims = {test: test == count - 1 for test in range(count)}
-    repeated = _tied("identity", ((frames[1], at) for at in frames[2:-1]), True)
+    repeated = _tie_property("identity", ((frames[1], at) for at in frames[2:-1]), True)
     return FramePlan(frames[-1] + 1, tuple(placed), aims=aims, tied=repeated)
 
 
@@ -171,11 +171,11 @@ def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli:
             avoided = {row[first], *(row[frame] for frame in near)}
             other = [value for value in values if value not in avoided]
             row[at] = rng.pick(other or [value for value in values if value != row[first]])
-        tied += _tied(name, [(at, first)], answer)
+        tied += _tie_property(name, [(at, first)], answer)
         # A match may be one of a neighbor, too.
         for frame in near if not answer else ():
-            tied += _tied(name, [(at, frame)], row[at] == row[frame])
-            tied += _tied(name, [(frame, first)], row[frame] == row[first])
+            tied += _tie_property(name, [(at, frame)], row[at] == row[frame])
+            tied += _tie_property(name, [(frame, first)], row[frame] == row[first])
     if share:
         # A search may not find objects that fulfill so many relations.
         tied += [
@@ -200,7 +200,7 @@ def go_no_go(rng: KeyedRng, property: str = "category") -> FramePlan:
 
     Donders (1868), On the speed of mental processes, type c reaction; transl. Acta Psychol. 30 (1969), 412-431.
     """
-    return _plan(_is(property, 0), 1)
+    return _one_task_plan(_is(property, 0), 1)
 
 
 def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
@@ -209,8 +209,8 @@ def contextual_decision(rng: KeyedRng, delay: Span = (0, 2)) -> FramePlan:
     Mante, Sussillo, Shenoy and Newsome (2013), Context-dependent computation by recurrent dynamics in prefrontal
     cortex, Nature 503, 78-84; category and visible side replace motion and color.
     """
-    last = _between(rng, delay) + 1
-    return _plan(_by_row(0, last), last + 1)
+    last = _draw_between(rng, delay) + 1
+    return _one_task_plan(_by_row(0, last), last + 1)
 
 
 def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: int = 10, by: int = 10) -> FramePlan:
@@ -225,7 +225,7 @@ def ax_cpt(rng: KeyedRng, delay: Span = (1, 3), ax: int = 70, ay: int = 10, bx: 
     """
     if not ay + bx + by:
         raise spec_error("task ax-cpt: ay, bx and by are 0", "set one of them to 1 or more")
-    last = _between(rng, delay) + 1
+    last = _draw_between(rng, delay) + 1
 
     def sides(wanted: bool, rng: KeyedRng) -> tuple[bool, bool]:
         return (True, True) if wanted else ((True, False), (False, True), (False, False))[rng.weighted((ay, bx, by))]
@@ -257,9 +257,9 @@ def twelve_ax(rng: KeyedRng, delay: Span = (0, 1), pairs: Span = (1, 4)) -> Fram
     """
     placed: list[PlacedTask] = []
     at = 0
-    for _ in range(_between(rng, pairs)):
-        cue = at + _between(rng, delay) + 1
-        at = cue + _between(rng, delay) + 1
+    for _ in range(_draw_between(rng, pairs)):
+        cue = at + _draw_between(rng, delay) + 1
+        at = cue + _draw_between(rng, delay) + 1
         branches = (both(_is("category", cue), _is("category", at)) for _ in range(2))
         placed.append(PlacedTask(TaskGraph.of(switch(_is("location", 0), *branches)), at))
     return FramePlan(at + 1, tuple(placed), details=_with_letters)
@@ -311,8 +311,8 @@ def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -
 
     Sternberg (1966), High-speed scanning in human memory, Science 153, 652-654.
     """
-    count = _between(rng, items)
-    last = count + _between(rng, delay)
+    count = _draw_between(rng, items)
+    last = count + _draw_between(rng, delay)
     question = same(get("identity", 0), get("identity", last))
     for item in range(1, count):
         question = either(question, same(get("identity", item), get("identity", last)))
@@ -320,7 +320,7 @@ def memory_scanning(rng: KeyedRng, items: Span = (2, 5), delay: Span = (1, 2)) -
     sides = ((True, False), (False, True))
     once = replace(GRAMMAR.operators["Or"], backward=lambda true, rng: rng.pick(sides) if true else (False, False))
     task = TaskGraph.of(question, GRAMMAR.with_operator(once))
-    apart = _tied("identity", combinations(range(count), 2), False)
+    apart = _tie_property("identity", combinations(range(count), 2), False)
     return FramePlan(last + 1, (PlacedTask(task, last),), tied=apart)
 
 
@@ -330,7 +330,7 @@ def visual_search(rng: KeyedRng, objects: Span = (2, 4), property: str = "catego
     Treisman and Gelade (1980), A feature-integration theory of attention, Cogn. Psychol. 12, 97-136.
     """
     question = exists(select(0, const(property)))
-    return _plan(question, 1, objects={0: _between(rng, objects)})
+    return _one_task_plan(question, 1, objects={0: _draw_between(rng, objects)})
 
 
 def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3)) -> FramePlan:
@@ -340,7 +340,7 @@ def search_and_report(rng: KeyedRng, objects: Span = (2, 4), delay: Span = (1, 3
     (11), 1-29; the question names a category instead of a row.
     """
     question = get("location", select(0, const("category")))
-    return _plan(question, _between(rng, delay) + 2, objects={0: _between(rng, objects)})
+    return _one_task_plan(question, _draw_between(rng, delay) + 2, objects={0: _draw_between(rng, objects)})
 
 
 # Names on the command line.
@@ -378,7 +378,7 @@ def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
     for name, text in texts.items():
         if name not in defaults:
             raise spec_error(f"task {task} has no setting {name!r}; it has: {', '.join(defaults) or 'none'}")
-        found[name] = _setting(name, text, defaults[name])
+        found[name] = _setting_field(name, text, defaults[name])
     if found.get("length", defaults.get("length", 1)) <= found.get("n", defaults.get("n", 0)):
         raise spec_error(f"task {task}: length must be greater than n", "set a greater length")
     if task == "dual-n-back" and found.get("property") == "location":
@@ -386,7 +386,7 @@ def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _setting(name: str, text: str, default: Any) -> Any:
+def _setting_field(name: str, text: str, default: Any) -> Any:
     if name == "property":
         check_choice("property", text, PROPERTIES)
         return text

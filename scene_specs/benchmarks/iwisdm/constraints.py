@@ -41,7 +41,7 @@ def solve(
             left, right = right, left
         tests[left.variable].append(Constraint(left, right, constraint.equal))
     chosen: Solution = {}
-    for component in _components(variables, constraints):
+    for component in _connected_variables(variables, constraints):
         domains: dict[Variable, Sequence[Choice]] = {}
         for variable in component:
             kind = variable[0].removeprefix("constant ")
@@ -53,7 +53,7 @@ def solve(
     return chosen
 
 
-def _components(variables: Sequence[Variable], constraints: Sequence[Constraint]) -> list[list[Variable]]:
+def _connected_variables(variables: Sequence[Variable], constraints: Sequence[Constraint]) -> list[list[Variable]]:
     """Connected variables. They are searched separately, so a failure in one component is not retried with another."""
     graph = nx.Graph()
     graph.add_nodes_from(variables)
@@ -76,7 +76,7 @@ def _search(
             if len(chosen) == len(variables):
                 return chosen
             variable = variables[len(chosen)]
-            untried.append(_allowed(domains[variable], tests[variable], chosen))
+            untried.append(_allowed_choices(domains[variable], tests[variable], chosen))
         if untried[-1]:
             last = untried[-1]
             at = rng.below(len(last))
@@ -90,7 +90,7 @@ def _search(
     return None
 
 
-def _allowed(domain: Sequence[Choice], tests: Sequence[Constraint], chosen: Solution) -> list[Choice]:
+def _allowed_choices(domain: Sequence[Choice], tests: Sequence[Constraint], chosen: Solution) -> list[Choice]:
     left = list(domain)
     for test in tests:
         if isinstance(test.right, str):
@@ -154,12 +154,12 @@ class ConstraintBuilder:
         for node in self.task.order:
             if node not in expected:
                 continue
-            for child, value in self._step(node, expected[node], conditions).items():
+            for child, value in self._node_values(node, expected[node], conditions).items():
                 if expected.setdefault(child, value) != value:
                     return False
         return True
 
-    def _step(self, node: int, value: Value, conditions: dict[int, tuple[bool, ...]]) -> dict[int, Value]:
+    def _node_values(self, node: int, value: Value, conditions: dict[int, tuple[bool, ...]]) -> dict[int, Value]:
         operator, children = self.task.operator(node), self.task.children[node]
         if operator.gives == "branch":
             remaining = conditions.get(node, ())
@@ -168,12 +168,12 @@ class ConstraintBuilder:
             conditions[taken] = remaining[1:]
             return {children[0]: truth, taken: value, other: self._value_of_other_branch(other, value)}
         if operator.equal is not None:
-            self._compare(children, value == operator.equal)
+            self._add_comparison(children, value == operator.equal)
         elif operator.backward is not None:
             return dict(zip(children, operator.backward(bool(value), self.rng), strict=True))
         elif operator.name == "Exist":
-            frame, slots = self._slots(children[0])
-            self._identify(frame, slots, self.rng.pick(slots) if value else None, children[0])
+            frame, slots = self._slots_of(children[0])
+            self._add_identification(frame, slots, self.rng.pick(slots) if value else None, children[0])
         elif operator.gives == "boolean":
             raise spec_error(f"operator {operator.name} has no backward function")
         else:
@@ -190,7 +190,7 @@ class ConstraintBuilder:
             values = [other for other in values if other != value]
         return self.rng.pick(values)
 
-    def _term(self, node: int) -> Term | str:
+    def _term_of(self, node: int) -> Term | str:
         """The term of a Get, or the value or term of a CONST."""
         data = self.task.graph.nodes[node]
         if data["operator"] == "CONST":
@@ -205,18 +205,17 @@ class ConstraintBuilder:
         (selected,) = self.task.children[node]
         return object_term(self.task.property_of(node), self.task.frame(selected), 0)
 
-    def _compare(self, children: Sequence[int], equal: bool) -> None:
-        match [self._term(child) for child in children]:
-            case [Term() as left, right] | [right, Term() as left]:
-                pass
-            case _:
-                raise spec_error("a comparison of two fixed values has a fixed answer")
+    def _add_comparison(self, children: Sequence[int], equal: bool) -> None:
+        first, second = (self._term_of(child) for child in children)
+        left, right = (first, second) if isinstance(first, Term) else (second, first)
+        if not isinstance(left, Term):
+            raise spec_error("a comparison of two fixed values has a fixed answer")
         self.constraints.append(Constraint(left, right, equal))
         foils = self.required.foils
         if not equal and foils is not None and left.name == "identity" and isinstance(right, Term):
             alike = self.rng.chance(foils)
-            first, second = Term(left.variable, "category"), Term(right.variable, "category")
-            self.constraints.append(Constraint(first, second, alike))
+            categories = Term(left.variable, "category"), Term(right.variable, "category")
+            self.constraints.append(Constraint(*categories, alike))
 
     def describe_targets(self) -> None:
         """A described object that a question is about is the first of its frame, and the only one that fits."""
@@ -224,16 +223,16 @@ class ConstraintBuilder:
             for selected in self.task.children[node]:
                 described = self.task.graph.nodes[selected]["operator"] == "Select" and self.task.children[selected]
                 if described and self.task.operator(node).name != "Exist":
-                    self._identify(*self._slots(selected), 0, selected)
+                    self._add_identification(*self._slots_of(selected), 0, selected)
 
-    def _slots(self, selected: int) -> tuple[int, list[int]]:
+    def _slots_of(self, selected: int) -> tuple[int, list[int]]:
         """Frame of a Select, and the slots of its objects."""
         frame = self.task.frame(selected)
         return frame, [slot for at, slot in self.plan.slots() if at == frame]
 
-    def _identify(self, frame: int, slots: Sequence[int], target: int | None, selected: int) -> None:
+    def _add_identification(self, frame: int, slots: Sequence[int], target: int | None, selected: int) -> None:
         """The description of a Select fits the target slot, and no other."""
-        described = [(self.task.property_of(child), self._term(child)) for child in self.task.children[selected]]
+        described = [(self.task.property_of(child), self._term_of(child)) for child in self.task.children[selected]]
         for slot in slots:
             named = described if slot == target else [self.rng.pick(described)]
             for name, value in named:

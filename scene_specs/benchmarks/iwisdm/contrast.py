@@ -43,10 +43,10 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
                     if model != seen["identity"] and (not is_picture(model) or (model, seen["view_angle"]) in views)
                 ]
     for number, k, key, value in shuffled(rng, found):
-        yield _edit(data, number, k, key, value)
+        yield _edit_object(data, number, k, key, value)
 
 
-def _edit(data: EpisodeData, number: int, k: int, key: str, value: str) -> Edit:
+def _edit_object(data: EpisodeData, number: int, k: int, key: str, value: str) -> Edit:
     edited, problem = deepcopy(data), ""
     item: Any = edited["frames"][number]["objects"][k]
     task = edited["task"]

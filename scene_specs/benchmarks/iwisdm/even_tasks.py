@@ -44,7 +44,7 @@ class TaskSpace:
     def draw(self, rng: KeyedRng) -> DrawnTask | None:
         """A random task by the configuration's weights; None if it is beyond the limits."""
         config = self.config
-        tree = self._tree("root", config.max_depth, config.max_switches, rng)
+        tree = self._draw_tree("root", config.max_depth, config.max_switches, rng)
         if tree is None or count_operators(tree, "Switch") > config.max_switches:
             return None
         joining = [name for name, operator in self.grammar.operators.items() if operator.join]
@@ -55,30 +55,30 @@ class TaskSpace:
         if not options:
             return None
         _, shown, frames = options[rng.weighted([weight for weight, _, _ in options])]
-        looks = _assignment(asked, shown, rng)
+        looks = _assign_frames(asked, shown, rng)
         if looks is None:
             return None
-        at = self._positions(shown, frames - shown, rng)
+        at = self._draw_positions(shown, frames - shown, rng)
         return DrawnTask(tree, tuple(at[look] for look in looks), frames)
 
-    def _tree(self, word: str, depth: int, switches: int, rng: KeyedRng) -> Structure | None:
+    def _draw_tree(self, word: str, depth: int, switches: int, rng: KeyedRng) -> Structure | None:
         """A tree for a slot; None beyond the limits of one question. "root": of a complete question."""
         config = self.config
-        name = self._operator(word, switches, rng)
+        name = self._draw_operator(word, switches, rng)
         if depth < 1:
             return None
         operator, children = self.grammar.operator(name), []
         branch = operator.gives == "branch"
-        for slot in self._row(name, rng):
+        for slot in self._draw_slots(name, rng):
             room = (config.max_depth, 0 if slot == "boolean" else switches - 1) if branch else (depth - 1, 0)
-            child = self._tree(slot, *room, rng)
-            if child is None or (branch and _size(child) > config.max_operators):
+            child = self._draw_tree(slot, *room, rng)
+            if child is None or (branch and _count_operators(child) > config.max_operators):
                 return None
             children.append(child)
         tree = (name, *children)
-        return None if not branch and _size(tree) > config.max_operators else tree
+        return None if not branch and _count_operators(tree) > config.max_operators else tree
 
-    def _operator(self, word: str, switches: int, rng: KeyedRng) -> str:
+    def _draw_operator(self, word: str, switches: int, rng: KeyedRng) -> str:
         config = self.config
         if word == "boolean":
             return rng.pick(config.booleans)
@@ -88,7 +88,7 @@ class TaskSpace:
         share = config.switch_probability / (1 if word == "root" else 2) if switches else 0.0
         return "Switch" if rng.chance(share) else rng.pick(config.roots)
 
-    def _row(self, name: str, rng: KeyedRng) -> tuple[str, ...]:
+    def _draw_slots(self, name: str, rng: KeyedRng) -> tuple[str, ...]:
         """The slots below an operator."""
         operator, config = self.grammar.operator(name), self.config
         if operator.equal is None:
@@ -112,20 +112,20 @@ class TaskSpace:
                 if weight > 0 and empty <= min(most, allowed) and (not empty or shown > 1):
                     yield weight, shown, frames
 
-    def _positions(self, shown: int, empty: int, rng: KeyedRng) -> list[int]:
+    def _draw_positions(self, shown: int, empty: int, rng: KeyedRng) -> list[int]:
         """The trial's frame of each object; empty frames are drawn among those that the gaps between them can hold."""
         longest = self.config.longest_delay or empty
         slots = rng.sample([(gap, k) for gap in range(1, shown) for k in range(longest)], empty)
         return [look + sum(gap <= look for gap, _ in slots) for look in range(shown)]
 
 
-def _size(tree: Structure) -> int:
+def _count_operators(tree: Structure) -> int:
     """Operators of a question; of a Switch, those of its largest one."""
-    sizes = [*map(_size, children_of(tree))]
+    sizes = [*map(_count_operators, children_of(tree))]
     return max(sizes) if tree[0] == "Switch" else 1 + sum(sizes)
 
 
-def _assignment(asked: list[int], shown: int, rng: KeyedRng) -> list[int] | None:
+def _assign_frames(asked: list[int], shown: int, rng: KeyedRng) -> list[int] | None:
     """A frame for each Select: different ones within a group, all frames used; uniform for two groups.
 
     None if the last group is too small for the frames that the others leave.

@@ -45,7 +45,7 @@ _EMPTY = [
 ]
 
 
-def _location(episode_id: str) -> tuple[Path, str]:
+def _split_location(episode_id: str) -> tuple[Path, str]:
     """`<split>/<name>`, and the number with a contrast's suffix. Raises ValueError for an id that is not iWISDM's."""
     found = _ID.fullmatch(episode_id)
     if found is None:
@@ -54,9 +54,9 @@ def _location(episode_id: str) -> tuple[Path, str]:
     return Path(split, name), f"{int(number)}{member}"
 
 
-def _folder(episode_id: str) -> Path:
+def _trial_folder(episode_id: str) -> Path:
     """`<split>/<name>/trials/trial<number>`. Raises ValueError for an id that is not iWISDM's."""
-    parent, number = _location(episode_id)
+    parent, number = _split_location(episode_id)
     return parent / "trials" / f"trial{number}"
 
 
@@ -65,13 +65,13 @@ def files_of(record: EpisodeRecord, identity: Mapping[str, Any]) -> dict[str, by
     files = {f"frames/epoch{number}.png": image.png for number, image in enumerate(record.images)}
     truth = CompleteTruth.of_record(record)
     files["frames/task_info.json"] = json.dumps(_info_file(record, truth)).encode()
-    files["annotations.json"] = indented_json({**_annotations(record, truth), "diorama": dict(identity)})
+    files["annotations.json"] = indented_json({**_annotation_data(record, truth), "diorama": dict(identity)})
     return files
 
 
 def task_files(record: EpisodeRecord) -> dict[str, bytes]:
     """Path below `out` -> content of the task files. Raises SpecError if the record is not a trial."""
-    truth, (parent, number) = CompleteTruth.of_record(record), _location(record.episode_id)
+    truth, (parent, number) = CompleteTruth.of_record(record), _split_location(record.episode_id)
     several = len(truth.questions) > 1
     return {
         str(parent / "tasks" / (f"{number}_{k}.json" if several else f"{number}.json")): json.dumps(
@@ -88,7 +88,7 @@ def _info_file(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
         by_location = {item["location"]: item for item in shown}
         for planned in truth.objects:
             if planned.frame == frame:
-                item = _object(by_location[planned.location], truth, frame, planned.is_distractor)
+                item = _object_data(by_location[planned.location], truth, frame, planned.is_distractor)
                 attended = {number: [_KEYS[name] for name in names] for number, names in planned.asked.items()}
                 tasks = [int(number) for number in attended]
                 objects.append({"count": planned.number, "obj": item, "tasks": tasks, "attended_attr": attended})
@@ -100,8 +100,8 @@ def _info_file(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
     }
 
 
-def _object(item: Mapping[str, str], truth: Truth, frame: int, is_distractor: bool) -> dict[str, Any]:
-    space = _space(item["location"])
+def _object_data(item: Mapping[str, str], truth: Truth, frame: int, is_distractor: bool) -> dict[str, Any]:
+    space = _column_and_row(item["location"])
     return {
         # The center of the quadrant.
         "location": f"({0.25 + 0.5 * space[0]}, {0.25 + 0.5 * space[1]})",
@@ -114,13 +114,13 @@ def _object(item: Mapping[str, str], truth: Truth, frame: int, is_distractor: bo
     }
 
 
-def _space(location: str) -> list[int]:
+def _column_and_row(location: str) -> list[int]:
     """[column, row] of a quadrant."""
     row, column = location.split(" ")
     return [int(column == "right"), int(row == "bottom")]
 
 
-def _annotations(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
+def _annotation_data(record: EpisodeRecord, truth: Truth) -> dict[str, Any]:
     objects = []
     for planned in truth.objects:
         image, location = record.images[planned.frame], planned.location
@@ -143,7 +143,7 @@ def task_file(question: Question, truth: Truth) -> dict[str, Any]:
     def node(own: Node) -> dict[str, Any]:
         number = next(counter)
         if own.property is not None and own.value is not None:
-            return _constant(own.property, own.value, truth)
+            return _published_constant(own.property, own.value, truth)
         result: dict[str, Any] = {"name": _OPERATORS.get(own.name, own.name)}
         result["child"] = [node(child) for child in own.child]
         if own.frame is not None:
@@ -156,10 +156,10 @@ def task_file(question: Question, truth: Truth) -> dict[str, Any]:
     return {"n_frames": frames, "first_shareable": frames, "whens": whens, "operator": operator}
 
 
-def _constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
+def _published_constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
     """A constant as the published code writes it; of a view angle, the object is open."""
     if name == "location":
-        x, y = (0.25 + 0.5 * part for part in _space(value))
+        x, y = (0.25 + 0.5 * part for part in _column_and_row(value))
         return {"name": "Location", "value": [x, y]}
     if name == "category":
         return {"name": "SNCategory", "value": truth.categories.index(value)}
@@ -169,4 +169,4 @@ def _constant(name: str, value: str, truth: Truth) -> dict[str, Any]:
     return {"name": "SNObject", "value": truth.models.index(value), "category": category}
 
 
-FOLDERS = EpisodeFolders(2, "annotations.json", _folder, files_of, task_files)
+FOLDERS = EpisodeFolders(2, "annotations.json", _trial_folder, files_of, task_files)

@@ -43,11 +43,11 @@ class Lists(ImageLists):
         rows, images = {}, []
         for frame, image in zip(record.job.spec["frames"], record.images, strict=True):
             for item in () if frame.get("fixation") else frame.get("objects", ()):
-                row = _row(item, split, truth)
+                row = _table_row(item, split, truth)
                 # Equal views of equal objects are equal images, whatever the trial.
                 if row[0] not in self._rows[split] and row[0] not in rows:
                     rows[row[0]] = row
-                    images.append((f"{split}/{row[0]}/image.png", _quadrant(image.png, item["place"])))
+                    images.append((f"{split}/{row[0]}/image.png", _crop_quadrant(image.png, item["place"])))
         self._rows[split].update(rows)
         self._lists[split] = lists
         return images
@@ -61,7 +61,7 @@ class Lists(ImageLists):
             written.put({f"{split}_meta.csv": csv_table([_COLUMNS, *(rows[ref] for ref in sorted(rows))])})
 
 
-def _row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:
+def _table_row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, int, int, str]:
     """ref, category, identity, side, name of the category. Raises ValueError for another object."""
     identity = item["shape"].removeprefix("shapenet:")
     view = item.get("view") or {}
@@ -77,7 +77,7 @@ def _row(item: Mapping[str, Any], split: str, truth: Truth) -> tuple[int, int, i
     raise ValueError(f"found {identity} from {seen}; expected a view that iWISDM's trials show")
 
 
-def _quadrant(png: bytes, place: str) -> bytes:
+def _crop_quadrant(png: bytes, place: str) -> bytes:
     """The quadrant of an image, as PNG."""
     with Image.open(io.BytesIO(png)) as image:
         width, height = image.size

@@ -19,10 +19,10 @@ from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
     AutoTaskConfig,
-    benchmark,
+    benchmark_config,
     published_form,
     read_config,
-    restricted,
+    restrict_config,
 )
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.constraints import PUBLISHED, Requirements, TargetAnswer, answers_of
@@ -74,16 +74,16 @@ def trial_specs(options: Options, stimuli: Stimuli | None = None) -> Iterator[Ep
         SpecError: for files that can't be read, for numbers from 10,000,000 on, or if draws find no further task.
     """
     with located(file=str(options.config or "")):
-        yield from _Run(options, stimuli or _stimuli(options.stimuli)).specs()
+        yield from _Run(options, stimuli or _load_stimuli(options.stimuli)).specs()
 
 
-def _stimuli(file: Path | None) -> Stimuli:
+def _load_stimuli(file: Path | None) -> Stimuli:
     return read_stimuli(read_text(file), str(file)) if file else DEFAULT
 
 
 def stimulus_specs(options: StimulusOptions) -> Series:
     """Specs that show each view of each model once, four in a frame; an episode per category. Raises SpecError."""
-    stimuli = _stimuli(options.stimuli)
+    stimuli = _load_stimuli(options.stimuli)
     made = Options(benchmark="low", count=1, split=options.split, stimuli=options.stimuli, fixation="none")
     name = _set_name(made, "stimuli") if options.stimuli else "stimuli"
 
@@ -113,9 +113,9 @@ class Balance:
 
     def choose(self, key: str, options: Sequence[Any]) -> Any:
         """One of the options; each key must always come with the same options."""
-        return options[next(self._orders.setdefault(key, self._order(key, len(options))))]
+        return options[next(self._orders.setdefault(key, self._shuffled_answers(key, len(options))))]
 
-    def _order(self, key: str, count: int) -> Iterator[int]:
+    def _shuffled_answers(self, key: str, count: int) -> Iterator[int]:
         for turn in itertools.count():
             yield from KeyedRng(self._seed, self._name, f"balance {key} {turn}").shuffled(range(count))
 
@@ -153,7 +153,7 @@ class _Run:
         if task := options.task:
             settings = read_settings(task, options.settings)
             return task, lambda number: TASKS[task](KeyedRng(seed, task, f"session {split} {number}"), **settings)
-        way = self._way()
+        way = self._choose_draw()
         name = "auto" if options.config else f"{options.benchmark}-{options.properties}"
         chain = options.chain
         name += f"-x{chain}" if chain > 1 else ""
@@ -162,20 +162,20 @@ class _Run:
             [tasks.task(number * chain + k) for k in range(chain)], KeyedRng(seed, name, f"chain {split} {number}")
         )
 
-    def _way(self) -> Draw:
+    def _choose_draw(self) -> Draw:
         """How tasks are drawn. Raises SpecError."""
         options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
         if isinstance(config, AutoTaskConfig) and level:
             problem = "--benchmark and --config: expected a published configuration, with op_dict"
             raise spec_error(problem, "other configurations have their own limits")
-        own = benchmark(level, options.properties) if level else config
+        own = benchmark_config(level, options.properties) if level else config
         limits = Limits(longest=longest or 1)
         if isinstance(own, AutoTaskConfig):
             if config is own or options.mix == "even":
                 return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
             if isinstance(config, PublishedConfig) and options.properties != "all":
-                config = restricted(config, own.properties)
+                config = restrict_config(config, own.properties)
             config = config or published_form(own)
             limits = limits._replace(frames=own.frames, joins=own.joins)
         assert isinstance(config, PublishedConfig)
@@ -201,7 +201,7 @@ class _Run:
             if position == 0:
                 seen.clear()
             plan = self._with_distractors(self.plan_of(task), number)
-            wanted = self._wanted(plan, number)
+            wanted = self._wanted_answers(plan, number)
             if plan.details is not None:
                 if self.requirements != PUBLISHED:
                     raise spec_error(f"--condition-matters and --foils have no effect on task {self.name}", "omit them")
@@ -221,7 +221,7 @@ class _Run:
             plan = with_fillers(plan, self.options.distractor_frames, rng)
         return with_described(plan, self.options.distractors, rng) if self.options.distractors else plan
 
-    def _wanted(self, plan: FramePlan, number: int) -> list[TargetAnswer | None]:
+    def _wanted_answers(self, plan: FramePlan, number: int) -> list[TargetAnswer | None]:
         rng = self._rng(number, "wanted")
         choose: Choose = self.balance.choose if self.balance else lambda _, options: rng.pick(options)
         found: list[TargetAnswer | None] = []
@@ -291,7 +291,7 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
                 }
                 for one in trial.answered
             ],
-            "objects": _objects(trial, stimuli),
+            "objects": _object_data(trial, stimuli),
             "categories": list(stimuli.categories),
             "models": list(stimuli.values("identity")),
         },
@@ -311,7 +311,7 @@ def _set_name(options: Options, name: str) -> str:
     return f"{name}-{options.seed}-{digest[:8]}"
 
 
-def _objects(trial: Trial, stimuli: Stimuli) -> list[dict[str, Any]]:
+def _object_data(trial: Trial, stimuli: Stimuli) -> list[dict[str, Any]]:
     numbers = object_numbers(trial.frames)
     identities = stimuli.values("identity")
     asked = [one.placed.task.asked for one in trial.answered]

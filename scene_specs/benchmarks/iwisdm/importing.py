@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.iwisdm.copies import in_trial
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
 from diorama.scene_specs.benchmarks.iwisdm.generate import spec_of, target_answer
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
-from diorama.scene_specs.benchmarks.iwisdm.pictures import category_names, read_models, stimuli_of
+from diorama.scene_specs.benchmarks.iwisdm.pictures import read_category_names, read_models, stimuli_of
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
     DEFAULT,
@@ -101,11 +101,11 @@ def import_published(
     Raises:
         SpecError: after the last valid file, with all diagnostics.
     """
-    names, pictures = (category_names(sorted(images.rglob("*.csv"))), read_models(images)) if images else ({}, {})
+    names, pictures = (read_category_names(sorted(images.rglob("*.csv"))), read_models(images)) if images else ({}, {})
     if images and not names:
         raise spec_error("found no table (.csv) of a stimulus set, or only empty ones", file=str(images))
     of_set = stimuli_of(pictures, images) if images and pictures else None
-    files = [path] if path.is_file() else _files(path)
+    files = [path] if path.is_file() else _trial_files(path)
     if not files:
         raise spec_error("found no task file and no trial in this folder", file=str(path))
 
@@ -117,11 +117,11 @@ def import_published(
                 spec = _of_task(validated(_Task, data), file)
             else:
                 info = validated(_Info, data)
-                exported = _exported(file)
+                exported = _read_known(file)
                 spec = _of_trial(info, exported, names, pictures, of_set)
                 reasons += in_trial(info, file)
-                spec["task"]["questions"] = _questions(file, exported, spec["task"])
-            spec["id"] = _id(file)
+                spec["task"]["questions"] = _read_questions(file, exported, spec["task"])
+            spec["id"] = _trial_id(file)
             if reasons := [*reasons, *filter(None, [verify_spec(spec)])]:
                 if strict:
                     raise SpecError([Diagnostic.of(reason, file=str(file)) for reason in reasons])
@@ -131,7 +131,7 @@ def import_published(
     yield from read_each(files, episode)
 
 
-def _files(folder: Path) -> list[Path]:
+def _trial_files(folder: Path) -> list[Path]:
     task = re.compile(r"(task_)?[0-9]+(_[0-9]+)?(\+[a-z]+-[0-9]+)?\.json")
     found = [file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or task.fullmatch(file.name)]
     # Texts and numbers take turns.
@@ -139,7 +139,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(found, key=lambda file: [int(part) if k % 2 else part for k, part in enumerate(parts[file])])
 
 
-def _id(file: Path) -> str:
+def _trial_id(file: Path) -> str:
     """`iwisdm/published/<folder of all trials or tasks>/<number of the trial or task>`, as the export needs it.
 
     Folders of both kinds are called alike in all sets, so the split and the name of the set come before. The number of
@@ -157,7 +157,7 @@ def _id(file: Path) -> str:
     return "/".join(("iwisdm", "published", "-".join(filter(None, (split, folder, task))), number + member))
 
 
-def _exported(file: Path) -> _Known | None:
+def _read_known(file: Path) -> _Known | None:
     """What the numbers of a trial mean that Diorama exported; None for another trial. Raises SpecError."""
     frames = file.absolute().parent
     beside = frames.with_name("annotations.json")
@@ -172,7 +172,7 @@ def _exported(file: Path) -> _Known | None:
     return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
 
 
-def _questions(file: Path, exported: _Known | None, task: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _read_questions(file: Path, exported: _Known | None, task: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the graph of the task file that Diorama exported for a trial of one task, with the trial's answer.
 
     Raises SpecError.
@@ -185,7 +185,7 @@ def _questions(file: Path, exported: _Known | None, task: Mapping[str, Any]) -> 
     (frame, answer), stimuli = due[0], exported[0]
     with located(file=str(beside)):
         published = validated(_Task, parse_json(read_text(beside)))
-        operator = TaskGraph.of(_expression(published.operator, frame, stimuli)).data()
+        operator = TaskGraph.of(_parse(published.operator, frame, stimuli)).data()
     return [{"answer_frame": frame, "answer": answer, "operator": operator}]
 
 
@@ -233,7 +233,7 @@ def _of_trial(
             number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()
         }
     instruction, *answers = (_with_labels(text, names) for text in (info.instruction.strip(), *info.answers))
-    spec = _spec(Trial(tuple(map(tuple, frames)), (), instruction, tuple(answers)), stimuli)
+    spec = _episode_data(Trial(tuple(map(tuple, frames)), (), instruction, tuple(answers)), stimuli)
     for data in spec["task"]["objects"]:
         data["asked"] = asked[data["frame"], data["location"]]
     return spec
@@ -247,7 +247,7 @@ def _with_labels(text: str, names: Mapping[int, str]) -> str:
     return text
 
 
-def _spec(trial: Trial, stimuli: Stimuli) -> EpisodeData:
+def _episode_data(trial: Trial, stimuli: Stimuli) -> EpisodeData:
     return spec_of(trial, Options(benchmark="low", count=1, split="val"), stimuli, "published", 0, "published")
 
 
@@ -277,16 +277,16 @@ def _stand_ins(shown: set[tuple[int, int]], names: Mapping[int, str]) -> _Known:
 
 def _of_task(task: _Task, file: Path) -> EpisodeData:
     """One trial of a task as JSON data of a spec. Raises SpecError."""
-    graph = TaskGraph.of(_expression(task.operator, task.n_frames - 1))
+    graph = TaskGraph.of(_parse(task.operator, task.n_frames - 1))
     if (gives := graph.operator(graph.root).gives) not in ("boolean", "branch", *PROPERTIES):
         raise spec_error(f"found a {gives} in place of a question", "expected an operator such as IsSame at the root")
     plan = FramePlan(task.n_frames, (PlacedTask(graph, task.n_frames - 1),))
-    rng = KeyedRng(0, _id(file), "published task")
+    rng = KeyedRng(0, _trial_id(file), "published task")
     wanted = target_answer(graph, DEFAULT, lambda _, options: rng.pick(options))
-    return _spec(make_trial(plan, [wanted], DEFAULT, rng), DEFAULT)
+    return _episode_data(make_trial(plan, [wanted], DEFAULT, rng), DEFAULT)
 
 
-def _expression(data: Mapping[str, Any], last: int, stimuli: Stimuli = DEFAULT) -> Expression:
+def _parse(data: Mapping[str, Any], last: int, stimuli: Stimuli = DEFAULT) -> Expression:
     """A published operator or constant. last: the frame of the answer. Raises SpecError."""
     name, children = data.get("name"), data.get("child", [])
     listed = isinstance(children, list) and all(isinstance(one, dict) for one in children)
@@ -294,26 +294,29 @@ def _expression(data: Mapping[str, Any], last: int, stimuli: Stimuli = DEFAULT) 
         raise spec_error(f"found operator {preview_json(name)}; expected a name and a list of children")
     if name in _ATTRIBUTES:
         return Expression(
-            "CONST", property=_ATTRIBUTES[name], value=_constant(_ATTRIBUTES[name], data.get("value"), stimuli)
+            "CONST", property=_ATTRIBUTES[name], value=_parse_constant(_ATTRIBUTES[name], data.get("value"), stimuli)
         )
     if name == "Select":
         when = re.fullmatch(r"last(\d{1,3})", str(data.get("when")))
         if when is None or int(when[1]) > last:
             raise spec_error(f"Select: found when {data.get('when')!r}; expected last0 to last{last}")
         named = [one for one in children if one.get("value") is not None or str(one.get("name")) not in _ATTRIBUTES]
-        return Expression(name, tuple(_expression(one, last, stimuli) for one in named), frame=last - int(when[1]))
-    return Expression(OPERATORS.get(name, name), tuple(_expression(one, last, stimuli) for one in children))
+        return Expression(name, tuple(_parse(one, last, stimuli) for one in named), frame=last - int(when[1]))
+    return Expression(OPERATORS.get(name, name), tuple(_parse(one, last, stimuli) for one in children))
 
 
-def _constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
+def _parse_constant(name: str, value: Any, stimuli: Stimuli) -> str | None:
     """A constant in words; None if each trial draws one. Raises SpecError."""
     if value is None:
         return None
     values = answers_of(name, stimuli)
-    expected = "[x, y] in shares of the image" if name == "location" else f"a number from 0 to {len(values) - 1}"
-    match name, value:
-        case "location", [float() | int() as x, float() | int() as y] if 0 <= x <= 1 and 0 <= y <= 1:
-            return f"{'top' if y < 0.5 else 'bottom'} {'left' if x < 0.5 else 'right'}"
-        case _ if name != "location" and type(value) is int and 0 <= value < len(values):
+    if name != "location":
+        if type(value) is int and 0 <= value < len(values):
             return str(values[value])
+        expected = f"a number from 0 to {len(values) - 1}"
+    else:
+        match value:
+            case [float() | int() as x, float() | int() as y] if 0 <= x <= 1 and 0 <= y <= 1:
+                return f"{'top' if y < 0.5 else 'bottom'} {'left' if x < 0.5 else 'right'}"
+        expected = "[x, y] in shares of the image"
     raise spec_error(f"found {name} {preview_json(value)}; expected {expected}")

@@ -8,9 +8,11 @@ from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, f
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.language.benchmark import Asked
-from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.items import Item, Part, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec_data import EpisodeData
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -20,23 +22,23 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     guesser without images knows what `render-specs iwisdm balance` assumes: how the instruction joins its questions,
     and the kind of the answer.
     """
-    truth, say = CompleteTruth.of_record(episode), prompts(__name__)
+    truth = CompleteTruth.of_record(episode)
     options = ("true", "false", *LOCATIONS, *truth.categories)
     given = {answer for due in truth.answers for answer in due.split("; ")} - {*options}
     for more in (VIEW_ANGLES, truth.models):
         options += tuple(one for one in more if one not in options) if given & {*more} else ()
-    shown = [Part(say["start"].format(instruction=truth.instruction))]
+    shown = [Part(_TEXT["start"].format(instruction=truth.instruction))]
     form, number = form_of(truth.instruction), 0
     for frame, due in enumerate(truth.answers):
-        shown += [Part(say["picture"].format(number=frame + 1)), Part(image=episode.images[frame].name)]
+        shown += [Part(_TEXT["picture"].format(number=frame + 1)), Part(image=episode.images[frame].name)]
         answers = due.split("; ") if due != "null" else []
         for index, answer in enumerate(answers, 1):
-            which = say["only"] if len(answers) == 1 else say["several"].format(count=len(answers), index=index)
-            asked = say["question"].format(which=which, number=frame + 1, options=", ".join(options))
+            which = _TEXT["only"] if len(answers) == 1 else _TEXT["several"].format(count=len(answers), index=index)
+            asked = _TEXT["question"].format(which=which, number=frame + 1, options=", ".join(options))
             kind = KINDS.get(answer, OTHER)
             groups = {"kind": kind, "frames": str(len(truth.answers))}
             parts, key = (*shown, Part(asked)), f"{kind}: {form}"
-            yield Item(number, truth.name, parts, options, answer, int(say["version"]), groups=groups, key=key)
+            yield Item(number, truth.name, parts, options, answer, int(_TEXT["version"]), groups=groups, key=key)
             number += 1
 
 

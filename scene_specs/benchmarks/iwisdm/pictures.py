@@ -56,7 +56,7 @@ def read_table(file: Path, *columns: str) -> Iterator[tuple[str, int, list[int]]
         raise spec_error(str(error), file=str(file), line=table.reader.line_num) from None
 
 
-def category_names(files: Iterable[Path]) -> dict[int, str]:
+def read_category_names(files: Iterable[Path]) -> dict[int, str]:
     """Number of a category -> its label in these tables. Raises SpecError unless both determine each other."""
     names: dict[int, str] = {}
     numbers: dict[str, int] = {}
@@ -86,7 +86,7 @@ def write_models(options: Pictures) -> Series:
     for label, _, (ref, number, side) in sorted(rows, key=lambda row: row[2]):
         if side < len(VIEW_ANGLES):
             pictures[f"{label}/{PICTURE}{number}"].setdefault(side, folders[0] / str(ref) / "image.png")
-    category_names(tables[:1])
+    read_category_names(tables[:1])
     stimuli_of(pictures, tables[0])
     complete = _by_category(identity for identity, sides in pictures.items() if len(sides) == len(VIEW_ANGLES))
     done = f"{counted(len(pictures), 'model')} in {options.out}, {sum(map(len, complete.values()))} with all four sides"
@@ -102,21 +102,21 @@ def write_models(options: Pictures) -> Series:
             for file in sides.values():
                 read_picture(file)
         for identity, sides in pictures.items():
-            _write(options.out / identity, _model(sides))
+            _write_folder(options.out / identity, _model_files(sides))
             yield identity
         # Without these, the folder of an interrupted run is not taken for a complete one.
-        _write(options.out, files)
+        _write_folder(options.out, files)
 
     return Series(models(), len(pictures), "models", done)
 
 
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+def _write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         with report_write_errors(f"--out {folder / name}"):
             write_atomic(folder / name, content, fsync=False)
 
 
-def _model(pictures: Mapping[int, Path]) -> dict[str, bytes]:
+def _model_files(pictures: Mapping[int, Path]) -> dict[str, bytes]:
     """Name -> content of a model's files. pictures: number of a side -> its picture."""
     shape, materials, files = ["mtllib model.mtl", "vt 0 0", "vt 1 0", "vt 1 1", "vt 0 1"], [], {}
     for side, picture in sorted(pictures.items()):

@@ -63,7 +63,7 @@ class PublishedConfig(BaseModel):
     indexable_get_ops: Annotated[tuple[_Getter, ...], Field(min_length=1)] = ("GetLoc", "GetCategory")
 
     @model_validator(mode="after")
-    def _complete(self) -> PublishedConfig:
+    def _check_complete(self) -> PublishedConfig:
         named = {name for limits in self.op_dict.values() for name in limits.downstream if name}
         named |= {*self.root_ops, *self.boolean_ops, *self.indexable_get_ops}
         if missing := sorted(named - self.op_dict.keys()):
@@ -80,17 +80,17 @@ class PublishedConfig(BaseModel):
                 raise ValueError(f"op_dict: {name}: expected as many weights in sample_dist as names in downstream")
             if limits.sample_dist and not any(limits.weights):
                 raise ValueError(f"op_dict: {name}: expected a positive weight in sample_dist")
-        if not any(self._fits(name) for name in self.root_ops):
+        if not any(self._fits_limits(name) for name in self.root_ops):
             raise ValueError("max_op and max_depth: no operator of root_ops fits")
         return self
 
-    def _fits(self, name: str) -> bool:
+    def _fits_limits(self, name: str) -> bool:
         return self.op_dict[name].min_depth <= self.max_depth and self.op_dict[name].min_op <= self.max_op
 
     @property
     def roots(self) -> tuple[str, ...]:
         """The operators of a question's root that fit the limits."""
-        return tuple(name for name in self.root_ops if self._fits(name))
+        return tuple(name for name in self.root_ops if self._fits_limits(name))
 
 
 class Limits(NamedTuple):
@@ -135,13 +135,13 @@ class PublishedTasks:
 
     def _draw(self, rng: KeyedRng) -> DrawnTask | None:
         pick, roots = rng.pick, self.config.roots
-        task, last = self._question(pick(roots), 0, 0, rng)
+        task, last = self._draw_question(pick(roots), 0, 0, rng)
         # Condition, other branch, whether that is second.
         switches = []
         for _ in range(self.config.max_switch):
             if rng.chance(self.config.switch_threshold):
-                other, last = self._question(pick(roots), last + 1, 0, rng)
-                condition, last = self._question(pick(self.config.boolean_ops), last + 1, 0, rng)
+                other, last = self._draw_question(pick(roots), last + 1, 0, rng)
+                condition, last = self._draw_question(pick(self.config.boolean_ops), last + 1, 0, rng)
                 last += 1
                 switches.append((condition, other, rng.chance(0.5)))
         joins = sum(count_operators(one, "And", "Or") for one in (task, *(q for pair in switches for q in pair[:2])))
@@ -153,10 +153,10 @@ class PublishedTasks:
             return None
         # Questions look at frames in the order of the published code.
         used: dict[str, set[int]] = {}
-        task, looks = self._placed(task, "", used, rng)
+        task, looks = self._fill_tree(task, "", used, rng)
         for condition, other, second in switches:
-            condition, before = self._placed(condition, "", used, rng)
-            other, beside = self._placed(other, "", used, rng)
+            condition, before = self._fill_tree(condition, "", used, rng)
+            other, beside = self._fill_tree(other, "", used, rng)
             task = ("Switch", condition, *((task, other) if second else (other, task)))
             looks = [*before, *looks, *beside] if second else [*before, *beside, *looks]
         frames = 1 + max(looks)
@@ -164,7 +164,7 @@ class PublishedTasks:
             return None
         return DrawnTask(task, tuple(frames - 1 - look for look in looks), frames)
 
-    def _question(self, name: str, number: int, depth: int, rng: KeyedRng) -> tuple[Structure, int]:
+    def _draw_question(self, name: str, number: int, depth: int, rng: KeyedRng) -> tuple[Structure, int]:
         """A tree below an operator, and the number of its last node. number, depth: of the operator."""
         if name in ("CONST", "Select"):
             return (name,), number
@@ -172,12 +172,12 @@ class PublishedTasks:
         if number > _MOST_OPERATORS:
             raise _TooLongError
         trees = []
-        for child in self._children(name, number + 1, depth + 1, rng):
-            tree, number = self._question(child, number + 1, depth + 1, rng)
+        for child in self._draw_children(name, number + 1, depth + 1, rng):
+            tree, number = self._draw_question(child, number + 1, depth + 1, rng)
             trees.append(tree)
         return (OPERATORS.get(name, name), *trees), number
 
-    def _children(self, name: str, number: int, depth: int, rng: KeyedRng) -> list[str]:
+    def _draw_children(self, name: str, number: int, depth: int, rng: KeyedRng) -> list[str]:
         limits, indexable = self.config.op_dict[name], self.config.indexable_get_ops
         different = 1 if limits.same_children_op else limits.n_downstream
         names = [self._child(name, number, depth, rng) for _ in range(different)] * (limits.n_downstream // different)
@@ -196,11 +196,11 @@ class PublishedTasks:
     def _child(self, name: str, number: int, depth: int, rng: KeyedRng) -> str:
         """One child; number, depth: what the tree has so far."""
         if (name, number, depth) not in self._options:
-            self._options[name, number, depth] = self._allowed(name, number, depth)
+            self._options[name, number, depth] = self._allowed_children(name, number, depth)
         names, weights = self._options[name, number, depth]
         return names[rng.weighted(weights)] if weights else rng.pick(names)
 
-    def _allowed(self, name: str, number: int, depth: int) -> tuple[list[str], Sequence[float]]:
+    def _allowed_children(self, name: str, number: int, depth: int) -> tuple[list[str], Sequence[float]]:
         """Children and their weights, if they differ. Operators that leave room for more come first."""
         config, limits = self.config, self.config.op_dict[name]
         names = [child for child in limits.downstream if child]
@@ -212,7 +212,7 @@ class PublishedTasks:
         simplest = min(config.op_dict[child].min_depth for child in names)
         return roomy or [child for child in names if config.op_dict[child].min_depth == simplest], ()
 
-    def _placed(
+    def _fill_tree(
         self, tree: Structure, about: str, used: dict[str, set[int]], rng: KeyedRng
     ) -> tuple[Structure, list[int]]:
         """The tree with constants and swapped sides, and the frame of each Select, counted from the last one.
@@ -220,7 +220,7 @@ class PublishedTasks:
         used: property -> frames, of the task so far.
         """
         if tree[0] == "Select":
-            return tree, [self._look(about, used, rng)]
+            return tree, [self._draw_look(about, used, rng)]
         gives = self.grammar.operators[str(tree[0])].gives
         children = children_of(tree)
         compared = next((self.grammar.operators[str(one[0])].gives for one in children if one[0] != "CONST"), "")
@@ -230,14 +230,14 @@ class PublishedTasks:
         placed: list[tuple[Structure, list[int]]] = [
             (("CONST", rng.pick(self.stimuli.values(compared))), [])
             if child[0] == "CONST"
-            else self._placed(child, gives, used, rng)
+            else self._fill_tree(child, gives, used, rng)
             for child in children
         ]
         if gives == "boolean" and rng.chance(0.5):
             placed.reverse()
         return (tree[0], *(child for child, _ in placed)), [look for _, looks in placed for look in looks]
 
-    def _look(self, about: str, used: dict[str, set[int]], rng: KeyedRng) -> int:
+    def _draw_look(self, about: str, used: dict[str, set[int]], rng: KeyedRng) -> int:
         own = used.setdefault(about, set())
         taken = set().union(*used.values())
         pool = sorted(taken - own)

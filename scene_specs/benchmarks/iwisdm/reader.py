@@ -112,7 +112,7 @@ class _Reading:
             return answer
         if self.take("exists "):
             frame, details = self.object()
-            return str(any(_fits(seen, details) for seen in self.frames[frame])).lower()
+            return str(any(_fits_details(seen, details) for seen in self.frames[frame])).lower()
         left = self.value()
         sign = self.match(_EQUALS)
         if sign is None:
@@ -128,7 +128,7 @@ class _Reading:
                 raise self.fail("expected a value")
             return words.group()
         frame, details = self.object()
-        fitting = [seen for seen in self.frames[frame] if _fits(seen, details)]
+        fitting = [seen for seen in self.frames[frame] if _fits_details(seen, details)]
         if len(fitting) != 1:
             raise self.fail(f"{len(fitting)} objects fit the preceding words")
         name = _PROPERTIES.get(of.group(1), of.group(1))
@@ -148,7 +148,7 @@ class _Reading:
         return frame, details
 
 
-def _fits(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
+def _fits_details(seen: Seen, details: Sequence[tuple[str, str]]) -> bool:
     return all(seen.get(name) == value for name, value in details)
 
 

@@ -65,7 +65,7 @@ class TaskGraph:
     def of(cls, expression: Expression, grammar: Grammar = GRAMMAR) -> TaskGraph:
         """The graph of nested operators; nodes are numbered depth first, the root is 0."""
         graph = nx.DiGraph()
-        _add(graph, expression)
+        _add_expression(graph, expression)
         return cls(graph, grammar)
 
     def operator(self, node: int) -> Operator:
@@ -106,18 +106,18 @@ class TaskGraph:
         data = self.graph.nodes[node]
         return str(data["property"] if data["operator"] == "CONST" else self.operator(node).gives)
 
-    def _nodes(self, operator: str) -> tuple[int, ...]:
+    def _nodes_of(self, operator: str) -> tuple[int, ...]:
         return tuple(sorted(node for node, name in self.graph.nodes(data="operator") if name == operator))
 
     @cached_property
     def selects(self) -> tuple[int, ...]:
         """All Select nodes, by number."""
-        return self._nodes("Select")
+        return self._nodes_of("Select")
 
     @cached_property
     def constants(self) -> tuple[int, ...]:
         """All CONST nodes, by number."""
-        return self._nodes("CONST")
+        return self._nodes_of("CONST")
 
     @cached_property
     def frames(self) -> tuple[int, ...]:
@@ -211,7 +211,7 @@ def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) 
     return next(fitting, None)
 
 
-def _add(graph: nx.DiGraph, expression: Expression) -> int:
+def _add_expression(graph: nx.DiGraph, expression: Expression) -> int:
     node: int = graph.number_of_nodes()
     graph.add_node(node, operator=expression.operator)
     if expression.operator == "Select":
@@ -219,7 +219,7 @@ def _add(graph: nx.DiGraph, expression: Expression) -> int:
     if expression.operator == "CONST":
         graph.nodes[node].update(property=expression.property, value=expression.value)
     for slot, child in enumerate(expression.children):
-        graph.add_edge(node, _add(graph, child), slot=slot)
+        graph.add_edge(node, _add_expression(graph, child), slot=slot)
     return node
 
 

@@ -85,12 +85,12 @@ def make_trial(
     for fulfilled in range(len(wanted), least - 1, -1):
         aims = [*wanted[:fulfilled], *(None for _ in wanted[fulfilled:])]
         for _ in range(TRIES if any(aims) else 1):
-            constraints = _constraints(plan, aims, stimuli, rng, required)
+            constraints = _plan_constraints(plan, aims, stimuli, rng, required)
             if constraints is None:
                 continue
-            solution = solve(_variables(plan), constraints, stimuli, rng)
+            solution = solve(_plan_variables(plan), constraints, stimuli, rng)
             if solution is not None:
-                return _trial(plan, solution, rng)
+                return _build_trial(plan, solution, rng)
     problem = "no objects fulfill what the trial shows" + (" with the answer that is due" if least else "")
     raise spec_error(problem, "fewer objects in one frame, fewer fixed values or requirements, or more stimuli")
 
@@ -107,13 +107,13 @@ def attainable(placed: PlacedTask, stimuli: Stimuli, required: Requirements) -> 
     for conditions, kind in placed.task.leaves():
         for value in answers_of(kind, stimuli):
             wanted = TargetAnswer(value, conditions)
-            tries = (_constraints(plan, [wanted], stimuli, rng, required) for _ in range(TRIES))
-            if not any(c is not None and solve(_variables(plan), c, stimuli, rng) is not None for c in tries):
+            tries = (_plan_constraints(plan, [wanted], stimuli, rng, required) for _ in range(TRIES))
+            if not any(c is not None and solve(_plan_variables(plan), c, stimuli, rng) is not None for c in tries):
                 return False
     return True
 
 
-def _variables(plan: FramePlan) -> list[Variable]:
+def _plan_variables(plan: FramePlan) -> list[Variable]:
     found = [variable for frame, slot in plan.slots() for variable in object_variables(frame, slot)]
     constants: list[Variable] = []
     for number, one in enumerate(plan.placed):
@@ -124,7 +124,7 @@ def _variables(plan: FramePlan) -> list[Variable]:
     return [*constants, *found] if plan.tied else [*found, *constants]
 
 
-def _constraints(
+def _plan_constraints(
     plan: FramePlan, aims: Sequence[TargetAnswer | None], stimuli: Stimuli, rng: KeyedRng, required: Requirements
 ) -> list[Constraint] | None:
     """The constraints of the plan and of the wanted answers; None where the draws contradict each other."""
@@ -145,7 +145,7 @@ def _constraints(
     return constraints
 
 
-def _trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
+def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
     frames: list[list[Shown]] = [[] for _ in range(plan.frames)]
     for frame, slot in plan.slots():
         location, model, side = (solution[variable] for variable in object_variables(frame, slot))
@@ -182,13 +182,13 @@ def question(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int
     """
     at = task.root if node is None else node
     if task.operator(at).gives != "branch":
-        return f"{_words(task, constants, numbers, at)}?"
+        return f"{_node_words(task, constants, numbers, at)}?"
     condition, *branches = task.children[at]
     texts = (question(task, constants, numbers, branch) for branch in branches)
-    return task.operator(at).text.format(_words(task, constants, numbers, condition), *texts)
+    return task.operator(at).text.format(_node_words(task, constants, numbers, condition), *texts)
 
 
-def _words(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int) -> str:
+def _node_words(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, int], node: int) -> str:
     name = task.graph.nodes[node]["operator"]
     if name == "CONST":
         return constants[node]
@@ -196,12 +196,12 @@ def _words(task: TaskGraph, constants: Mapping[int, str], numbers: Mapping[int, 
         text = f"object {numbers[task.frame(node)]}"
         # A description after "of object 3" would be read as one of object 3, so nested ones come last.
         for child in sorted(task.children[node], key=lambda child: bool(task.children[child])):
-            text += description(task.property_of(child), _words(task, constants, numbers, child))
+            text += description(task.property_of(child), _node_words(task, constants, numbers, child))
         return text
     operator = task.operator(node)
     parts = []
     for child in task.children[node]:
-        part = _words(task, constants, numbers, child)
+        part = _node_words(task, constants, numbers, child)
         parts.append(f"({part})" if operator.join and task.operator(child).join else part)
     return operator.text.format(*parts)
 

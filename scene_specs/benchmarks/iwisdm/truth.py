@@ -32,7 +32,7 @@ class Node(SpecModel):
     child: tuple[Node, ...]
 
     @model_validator(mode="after")
-    def _complete(self) -> Node:
+    def _check_fields(self) -> Node:
         stated = [key for key in ("frame", "property", "value") if getattr(self, key) is not None]
         if stated != {"Select": ["frame"], "CONST": ["property", "value"]}.get(self.name, []):
             raise ValueError(f"{self.name}: found {stated}; allowed: frame of a Select, property and value of a CONST")

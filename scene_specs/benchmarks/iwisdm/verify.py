@@ -135,6 +135,8 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     """
     named: dict[str, str] = {}
     with located(episode=episode.episode_id):
+        if beyond := [one.frame for one in truth.objects if one.frame >= len(episode.images)]:
+            raise spec_error(f"task.objects: found frame {beyond[0]}; there are {len(episode.images)}, counted from 0")
         frames = [
             _seen_objects(image, {one.location: one for one in truth.objects if one.frame == number}, truth, named)
             for number, image in enumerate(episode.images)

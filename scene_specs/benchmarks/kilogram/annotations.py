@@ -103,7 +103,7 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
             continue
         kept = []
         for number, item in enumerate(listed):
-            problems = list(_problems(item))
+            problems = list(_annotation_problems(item))
             for path, problem in problems:
                 diagnostic(tangram, f"annotations[{number}]{path}", problem)
             if not problems:
@@ -123,7 +123,7 @@ def log_diagnostics(diagnostics: Sequence[Diagnostic], advice: str = "") -> None
         _log.warning("%s in all%s", counted(len(diagnostics), "warning"), advice)
 
 
-def _problems(item: Any) -> Iterator[tuple[str, str]]:
+def _annotation_problems(item: Any) -> Iterator[tuple[str, str]]:
     """Yield path and problem of everything that makes an annotation invalid."""
     if not isinstance(item, dict):
         yield "", f"found {preview_json(item)}; expected an object with whole and part"

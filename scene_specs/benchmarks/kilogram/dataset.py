@@ -80,14 +80,14 @@ class Dataset:
         return {name: found[name] for name in sorted(found) if found[name]}
 
 
-def _order(names: Iterable[str], seed: int, purpose: str) -> list[str]:
+def _seeded_order(names: Iterable[str], seed: int, purpose: str) -> list[str]:
     """Return the names in a random order that depends only on each name and the seed."""
     return sorted(names, key=lambda name: (generator(seed, f"kilogram/{name}", purpose).integers(2**62), name))
 
 
 def drawn_splits(names: Sequence[str], shares: Mapping[str, int], seed: int) -> dict[str, tuple[str, ...]]:
     """Draw disjoint splits in these proportions."""
-    order, total = _order(names, seed, "split"), sum(shares.values())
+    order, total = _seeded_order(names, seed, "split"), sum(shares.values())
     ends = [round(len(order) * part / total) for part in accumulate(shares.values(), initial=0)]
     return {split: tuple(sorted(order[start:end])) for split, (start, end) in zip(shares, pairwise(ends), strict=True)}
 
@@ -97,7 +97,7 @@ def drawn_validation(
 ) -> tuple[str, ...]:
     """Draw the published share of training tangrams, among those with two annotations, so that one is left to train."""
     able = [name for name in train if len(annotations.get(name, ())) > 1]
-    return tuple(sorted(_order(able, seed, "validation")[: len(train) * VALIDATION[0] // VALIDATION[1]]))
+    return tuple(sorted(_seeded_order(able, seed, "validation")[: len(train) * VALIDATION[0] // VALIDATION[1]]))
 
 
 @lru_cache(maxsize=1)
@@ -219,7 +219,7 @@ def read_splits(
     kept = {split: tuple(sorted({*names} & {*annotations})) for split, names in made.items()}
     undrawn = sorted(name for name in seen if name not in figures)
     lacking = {"drawing": undrawn, "description": sorted({*seen} - {*undrawn} - {*annotations})}
-    if parts := [_shortened(what, names) for what, names in lacking.items() if names]:
+    if parts := [_missing_text(what, names) for what, names in lacking.items() if names]:
         problem = f"leaves out {' and '.join(parts)}"
         diagnostics.append(Diagnostic.of(problem, file=", ".join(map(str, files))))
     if not any(split == "val" for _, split, _ in listed):
@@ -231,7 +231,7 @@ def read_splits(
     return kept, tuple(sorted({*held} & {*kept.get("train", ())})), diagnostics
 
 
-def _shortened(what: str, names: Sequence[str]) -> str:
+def _missing_text(what: str, names: Sequence[str]) -> str:
     return f"{counted(len(names), 'tangram')} without a {what} ({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
 
 
@@ -267,7 +267,7 @@ def check_drawings(options: Drawings) -> Result:
     return Result({"drawings": rows, "faults": listed}, text, diagnostics if options.strict else ())
 
 
-def drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
+def read_drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dataset:
     """Return the drawings with their descriptions, with warnings of unusable ones. Raises SpecError if strict."""
     if svg is None:
         if file is not None:

@@ -63,11 +63,11 @@ def _on_table(corners: Sequence[XY]) -> list[XY]:
 
 def _about_middle(corners: Sequence[XY]) -> tuple[list[float], list[list[float]]]:
     """Return the mean of the corners, and the corners relative to it."""
-    middle = [_rounded(sum(corner[k] for corner in corners) / len(corners)) for k in (0, 1)]
-    return middle, [[_rounded(x - middle[0]), _rounded(y - middle[1])] for x, y in corners]
+    middle = [_round_coordinate(sum(corner[k] for corner in corners) / len(corners)) for k in (0, 1)]
+    return middle, [[_round_coordinate(x - middle[0]), _round_coordinate(y - middle[1])] for x, y in corners]
 
 
-def _rounded(value: float) -> float:
+def _round_coordinate(value: float) -> float:
     return round(value, 5) + 0.0
 
 
@@ -115,14 +115,14 @@ def frame_of(dataset: Dataset, example: Example, condition: str, options: Option
     return frame
 
 
-def _episode(identity: str, options: Options) -> EpisodeData:
+def _episode_data(identity: str, options: Options) -> EpisodeData:
     spec: EpisodeData = {"version": 1, "id": identity, "seed": options.seed}
     if options.world == "3d":
         return {**spec, "stage": "clevr", "split": options.split}
     return {**spec, "stage": "tangram", "canvas": [options.size, options.size], "split": options.split}
 
 
-def drawings_of(dataset: Dataset) -> dict[str, str]:
+def drawings_fact(dataset: Dataset) -> dict[str, str]:
     """Return whose drawings were used, as part of a task; {} for Diorama's own."""
     return {"drawings": dataset.source} if dataset.source else {}
 
@@ -142,7 +142,7 @@ def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) ->
     named = {f"image-{place}": game.examples[k] for place, k in enumerate(game.order)}
     level = [f"{len(target.shown)}of{len(target.parts)}"] if condition == AUG else []
     if level and options.targets == "subsets":
-        level = [f"subset-{target.subset}"]
+        level = [f"subset-{target.shown_mask}"]
     kinds = kinds_of(options.unconstrained, options.context_size)
     identity = "/".join(["kilogram", options.split, condition, *kinds, target.annotation.key, *level, str(game.number)])
     task = {
@@ -156,10 +156,10 @@ def game_spec(dataset: Dataset, game: Game, condition: str, options: Options) ->
         "options": list(named),
         "answer": f"image-{game.order.index(0)}",
         **({"unconstrained": True} if options.unconstrained else {}),
-        **drawings_of(dataset),
+        **drawings_fact(dataset),
     }
     return {
-        **_episode(identity, options),
+        **_episode_data(identity, options),
         "frames": [frame_of(dataset, example, condition, options, name) for name, example in named.items()],
         "task": task,
     }
@@ -176,11 +176,11 @@ def picture_specs(
         for item in items:
             example = whole_example(item, options.seed)
             shown = list(subsets(example, options.seed)) if condition == AUG else [example]
-            named = {f"subset-{one.subset}" if condition == AUG else "image": one for one in shown}
+            named = {f"subset-{one.shown_mask}" if condition == AUG else "image": one for one in shown}
             task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
-            task |= drawings_of(dataset)
+            task |= drawings_fact(dataset)
             yield {
-                **_episode(f"kilogram/{options.split}/{condition}/{item.key}", options),
+                **_episode_data(f"kilogram/{options.split}/{condition}/{item.key}", options),
                 "frames": [frame_of(dataset, one, condition, options, name) for name, one in named.items()],
                 "task": task,
             }

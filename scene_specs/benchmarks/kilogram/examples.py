@@ -64,7 +64,7 @@ class Example:
         return [self.parts[k][0] for k in self.shown]
 
     @property
-    def subset(self) -> int:
+    def shown_mask(self) -> int:
         """Return the shown parts as a bit mask; part 0 of the sentence is the lowest bit."""
         return sum(1 << k for k in self.shown)
 
@@ -90,7 +90,7 @@ class Example:
     def image(self, condition: str) -> str:
         """Return the published file name of the image without its suffix: by tangram, annotation or subset."""
         if condition == AUG:
-            return f"{self.annotation.key}_{self.subset}"
+            return f"{self.annotation.key}_{self.shown_mask}"
         return self.annotation.key if CONDITIONS[condition][1] else self.tangram
 
 
@@ -224,7 +224,7 @@ def games(
             levels = [(level, None) for level in range(target.parts + 1)]
         for level, mask in levels:
             for number in range(options.contexts):
-                game = _game(target, tangrams, number, options, level, mask)
+                game = _draw_game(target, tangrams, number, options, level, mask)
                 if game is None:
                     reason = f"no {options.context_size - 1} distractors called otherwise among descriptions{kind}"
                     skipped.setdefault(reason, []).append(target.key)
@@ -232,7 +232,7 @@ def games(
                 yield game
 
 
-def _game(
+def _draw_game(
     target: Annotation,
     tangrams: dict[str, list[Annotation]],
     number: int,

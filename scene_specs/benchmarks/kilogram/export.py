@@ -128,7 +128,7 @@ class Lists(ImageLists):
         split = split_of(record.scene.split)
         flat = load_stage(record.scene.stage).sampling == "content"
         training = flat and split == "train" and not task.answer
-        folder = _images(split, task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
+        folder = _images_folder(split, task) if flat else f"{_SPLITS.get(split, split)}/images/3d"
         shown: dict[str, Shown] = {}
         images = []
         for image in record.images:
@@ -181,7 +181,7 @@ class Lists(ImageLists):
         written.put(files)
 
 
-def _images(split: str, task: Truth) -> str:
+def _images_folder(split: str, task: Truth) -> str:
     """Return the published folder of a condition's images.
 
     Games of train, which are not published, have other folders than its pictures, which number descriptions anew.

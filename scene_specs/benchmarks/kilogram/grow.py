@@ -71,7 +71,7 @@ def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = F
     """
     for start in range(STARTS):
         rng = generator(seed, name, f"tangram-{start}")
-        placed = _symmetric(rng, corners) if symmetric else _freely(rng, corners)
+        placed = _grow_symmetric(rng, corners) if symmetric else _grow_freely(rng, corners)
         if placed is None:
             continue
         tangram = Tangram(name, _to_origin([placed.polygons[piece] for piece in PIECES]))
@@ -80,23 +80,23 @@ def draw_tangram(seed: int, name: str, corners: float = 0.0, symmetric: bool = F
     raise DioramaError(f"tangram {name}, seed {seed}: none of {STARTS} attempts is valid; choose another seed")
 
 
-def _freely(rng: np.random.Generator, corners: float) -> _Placed | None:
+def _grow_freely(rng: np.random.Generator, corners: float) -> _Placed | None:
     placed = _Placed()
     for piece in shuffled(rng, PIECES):
-        place = _place(rng, placed, piece, corners) if placed.polygons else pick(rng, orientations(piece))
+        place = _attach_piece(rng, placed, piece, corners) if placed.polygons else pick(rng, orientations(piece))
         if place is None:
             return None
         placed.add(piece, place)
     return placed
 
 
-def _place(rng: np.random.Generator, placed: _Placed, piece: int, corners: float) -> Polygon | None:
+def _attach_piece(rng: np.random.Generator, placed: _Placed, piece: int, corners: float) -> Polygon | None:
     """Return a piece at a free position next to a placed one, None if no attempt finds one."""
     by_corner = float(rng.random()) < corners
     for _ in range(PLACES):
         host = pick(rng, list(placed.polygons.values()))
         look = pick(rng, orientations(piece))
-        place = _corner_to_corner(rng, host, look) if by_corner else _edge_to_edge(rng, host, look)
+        place = _corner_to_corner(rng, host, look) if by_corner else _attach_at_edge(rng, host, look)
         if place is not None and placed.free(place):
             return place
     return None
@@ -107,10 +107,10 @@ def _corner_to_corner(rng: np.random.Generator, host: Polygon, look: Polygon) ->
     return moved(look, (at[0] - mine[0], at[1] - mine[1]))
 
 
-def _edge_to_edge(rng: np.random.Generator, host: Polygon, look: Polygon) -> Polygon | None:
+def _attach_at_edge(rng: np.random.Generator, host: Polygon, look: Polygon) -> Polygon | None:
     """Return a piece next to a random edge of the host, None if no edge of the piece is antiparallel to it."""
     a, b = pick(rng, list(edges(host)))
-    facing = [(c, d) for c, d in edges(look) if _against(a, b, c, d)]
+    facing = [(c, d) for c, d in edges(look) if _antiparallel(a, b, c, d)]
     if not facing:
         return None
     c, d = facing[0]
@@ -120,7 +120,7 @@ def _edge_to_edge(rng: np.random.Generator, host: Polygon, look: Polygon) -> Pol
     return moved(look, (there[0] - here[0], there[1] - here[1]))
 
 
-def _against(a: Point, b: Point, c: Point, d: Point) -> bool:
+def _antiparallel(a: Point, b: Point, c: Point, d: Point) -> bool:
     """Return whether the vectors ab and cd are antiparallel."""
     x1, y1, x2, y2 = b[0] - a[0], b[1] - a[1], d[0] - c[0], d[1] - c[1]
     return (x1 * y2 - y1 * x2).sign() == 0 and (x1 * x2 + y1 * y2).sign() < 0
@@ -137,23 +137,23 @@ def _to_origin(polygons: Sequence[Polygon]) -> tuple[Polygon, ...]:
     return tuple(moved(one, (-x, -y)) for one in polygons)
 
 
-def _symmetric(rng: np.random.Generator, corners: float) -> _Placed | None:
+def _grow_symmetric(rng: np.random.Generator, corners: float) -> _Placed | None:
     """Place square and medium triangle on the axis x = 0, the other triangles in pairs, then the parallelogram."""
     placed = _Placed()
     order = [1, 5] if rng.integers(2) else [5, 1]
     pairs = [(6, 7), (3, 4)] if rng.integers(2) else [(3, 4), (6, 7)]
     rest: list[int | tuple[int, int]] = [order[1], *pairs]
     for step in (order[0], *shuffled(rng, rest)):
-        if not (_on_axis(rng, placed, step) if isinstance(step, int) else _pair(rng, placed, step, corners)):
+        if not (_on_axis(rng, placed, step) if isinstance(step, int) else _attach_pair(rng, placed, step, corners)):
             return None
-    place = _place(rng, placed, 2, corners)
+    place = _attach_piece(rng, placed, 2, corners)
     if place is None:
         return None
     placed.add(2, place)
     return placed
 
 
-def _centered(piece: int) -> Iterator[Polygon]:
+def _mirrored_orientations(piece: int) -> Iterator[Polygon]:
     """Yield the orientations of a piece that are their own mirror image, with the axis at x = 0."""
     for look in orientations(piece):
         low, high = spans(look)[0]
@@ -166,7 +166,7 @@ def _centered(piece: int) -> Iterator[Polygon]:
 
 
 def _on_axis(rng: np.random.Generator, placed: _Placed, piece: int) -> bool:
-    looks = list(_centered(piece))
+    looks = list(_mirrored_orientations(piece))
     if not placed.polygons:
         placed.add(piece, pick(rng, looks))
         return True
@@ -180,9 +180,9 @@ def _on_axis(rng: np.random.Generator, placed: _Placed, piece: int) -> bool:
     return False
 
 
-def _pair(rng: np.random.Generator, placed: _Placed, pieces: tuple[int, int], corners: float) -> bool:
+def _attach_pair(rng: np.random.Generator, placed: _Placed, pieces: tuple[int, int], corners: float) -> bool:
     for _ in range(20):
-        place = _place(rng, placed, pieces[0], corners)
+        place = _attach_piece(rng, placed, pieces[0], corners)
         if place is None:
             return False
         other = mirrored_x(place)
@@ -264,7 +264,7 @@ def varied(tangrams: Iterable[Tangram], count: int, most_alike: float = MOST_ALI
             rejected += 1
 
 
-def drawn_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
+def draw_varied(seed: int, count: int, corners: float, symmetric: float, most_alike: float) -> Iterator[Tangram]:
     """Draw different tangrams named t-<seed>-<number>.
 
     Args:
@@ -280,7 +280,7 @@ def write_tangrams(options: Tangrams) -> Series:
 
     def tangrams() -> Iterator[Tangram]:
         written = 0
-        drawn = drawn_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
+        drawn = draw_varied(options.seed, options.count, options.corners, options.symmetric, options.alike)
         for tangram in drawn:
             path = options.out / f"{tangram.name}.svg"
             drawing = svg_text(figure_of(tangram))

@@ -19,7 +19,7 @@ import numpy as np
 
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM, Annotation, is_text
-from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, drawn_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, read_drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import drawn_digest, game_spec, kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, RGB, SIZE, Example, Game
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
@@ -73,7 +73,7 @@ def import_published(
         SpecError: after the last game.
     """
     reader = _Reader(path, strict, svg, annotations, images)
-    yield from reader.items()
+    yield from reader.episodes()
     reader.source.raise_diagnostics()
 
 
@@ -90,7 +90,7 @@ class _Reader:
             raise spec_error(f"expected a name such as {names} or aug_dev.json", file=str(path))
         self._condition, self._caption = name[1], bool(name[3])
         games = path.with_name("aug_dev.json" if name[1] == AUG else "part+color.json")
-        self._rows, self._games, self._games_name = _rows(path), _rows(games), games.name
+        self._rows, self._games, self._games_name = _read_rows(path), _read_rows(games), games.name
         if len(self._rows) != len(self._games):
             problem = f"{len(self._rows)} rows; {games.name} beside it has {len(self._games)}"
             raise spec_error(problem, file=str(path))
@@ -107,11 +107,11 @@ class _Reader:
                 "published_border": True,
             }
         )
-        self._dataset = drawn_dataset(svg, annotations, strict)
+        self._dataset = read_drawn_dataset(svg, annotations, strict)
         # As every game needs them ten times.
         self._example = lru_cache(maxsize=50_000)(self._read_example)
 
-    def items(self) -> Iterator[EpisodeSpec]:
+    def episodes(self) -> Iterator[EpisodeSpec]:
         """Yield what can be read."""
         size, numbers = self._options.context_size, Counter[str]()
         # A description has one text, with its parts in one order, in all games.
@@ -129,20 +129,20 @@ class _Reader:
             for row, (_, image, text) in enumerate(block, start):
                 if text != (usual := texts[image].most_common(1)[0][0]):
                     problem = f"{self._games_name} gives {image} the text {text!r}, elsewhere {usual!r}"
-                    self._disagree(f"row {row}: {problem}")
+                    self._report_disagreement(f"row {row}: {problem}")
             try:
                 examples = tuple(self._example(image, text) for _, image, text in block)
             except ValueError as error:
                 self.source.diagnostic(("images", start), str(error))
                 continue
-            if what := self._repeated(examples):
+            if what := self._repeated_list(examples):
                 self.source.diagnostic((what, start), f"two {what} of the game are equal, so it has two answers")
                 continue
-            self._compare(start, examples)
-            yield self._item(index, numbers[target], examples, [image for _, image, _ in block])
+            self._compare_rows(start, examples)
+            yield self._read_game(index, numbers[target], examples, [image for _, image, _ in block])
             numbers[target] += 1
 
-    def _item(self, index: int, number: int, examples: tuple[Example, ...], images: Sequence[str]) -> EpisodeSpec:
+    def _read_game(self, index: int, number: int, examples: tuple[Example, ...], images: Sequence[str]) -> EpisodeSpec:
         kind = "/".join(["", *kinds_of(self._options.unconstrained, len(examples)), f"{index:06d}"])
         identity = f"kilogram/published/{self._options.split}/{self._condition}{kind}"
         # Only the target changes its position: the others keep their order when they are written again.
@@ -156,7 +156,7 @@ class _Reader:
                 frame["truth"]["image"] = images[k]
         return EpisodeSpec.model_validate({**spec, "id": identity})
 
-    def _repeated(self, examples: Sequence[Example]) -> str:
+    def _repeated_list(self, examples: Sequence[Example]) -> str:
         """Return which list of a game of subsets has two equal rows, or "".
 
         The published script excludes the target itself from its distractors, not its tangram.
@@ -166,7 +166,7 @@ class _Reader:
         images, texts = {(one.tangram, one.colors(AUG)) for one in examples}, {one.hashed(AUG) for one in examples}
         return "images" if len(images) < len(examples) else "texts" if len(texts) < len(examples) else ""
 
-    def _compare(self, start: int, examples: Sequence[Example]) -> None:
+    def _compare_rows(self, start: int, examples: Sequence[Example]) -> None:
         """Report each row of a game that does not follow from `part+color.json`."""
         images = [
             image if self._condition == AUG else example.image(self._condition)
@@ -175,9 +175,9 @@ class _Reader:
         for row, (example, image) in enumerate(zip(examples, images, strict=True), start):
             text = example.text(self._condition) if self._caption else example.hashed(self._condition)
             if self._rows[row] != (found := (images[0], image, text)):
-                self._disagree(f"row {row}: published {self._rows[row]}, found {found}")
+                self._report_disagreement(f"row {row}: published {self._rows[row]}, found {found}")
 
-    def _disagree(self, problem: str) -> None:
+    def _report_disagreement(self, problem: str) -> None:
         if self.source.strict:
             self.source.diagnostic((), problem)
         else:
@@ -205,7 +205,7 @@ class _Reader:
         elif subset:
             raise ValueError(f"nothing says which parts {tangram}_{digits} has; pass --annotations")
         else:
-            by_color = self._seen(tangram, image)
+            by_color = self._pieces_by_color(tangram, image)
             if len(by_color) != len(parts):
                 raise ValueError(f"text {text!r} has {len(parts)} parts; its image has {len(by_color)} colors")
             groups = dict(zip(parts, by_color, strict=True))
@@ -213,7 +213,7 @@ class _Reader:
             item = Annotation(tangram, int(digits), whole, tuple(names[piece] for piece in PIECES))
         return Example(item, tuple((part, groups[part]) for part in parts), tuple(range(len(parts))))
 
-    def _seen(self, tangram: str, image: str) -> list[tuple[int, ...]]:
+    def _pieces_by_color(self, tangram: str, image: str) -> list[tuple[int, ...]]:
         """Return the pieces of each color of a published image, in the order of the colors. Raises ValueError."""
         file = None if self._images is None else self._images / f"{image}.png"
         if file is None or not file.is_file():
@@ -235,7 +235,7 @@ class _Reader:
         return [tuple(found[color]) for color in sorted(found)]
 
 
-def _rows(path: Path) -> list[tuple[str, str, str]]:
+def _read_rows(path: Path) -> list[tuple[str, str, str]]:
     """Return target, image and text of each row. Raises SpecError."""
     data: Any = parse_json(read_text(path, MOST_BYTES), str(path))
     expected = f"expected equally long lists of texts: {', '.join(_LISTS)}"

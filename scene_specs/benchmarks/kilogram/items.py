@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
 from diorama.scene_specs.language.answer_rule import LETTERS
-from diorama.scene_specs.language.items import Item, Part, listed, prompts
+from diorama.scene_specs.language.items import Item, Part, listed, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -16,7 +18,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
 
     Distractor texts are those of the other images.
     """
-    truth, say = Truth.of_record(episode), prompts(__name__)
+    truth = Truth.of_record(episode)
     if not truth.answer:
         return
     names = [image.name for image in episode.images]
@@ -27,13 +29,13 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     shown = [
         part
         for letter, name in zip(letters, names, strict=True)
-        for part in (Part(say["picture"].format(letter=letter)), Part(image=name))
+        for part in (Part(_TEXT["picture"].format(letter=letter)), Part(image=name))
     ]
-    asked, version = Part(say["to_images"].format(text=truth.text)), int(say["version"])
+    asked, version = Part(_TEXT["to_images"].format(text=truth.text)), int(_TEXT["version"])
     yield Item(0, "text to image", (*shown, asked), letters, letters[target], version, groups=groups,
                together=together)  # fmt: skip
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     texts = tuple(utterances[image.frame] for image in episode.images)
-    parts = (Part(image=names[target]), Part(say["to_texts"].format(options=listed(texts))))
+    parts = (Part(image=names[target]), Part(_TEXT["to_texts"].format(options=listed(texts))))
     yield Item(1, "image to text", parts, texts, texts[target], version, lettered=True, groups=groups,
                together=together)  # fmt: skip

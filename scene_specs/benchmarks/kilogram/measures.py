@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 @cache
-def _nltk() -> tuple[Any, Any]:
+def _import_nltk() -> tuple[Any, Any]:
     """NLTK's tokenizer and stemmer. The import takes 0.2 s, so only commands that measure texts pay for it."""
     from nltk.stem.porter import PorterStemmer
     from nltk.tokenize.destructive import NLTKWordTokenizer
@@ -56,7 +56,7 @@ def _nltk() -> tuple[Any, Any]:
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return the stem of a word by Porter's algorithm with NLTK's extensions, in lower case."""
-    return str(_nltk()[1].stem(word))
+    return str(_import_nltk()[1].stem(word))
 
 
 @lru_cache(maxsize=100_000)
@@ -66,7 +66,7 @@ def words_of(text: str) -> tuple[str, ...]:
     Tokens are NLTK's, in lower case, without stop words and without those that are neither alphanumeric nor hold a
     letter, such as `!` and `1/2`.
     """
-    tokens = _nltk()[0].tokenize(text.lower())
+    tokens = _import_nltk()[0].tokenize(text.lower())
     return tuple(stem(word) for word in tokens if word not in STOP_WORDS and (word.islower() or word.isalnum()))
 
 
@@ -89,20 +89,20 @@ def agreement(annotations: Sequence[Annotation]) -> float:
     if (count := len(annotations)) < 2:
         return float(len(PIECES))
     # Pairs of descriptions with equal parts, then with different parts, each kind once.
-    counts = Counter(map(_masks, annotations))
+    counts = Counter(map(_part_masks, annotations))
     total = sum(len(PIECES) * comb(many, 2) for many in counts.values())
     for (one, many), (other, more) in combinations(counts.items(), 2):
-        total += many * more * _matching(one, other)
+        total += many * more * _best_matching(one, other)
     return total / comb(count, 2)
 
 
-def _masks(item: Annotation) -> tuple[int, ...]:
+def _part_masks(item: Annotation) -> tuple[int, ...]:
     """Return each part as a bit mask of its pieces, sorted so that equal partitions are equal."""
     return tuple(sorted(sum(1 << (piece - 1) for piece in pieces) for pieces in item.groups().values()))
 
 
 @lru_cache(maxsize=1 << 18)
-def _matching(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+def _best_matching(one: tuple[int, ...], other: tuple[int, ...]) -> int:
     """Return the most pieces in common of a one-to-one matching of parts, by a table over matched sets."""
     best = {0: 0}
     for part in one:

@@ -55,22 +55,22 @@ def measure(figure: Figure) -> Measured:
     for piece, shape in zip(PIECES, shapes, strict=True):
         if len(shape) != (expected := len(_FORMS[piece][1])):
             diagnostics.append(f"piece {piece} has {len(shape)} corners; expected {expected}")
-        if any(cross <= 0 for cross, _ in _turns(shape)):
+        if any(cross <= 0 for cross, _ in _corner_products(shape)):
             diagnostics.append(f"piece {piece} is not convex")
     whole = sum(map(signed_area, shapes))
     if diagnostics or whole <= 0:
         none = math.nan
         return Measured(figure.name, none, none, none, 0, none, tuple(diagnostics or ["the pieces have no area"]))
     off = [signed_area(shape) / (whole * AREAS[piece] / 16) - 1 for piece, shape in zip(PIECES, shapes, strict=True)]
-    angle = _angle(shapes)
+    angle = _largest_angle_error(shapes)
     shared = sum(signed_area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
-    clusters = _clusters(shapes, MOST_GAP * math.sqrt(whole / 8))
-    margin = _margin(figure)
+    clusters = _count_clusters(shapes, MOST_GAP * math.sqrt(whole / 8))
+    margin = _largest_margin(figure)
     for piece, one, shape in zip(PIECES, off, shapes, strict=True):
         if abs(one) > MOST_AREA:
             diagnostics.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
         name, angles = _FORMS[piece]
-        corners = sorted(180 - math.degrees(math.atan2(cross, dot)) for cross, dot in _turns(shape))
+        corners = sorted(180 - math.degrees(math.atan2(cross, dot)) for cross, dot in _corner_products(shape))
         if max(abs(a - b) for a, b in zip(corners, angles, strict=True)) > 2 * MOST_ANGLE_DEG:
             found = ", ".join(f"{corner:.0f}" for corner in corners)
             diagnostics.append(f"piece {piece} has corners of {found} degrees; it is a {name}")
@@ -87,14 +87,14 @@ def measure(figure: Figure) -> Measured:
     return Measured(figure.name, max(map(abs, off)), angle, shared, clusters, margin, tuple(diagnostics))
 
 
-def _turns(polygon: Corners) -> Iterator[tuple[float, float]]:
+def _corner_products(polygon: Corners) -> Iterator[tuple[float, float]]:
     """Yield the cross and dot product of the two edges at each corner."""
     for k in range(len(polygon)):
         (ax, ay), (bx, by), (cx, cy) = polygon[k - 2], polygon[k - 1], polygon[k]
         yield (bx - ax) * (cy - by) - (by - ay) * (cx - bx), (bx - ax) * (cx - bx) + (by - ay) * (cy - by)
 
 
-def _angle(shapes: Sequence[Corners]) -> float:
+def _largest_angle_error(shapes: Sequence[Corners]) -> float:
     """Return the largest distance of an edge from a multiple of 45 degrees, after the best rotation of the figure."""
     sides = [side for one in shapes for side in edges(one)]
     turns = [math.degrees(math.atan2(y2 - y1, x2 - x1)) % 45 for (x1, y1), (x2, y2) in sides]
@@ -122,7 +122,7 @@ def clipped(one: Sequence[XY], window: Sequence[XY]) -> Corners:
     return tuple(kept)
 
 
-def _clusters(shapes: Sequence[Corners], gap: float) -> int:
+def _count_clusters(shapes: Sequence[Corners], gap: float) -> int:
     group = list(range(len(shapes)))
     for i, j in combinations(range(len(shapes)), 2):
         if group[i] != group[j] and apart(shapes[i], shapes[j]) <= gap:
@@ -139,7 +139,7 @@ def apart(one: Corners, other: Corners) -> float:
     return min(distance_to_edge(point, *side) for here, there in both for point in here for side in edges(there))
 
 
-def _margin(figure: Figure) -> float:
+def _largest_margin(figure: Figure) -> float:
     x, y, width, height = figure.view_box
     xs = [px for one in figure.polygons for px, _ in one]
     ys = [py for one in figure.polygons for _, py in one]

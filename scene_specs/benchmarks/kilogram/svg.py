@@ -104,11 +104,11 @@ class _Reader:
             raise SvgError(f"more than {MOST_ELEMENTS} elements or {MOST_DEPTH} levels; a tangram takes 9")
         space, _, local = name.rpartition(" ")
         if not self.open:
-            self._root(space, local, attributes)
+            self._read_root(space, local, attributes)
             return
         above = self.open[-1]
         foreign = space not in ("", _SPACE)
-        if above is None or foreign or local in _NOT_DRAWN or _hidden(attributes):
+        if above is None or foreign or local in _NOT_DRAWN or _is_hidden(attributes):
             self.open.append(None)
             return
         if local not in _GROUPS and local != "polygon":
@@ -116,21 +116,21 @@ class _Reader:
             raise SvgError(f"{found}; expected seven <polygon>, which carry the pieces' corners, and <g>")
         if local == "svg":
             raise SvgError("found an <svg> inside the <svg>; expected one drawing")
-        matrix = times(above, _transform(attributes))
+        matrix = times(above, _parse_transform(attributes))
         if local == "polygon":
-            self._polygon(attributes, matrix)
+            self._read_polygon(attributes, matrix)
         self.open.append(matrix)
 
     def end(self, _name: str) -> None:
         self.open.pop()
 
-    def _root(self, space: str, local: str, attributes: dict[str, str]) -> None:
+    def _read_root(self, space: str, local: str, attributes: dict[str, str]) -> None:
         if local != "svg" or space not in ("", _SPACE):
             raise SvgError(f"found <{preview_json(local)[1:-1]}>; expected <svg>")
         self.view_box = _view_box(attributes)
-        self.open.append(_transform(attributes))
+        self.open.append(_parse_transform(attributes))
 
-    def _polygon(self, attributes: dict[str, str], matrix: Matrix) -> None:
+    def _read_polygon(self, attributes: dict[str, str], matrix: Matrix) -> None:
         text = attributes.get("id", "")
         if text not in {str(piece) for piece in PIECES}:
             raise SvgError(f"found a polygon with the id {preview_json(text)}; expected 1 to 7")
@@ -156,12 +156,12 @@ class _Reader:
         return Figure(name, tuple(self.polygons[piece] for piece in PIECES), self.view_box)
 
 
-def _hidden(attributes: dict[str, str]) -> bool:
+def _is_hidden(attributes: dict[str, str]) -> bool:
     style = re.sub(r"\s", "", attributes.get("style", ""))
     return attributes.get("display") == "none" or "display:none" in style
 
 
-def _transform(attributes: dict[str, str]) -> Matrix:
+def _parse_transform(attributes: dict[str, str]) -> Matrix:
     if re.search(r"(?<![-\w])(transform|translate|rotate|scale)\s*:", attributes.get("style", "")):
         raise SvgError("found a transform in a style; expected it as the attribute transform")
     return parse_transform(attributes.get("transform", ""))
@@ -188,7 +188,7 @@ def numbers(text: str, what: str, most: int, largest: float = LARGEST) -> list[f
 def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
     text = attributes.get("viewBox")
     if text is None:
-        size = [_length(attributes.get(key, "")) for key in ("width", "height")]
+        size = [_parse_length(attributes.get(key, "")) for key in ("width", "height")]
         if None in size:
             raise SvgError("found no viewBox, and no width and height in units; expected viewBox")
         values = [0.0, 0.0, *(side or 0.0 for side in size)]
@@ -201,7 +201,7 @@ def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
     return (x, y, width, height)
 
 
-def _length(text: str) -> float | None:
+def _parse_length(text: str) -> float | None:
     match = re.fullmatch(rf"\s*({_NUMBER.pattern})(px)?\s*", text)
     return float(match[1]) if match else None
 
@@ -228,7 +228,7 @@ def parse_transform(text: str) -> Matrix:
         if match is None or steps > MOST_STEPS:
             found = preview_json(rest[:40])
             raise SvgError(f"transform: found {found}; expected matrix(...), translate(...), scale(...), ...")
-        matrix = times(matrix, _step(match[1], match[2]))
+        matrix = times(matrix, _transform_matrix(match[1], match[2]))
         rest = rest[match.end() :]
     if not all(abs(value) <= _LARGEST_FACTOR for value in matrix):
         found = preview_json(text)
@@ -236,7 +236,7 @@ def parse_transform(text: str) -> Matrix:
     return matrix
 
 
-def _step(kind: str, inside: str) -> Matrix:
+def _transform_matrix(kind: str, inside: str) -> Matrix:
     values = numbers(inside, f"transform: {kind}", 6, math.inf)
     match (kind, values):
         case ("matrix", [a, b, c, d, e, f]):
@@ -250,9 +250,9 @@ def _step(kind: str, inside: str) -> Matrix:
         case ("scale", [x, y]):
             return (x, 0.0, 0.0, y, 0.0, 0.0)
         case ("rotate", [angle]):
-            return _turn(angle)
+            return _rotation_matrix(angle)
         case ("rotate", [angle, x, y]):
-            return times(times((1.0, 0.0, 0.0, 1.0, x, y), _turn(angle)), (1.0, 0.0, 0.0, 1.0, -x, -y))
+            return times(times((1.0, 0.0, 0.0, 1.0, x, y), _rotation_matrix(angle)), (1.0, 0.0, 0.0, 1.0, -x, -y))
         case ("skewX", [angle]):
             return (1.0, 0.0, math.tan(math.radians(angle)), 1.0, 0.0, 0.0)
         case ("skewY", [angle]):
@@ -260,6 +260,6 @@ def _step(kind: str, inside: str) -> Matrix:
     raise SvgError(f"transform: found {len(values)} numbers in {kind}")
 
 
-def _turn(angle: float) -> Matrix:
+def _rotation_matrix(angle: float) -> Matrix:
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
     return (c, s, -s, c, 0.0, 0.0)

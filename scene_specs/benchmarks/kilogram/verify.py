@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, drawn_dataset, own_annotations, own_dataset
+from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_annotations, own_dataset, read_drawn_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import TABLE_RGB, drawn_digest
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, COLORS, CONDITIONS, RGB, caption
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Corners, inset
@@ -87,15 +87,15 @@ def verify_spec(data: EpisodeData, svg: Path | None = None, annotations: Path | 
     except (KeyError, TypeError, ValueError) as error:
         return f"a frame or a piece can't be read: expected name, and of a piece, polygon and location ({error})"
     episode = _Episode(data["id"], data.get("split"), data.get("canvas"), truth, frames)
-    return next(_problems(episode, _given(svg, annotations)), "")
+    return next(_problems_of(episode, _read_drawings(svg, annotations)), "")
 
 
 @lru_cache(maxsize=1)
-def _given(svg: Path | None, annotations: Path | None) -> Dataset | None:
-    return None if svg is None else drawn_dataset(svg, annotations, strict=False)
+def _read_drawings(svg: Path | None, annotations: Path | None) -> Dataset | None:
+    return None if svg is None else read_drawn_dataset(svg, annotations, strict=False)
 
 
-def _problems(episode: _Episode, given: Dataset | None) -> Iterator[str]:
+def _problems_of(episode: _Episode, given: Dataset | None) -> Iterator[str]:
     """Yield contradictions. given: drawings of figures other than Diorama's, if they are at hand."""
     truth = episode.truth
     with_parts, colored = CONDITIONS.get(truth.name, (True, True))
@@ -286,25 +286,25 @@ def _frame_of(frame: FrameData, truth: Figure, flat: bool) -> _Frame:
         colors[item["name"]] = names.get(tuple(color), str(color)) if isinstance(color, list) else color
         if flat and isinstance(shape, dict) and place:
             turn = math.radians(item.get("rotation_deg") or 0)
-            corners[item["name"]] = _corners(shape["polygon"], place, turn, item.get("size") or 1)
+            corners[item["name"]] = _corners_of(shape["polygon"], place, turn, item.get("size") or 1)
     drawn = drawn_digest(objects, truth.parts) if truth.drawn is not None and objects else None
     return _Frame(frame["name"], frame.get("utterance"), truth, colors, corners, drawn)
 
 
-def _corners(polygon: Sequence[XY], place: Sequence[float], turn: float = 0.0, size: float = 1.0) -> Corners:
+def _corners_of(polygon: Sequence[XY], place: Sequence[float], turn: float = 0.0, size: float = 1.0) -> Corners:
     """Return the corners of a piece on the canvas. turn: radians."""
     cos, sin = size * math.cos(turn), size * math.sin(turn)
     return tuple((place[0] + cos * x - sin * y, place[1] + sin * x + cos * y) for x, y in polygon)
 
 
-def _shown(item: ObjectAnnotation, image: ImageRecord) -> str:
+def _shown_color(item: ObjectAnnotation, image: ImageRecord) -> str:
     """Return the most frequent color of a visible piece's pixels, by name if it is one of KiloGram's."""
     colors, counts = np.unique(image.color()[item.rle.mask()], axis=0, return_counts=True)
     most = tuple(map(int, colors[int(counts.argmax())]))
     return next((name for name, rgb in RGB.items() if rgb == most), f"{most}")
 
 
-def _painted(item: ObjectAnnotation) -> str:
+def _paint(item: ObjectAnnotation) -> str:
     """Return the color of a piece on the table by its material, as its pixels depend on the light."""
     for name, rgb in TABLE_RGB.items():
         if np.allclose(item.color_linear, linear_of_srgb(rgb), atol=1e-5):
@@ -330,11 +330,11 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
     for frame, figure in zip(scene.frames, figures, strict=True):
         image = images[frame.name]
         colors = {
-            item.name: "not visible" if not item.visible_pixels else _shown(item, image) if flat else _painted(item)
+            item.name: "not visible" if not item.visible_pixels else _shown_color(item, image) if flat else _paint(item)
             for item in image.annotation.objects
         }
         corners = {
-            item.name: _corners(item.outline.polygon, item.location)
+            item.name: _corners_of(item.outline.polygon, item.location)
             for item in frame.objects
             if flat and item.outline is not None and item.outline.polygon is not None
         }
@@ -342,4 +342,4 @@ def verify_record(episode: EpisodeRecord, svg: Path | None = None, annotations: 
     # The camera of a flat stage looks at the middle of its canvas.
     canvas = [2 * at for at in scene.frames[0].views[0].camera.look_at[:2]] if flat else None
     shown = _Episode(episode.episode_id, scene.split, canvas, truth, frames)
-    return next(_problems(shown, _given(svg, annotations)), "")
+    return next(_problems_of(shown, _read_drawings(svg, annotations)), "")

@@ -89,7 +89,7 @@ class Options(Command):
     world: Literal["flat", "3d"] = option("flat", "Flat shapes, or prisms on a table.")
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _check_possible(self) -> Self:
         if len({*self.rads}) < 3 or not all(5 <= radius <= 190 for radius in self.rads):
             raise ValueError(f"--rads {', '.join(map(str, self.rads))}: expected three or more numbers from 5 to 190")
         if self.areas == "true" and not {*self.rads} <= {*range(30, 121, 10)}:

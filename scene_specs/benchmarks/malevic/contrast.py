@@ -13,7 +13,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import task_of_scene
 from diorama.scene_specs.benchmarks.malevic.labels import label_of
 from diorama.scene_specs.benchmarks.malevic.published import objects_of
 from diorama.scene_specs.benchmarks.malevic.sets import Set, set_of
-from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Areas, Object, area_of, on_table, placed
+from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Areas, Object, area_of, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.language.contrast import Edit
@@ -36,7 +36,7 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
         return
     with located(episode=data["id"]):
         before, which, areas = objects_of(truth), set_of(truth), truth.areas
-    for k, (item, old, new) in shuffled(rng, list(_changes(before, change, which, areas, rng))):
+    for k, (item, old, new) in shuffled(rng, list(_possible_changes(before, change, which, areas, rng))):
         edited = deepcopy(data)
         objects = edited["frames"][0]["objects"]
         name, asked = objects[k]["name"], truth.asked - (item is None and k < truth.asked)
@@ -44,7 +44,7 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
         if item is None:
             objects.pop(k)
         else:
-            objects[k] |= on_table(item) if truth.world == "3d" else placed(item, areas)
+            objects[k] |= on_table(item) if truth.world == "3d" else object_data(item, areas)
         problem = "the object that the sentence is about is gone" if item is None and k == truth.asked else ""
         if not problem:
             label = label_of(which, after, after[asked], truth.k)
@@ -55,7 +55,7 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
         yield Edit(edited, 0, (name,), old, new, problem)
 
 
-def _changes(
+def _possible_changes(
     objects: Sequence[Object], change: Change, which: Set, areas: Areas, rng: np.random.Generator
 ) -> Iterator[tuple[int, tuple[Object | None, Any, Any]]]:
     """Yield the index of an object, what it becomes (None: it is removed), and the values before and after."""
@@ -64,32 +64,32 @@ def _changes(
     for k, item in enumerate(objects):
         for value in some.get(key, ()):
             if value != getattr(item, key):
-                yield k, (_changed(item, areas, **{key: value}), getattr(item, key), value)
+                yield k, (_with_fields(item, areas, **{key: value}), getattr(item, key), value)
         if change == "count":
             yield k, (None, len(objects), len(objects) - 1)
     for _ in range(_DRAWS if change == "position" else 0):
         k, *spot = (int(rng.integers(0, most)) for most in (len(objects), CANVAS, CANVAS))
-        yield k, (_at(objects[k], spot), _center(objects[k]), spot)
+        yield k, (_move_to(objects[k], spot), _box_center(objects[k]), spot)
 
 
-def _apex(item: Object) -> tuple[float, float]:
+def _box_apex(item: Object) -> tuple[float, float]:
     """Return the column and row of an object from the center of its box; only those of a triangle are elsewhere."""
     reach = float(item.radius) if item.shape == "triangle" else 0.0
     return (reach, 0.0) if item.turned else (0.0, reach)
 
 
-def _center(item: Object) -> list[float]:
+def _box_center(item: Object) -> list[float]:
     """Return column and row of the center of the object's box."""
-    return [item.column - _apex(item)[0], item.row - _apex(item)[1]]
+    return [item.column - _box_apex(item)[0], item.row - _box_apex(item)[1]]
 
 
-def _at(item: Object, center: Sequence[float]) -> Object:
+def _move_to(item: Object, center: Sequence[float]) -> Object:
     """Return the object with the center of its box elsewhere, at whole pixels."""
-    return replace(item, column=round(center[0] + _apex(item)[0]), row=round(center[1] + _apex(item)[1]))
+    return replace(item, column=round(center[0] + _box_apex(item)[0]), row=round(center[1] + _box_apex(item)[1]))
 
 
-def _changed(item: Object, areas: Areas, **fields: Any) -> Object:
+def _with_fields(item: Object, areas: Areas, **fields: Any) -> Object:
     """Return the object with other fields, the area that follows, and the same center of its box."""
     turned = item.turned and fields.get("shape", item.shape) in ("triangle", "rectangle")
     new = replace(item, **{"turned": turned, **fields})
-    return _at(replace(new, area=area_of(new.shape, new.radius, areas)), _center(item))
+    return _move_to(replace(new, area=area_of(new.shape, new.radius, areas)), _box_center(item))

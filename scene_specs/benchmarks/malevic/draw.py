@@ -75,14 +75,14 @@ def draw_scene(options: Options, episode: str, which: Set, wanted: Class | None,
     rng = generator(options.seed, episode, "scene")
     count = FEWEST + int(rng.random() * (MOST - FEWEST + 1)) if options.uniform_count else 0
     for _ in range(_BATCHES):
-        batch = _contents(rng.random((_BATCH, 1 + 3 * MOST)), which, shape, count)
+        batch = _map_contents(rng.random((_BATCH, 1 + 3 * MOST)), which, shape, count)
         targets = np.zeros(_BATCH, dtype=np.intp)
         if wanted is not None:
             batch, targets = _with_query(batch, which, wanted, options.areas)
         # The first scene without overlaps in the order of draws: groups with fewer objects get no preference.
         found: tuple[int, Drawn] | None = None
-        for number, k in _with_k(batch, targets, which, wanted, options, rng):
-            placed = _place(batch.take(number), which, options, rng)
+        for number, k in _scenes_with_k(batch, targets, which, wanted, options, rng):
+            placed = _draw_places(batch.take(number), which, options, rng)
             if placed is not None and (found is None or number[placed[0]] < found[0]):
                 row, objects = placed
                 found = (int(number[row]), Drawn(objects, float(k[row]), int(targets[number[row]])))
@@ -95,7 +95,7 @@ def draw_scene(options: Options, episode: str, which: Set, wanted: Class | None,
     )
 
 
-def _contents(u: Floats, which: Set, one_shape: str, count: int) -> _Batch:
+def _map_contents(u: Floats, which: Set, one_shape: str, count: int) -> _Batch:
     """Map uniform numbers to contents. count: of objects, 0 to draw it."""
     n = np.full(len(u), count) if count else FEWEST + (u[:, 0] * (MOST - FEWEST + 1)).astype(np.intp)
     numbers = (
@@ -142,7 +142,7 @@ def _with_query(batch: _Batch, which: Set, wanted: Class, areas: Areas) -> tuple
     return batch.take(chosen), targets[chosen]
 
 
-def _with_k(
+def _scenes_with_k(
     batch: _Batch, targets: Ints, which: Set, wanted: Class | None, options: Options, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield indices of scenes whose k gives the sentence its truth value, and their k, grouped by number of objects."""
@@ -150,11 +150,11 @@ def _with_k(
     by_count: dict[int, list[tuple[int, float]]] = {}
     uniform = rng.random(len(targets)).tolist()
     last_only = options.kept == "last"
-    order = _order(options.seed, which.name) if last_only and which.one_shape else ()
+    order = _color_order(options.seed, which.name) if last_only and which.one_shape else ()
     chances = rng.random(len(targets)).tolist() if last_only and not order else []
     for number, u in enumerate(uniform):
         k = mean if options.variant == "static" else round(NormalDist(mean, spread).inv_cdf(max(u, 1e-300)), 6)
-        objects = _unplaced(batch, number, which, options.areas)
+        objects = _objects_without_places(batch, number, which, options.areas)
         if not _has_query(which, objects, int(targets[number]), wanted, k):
             continue
         if last_only and not _last_has_query(which, objects, k, order or chances[number]):
@@ -173,7 +173,7 @@ def _has_query(which: Set, objects: list[Object], target: int, wanted: Class | N
 
 
 @lru_cache
-def _order(seed: int, name: str) -> tuple[str, ...]:
+def _color_order(seed: int, name: str) -> tuple[str, ...]:
     """Return the colors in the order of candidates of SUP1 and POS1.
 
     The published code takes candidates in the order of a Python set of texts, which one run keeps: the first 25,000
@@ -195,7 +195,7 @@ def _last_has_query(which: Set, objects: list[Object], k: float, last: tuple[str
     return askable(which, objects, alone[int(last * len(alone))], k)
 
 
-def _unplaced(batch: _Batch, number: int, which: Set, areas: Areas) -> list[Object]:
+def _objects_without_places(batch: _Batch, number: int, which: Set, areas: Areas) -> list[Object]:
     objects = []
     for k in range(int(batch.counts[number])):
         shape, radius = SHAPES[batch.shape[number, k]], which.rads[batch.size[number, k]]
@@ -204,7 +204,7 @@ def _unplaced(batch: _Batch, number: int, which: Set, areas: Areas) -> list[Obje
     return objects
 
 
-def _place(
+def _draw_places(
     batch: _Batch, which: Set, options: Options, rng: np.random.Generator
 ) -> tuple[int, tuple[Object, ...]] | None:
     """Draw positions once for scenes with equal numbers of objects; return the first without overlaps, None if none."""

@@ -78,7 +78,7 @@ class Lists(ImageLists):
         entries = self.stream(f"{folder}/annotations_{split}.json", ["entries"], _Entries)
         questions.add("questions", asked)
         _, numbers = self.asked.setdefault((folder, split), (truth.name, array("q")))
-        numbers.extend(published.encoded(self.vocabularies[truth.name], asked))
+        numbers.extend(published.encode_question(self.vocabularies[truth.name], asked))
         entries.add("entries", entry, key=str(index))
         return [(f"{folder}/{split}/{index}.png", image.png)]
 

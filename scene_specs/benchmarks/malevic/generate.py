@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.malevic.sets import (
     sentence,
     set_by,
 )
-from diorama.scene_specs.benchmarks.malevic.shapes import Object, on_table, placed
+from diorama.scene_specs.benchmarks.malevic.shapes import Object, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Series
 from diorama.scene_specs.language.errors import UsageError
@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 def generate(options: Options) -> Series:
     """Items by the options of `render-specs malevic`; logs their report at the end."""
-    parts = _parts(options)
+    parts = _item_ranges(options)
 
     def specs() -> Iterator[EpisodeData]:
         reports = [SetReport(name, split) for name, split, _ in parts]
@@ -61,7 +61,7 @@ def generate(options: Options) -> Series:
     return Series(specs(), sum(len(numbers) for *_, numbers in parts), "items")
 
 
-def _parts(options: Options) -> list[tuple[str, str, range]]:
+def _item_ranges(options: Options) -> list[tuple[str, str, range]]:
     """The item numbers to generate: (set, split, numbers). Raises UsageError if none of the sets has the split."""
     names = _GROUPS.get(options.name, (options.name,))
     found = [
@@ -88,7 +88,7 @@ def malevic_spec(options: Options, name: str, split: str, number: int) -> Episod
     shape = of_image.shape if of_image else which.shapes[number % len(which.shapes)]
     drawn = draw_scene(options, f"malevic/{image_set.name}/{split}/{number:06d}", image_set, of_image, shape)
     prisms = options.world == "3d"
-    shown = [on_table(item) if prisms else placed(item, options.areas) for item in drawn.objects]
+    shown = [on_table(item) if prisms else object_data(item, options.areas) for item in drawn.objects]
     given = {"split": split, "number": number, **{key: getattr(options, key) for key in ("world", "variant", "areas")}}
     query = (drawn.target, asked.adjective, asked.true) if asked else None
     task = task_of_scene(which, drawn.objects, drawn.k, query, **given)
@@ -120,7 +120,7 @@ def task_of_scene(
         item = objects[target]
         question = {"question": sentence(which, item.shape, item.color, adjective), "options": ["yes", "no"]}
         claim = {"answer": "yes" if true else "no", "asked": target, "adjective": adjective}
-        asked = {**question, **claim, "k": k, **_numbers(labels[target])}
+        asked = {**question, **claim, "k": k, **_rounded(labels[target])}
     return {
         "benchmark": "malevic",
         "name": which.name,
@@ -128,13 +128,13 @@ def task_of_scene(
         **which.terms(),
         **(asked or {"k": k}),
         "objects": [
-            {**asdict(item), "size": label.size, **_numbers(label)} for item, label in zip(objects, labels, strict=True)
+            {**asdict(item), "size": label.size, **_rounded(label)} for item, label in zip(objects, labels, strict=True)
         ],
         "captions": captions(which, objects, k),
     }
 
 
-def _numbers(label: Label) -> dict[str, Any]:
+def _rounded(label: Label) -> dict[str, Any]:
     """Return threshold and distance, rounded to 4 decimals, and vagueness, as in the published annotations."""
     if label.threshold is None or label.distance is None:
         return {"threshold": None, "distance": None, "vagueness": "same"}

@@ -27,7 +27,7 @@ from diorama.scene_specs.benchmarks.malevic.layout import Canvas
 from diorama.scene_specs.benchmarks.malevic.published import annotation
 from diorama.scene_specs.benchmarks.malevic.published import question as published_question
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, K_MEAN, SETS, Set, adjectives
-from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, placed
+from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, CLASSES, COLORS, SHAPES, Object, area_of, object_data
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.diagnostics import form_diagnostics, of_form, path_text, preview_json
@@ -107,7 +107,7 @@ def import_published(
         UsageError: the folder `images` has no image of a scene.
     """
     reader = _Reader(path, strict, questions, images)
-    yield from reader.items()
+    yield from reader.episodes()
     if images is not None and not reader.pictures:
         raise UsageError(f"--images {images}: has <image number>.png of no scene of {path}; expected unpacked images")
     if reader.open_poses:
@@ -126,28 +126,28 @@ class _Reader:
         self._which, self._variant = _set_of(path)
         split = _SPLIT.fullmatch(path.stem)
         self._split = split[1].replace("_", "-") if split else "raw"
-        self._entries = _read(path, "{index: [scene, objects, captions ...]}")
+        self._entries = _read_file(path, "{index: [scene, objects, captions ...]}")
         self._questions: list[Any] | None = None
         if questions is not None:
-            listed = _read(questions, '{"questions": [...]}').get("questions")
+            listed = _read_file(questions, '{"questions": [...]}').get("questions")
             expected = "no list `questions`; expected a question file of MALeViC"
             self._questions = of_form(list[Any], listed, expected, str(questions))
             letter = questions.stem.removeprefix(self._split)
             if self._which.compositional and letter in GENERALIZATION:
                 self._which = SETS[f"generalization-{letter}"]
 
-    def items(self) -> Iterator[EpisodeSpec]:
+    def episodes(self) -> Iterator[EpisodeSpec]:
         """Yield what can be read."""
         if self._questions is None:
             for key in sorted(self._entries, key=lambda key: (len(key), key)):
-                yield from self._item(key, None, (), {})
+                yield from self._read_item(key, None, (), {})
             return
         for index, data in enumerate(self._questions):
-            question = self._form(_Question, data, ("questions", index))
+            question = self._validate_form(_Question, data, ("questions", index))
             if question is not None:
-                yield from self._item(str(question.image_index), question, ("questions", index), data)
+                yield from self._read_item(str(question.image_index), question, ("questions", index), data)
 
-    def _form(self, model: type[Form], data: Any, at: JsonPath) -> Form | None:
+    def _validate_form(self, model: type[Form], data: Any, at: JsonPath) -> Form | None:
         try:
             return model.model_validate(data)
         except ValidationError as error:
@@ -155,7 +155,7 @@ class _Reader:
                 self.source.diagnostic((*at, *found.path), found.problem)
             return None
 
-    def _item(
+    def _read_item(
         self, key: str, question: _Question | None, at: JsonPath, data: Mapping[str, Any]
     ) -> Iterator[EpisodeSpec]:
         entry = self._entries.get(key)
@@ -163,12 +163,12 @@ class _Reader:
         if len(parts) < 2 or not re.fullmatch("0|[1-9][0-9]{0,5}", key):
             self.source.diagnostic(at or (key,), f"no scene {key[:20]}; expected a list of scene, objects and captions")
             return
-        form = self._form(_Entry, {**parts[0], "objects": parts[1].get("objects")}, (key,))
+        form = self._validate_form(_Entry, {**parts[0], "objects": parts[1].get("objects")}, (key,))
         if form is None:
             return
         k = form.objects[0].k
-        objects = self._posed(key, [item.found() for item in form.objects])
-        query = None if question is None else _query(self._which, objects, k, question.question)
+        objects = self._with_poses(key, [item.found() for item in form.objects])
+        query = None if question is None else _recompute_query(self._which, objects, k, question.question)
         if question is not None and query is None:
             words = " or ".join(adjectives(self._which))
             self.source.diagnostic(at, f"{question.question!r} asks about no single object of scene {key} as {words}")
@@ -176,35 +176,35 @@ class _Reader:
         given = {"world": "flat", "variant": self._variant, "areas": "published"}
         task = task_of_scene(self._which, objects, k, query, split=self._split, number=form.image_id, **given)
         truth = Truth.model_validate(task)
-        self._compare(key, parts, truth)
+        self._compare_published(key, parts, truth)
         if question is not None:
             ours = published_question(truth, question.image_index, self._split.replace("-", "_"))
             for name in sorted(ours.keys() & data.keys()):
                 if data[name] != ours[name] and (name, self._split) != ("split", "raw"):
                     problem = f"{name}: published {preview_json(data[name])}, found {preview_json(ours[name])}"
-                    self._disagree(key, f"{path_text(at)}: {problem}")
+                    self._report(key, f"{path_text(at)}: {problem}")
         self._asked[key] += 1
         kinds = ["static"] * (self._variant == "static")
         further = [str(self._asked[key])] * (self._asked[key] > 1)
         name = "/".join(["malevic/published", self._which.name, self._split, *kinds, f"{int(key):06d}", *further])
-        shown = [{"name": f"object-{index}", **placed(item)} for index, item in enumerate(objects)]
+        shown = [{"name": f"object-{index}", **object_data(item)} for index, item in enumerate(objects)]
         frame = {"name": "scene", "utterance": task.get("question"), "objects": shown}
         spec = {"version": 1, "id": name, "stage": "flat", "split": self._split, "frames": [frame], "task": task}
         yield EpisodeSpec.model_validate(spec)
 
-    def _disagree(self, key: str, problem: str) -> None:
-        if self.source.strict and key not in self._exceptions():
+    def _report(self, key: str, problem: str) -> None:
+        if self.source.strict and key not in self._known_exceptions():
             self.source.diagnostic((key,), problem)
         else:
             log.warning("%s: scene %s: %s", self.source.file, key, problem)
 
     @cache  # noqa: B019 - A reader lives as long as its import.
-    def _exceptions(self) -> frozenset[str]:
+    def _known_exceptions(self) -> frozenset[str]:
         """Return the scenes of this file in which the published values are known to disagree."""
         digest = hashlib.sha256(read_foreign(Path(self.source.file))).hexdigest()
         return _EXCEPTIONS.get(digest, frozenset())
 
-    def _picture(self, key: str) -> NDArray[np.uint8] | None:
+    def _read_picture(self, key: str) -> NDArray[np.uint8] | None:
         """Return the image of a scene, (H, W, 3); None if there is none."""
         file = self._images / f"{key}.png"
         if not file.is_file():
@@ -212,38 +212,36 @@ class _Reader:
         self.pictures += 1
         return read_picture(file)
 
-    def _posed(self, key: str, objects: list[Object]) -> tuple[Object, ...]:
+    def _with_poses(self, key: str, objects: list[Object]) -> tuple[Object, ...]:
         """Return the objects with each triangle as the image shows it, or as it fits among the others."""
         triangles = [index for index, item in enumerate(objects) if item.shape == "triangle"]
         poses = np.array([*product((0, 1), repeat=len(triangles))], dtype=np.intp).reshape(2 ** len(triangles), -1)
         turned = np.tile([int(item.turned) for item in objects], (len(poses), 1))
         turned[:, triangles] = poses
-        tried = (_fitting(objects, turned, gap) for gap in _TOUCHING)
+        tried = (_poses_that_fit(objects, turned, gap) for gap in _TOUCHING)
         fitting = next((fits for fits in tried if fits.any()), None)
         if fitting is None:
-            self._disagree(key, "its objects overlap, however triangles point")
+            self._report(key, "its objects overlap, however triangles point")
             fitting = np.ones(len(poses), dtype=bool)
-        picture = self._picture(key)
+        picture = self._read_picture(key)
         seen = np.zeros(len(poses))
         for index, pose in zip(triangles, poses.T, strict=True):
             if picture is None:
                 break
-            shares = [_seen(objects[index], picture, way) for way in (False, True)]
+            shares = [_share_of_probes(objects[index], picture, way) for way in (False, True)]
             seen += np.take(shares, pose)
             if max(shares) < 1:
-                self._disagree(key, f"its image does not show the triangle objects[{index}]")
+                self._report(key, f"its image does not show the triangle objects[{index}]")
         best = fitting & (seen == seen[fitting].max())
         self.open_poses += int(best.sum() > 1)
         ways = turned[int(best.argmax())]
         return tuple(replace(item, turned=bool(way)) for item, way in zip(objects, ways, strict=True))
 
-    def _compare(self, key: str, entry: list[Any], truth: Truth) -> None:
+    def _compare_published(self, key: str, entry: list[Any], truth: Truth) -> None:
         """Report each published value that is not found again."""
-        published, ours = _parts(entry), _parts(annotation(truth))
+        published, ours = _parts_by_name(entry), _parts_by_name(annotation(truth))
         for part in sorted(published.keys() ^ ours.keys()):
-            self._disagree(
-                key, f"{part}: {'published, does not' if part in published else 'not published, does'} follow"
-            )
+            self._report(key, f"{part}: {'published, does not' if part in published else 'not published, does'} follow")
         for part in sorted(published.keys() & ours.keys()):
             for name, old in published[part].items():
                 new = ours[part].get(name)
@@ -252,10 +250,10 @@ class _Reader:
                 except (OverflowError, TypeError, ValueError):
                     same = False
                 if not same and old != new:
-                    self._disagree(key, f"{part}: {name}: published {preview_json(old)}, found {preview_json(new)}")
+                    self._report(key, f"{part}: {name}: published {preview_json(old)}, found {preview_json(new)}")
 
 
-def _parts(entry: list[Any]) -> dict[str, dict[str, Any]]:
+def _parts_by_name(entry: list[Any]) -> dict[str, dict[str, Any]]:
     """Return the parts of an annotation by name; the order of sentences is arbitrary."""
     scene, described, *pairs = entry
     parts = {"its scene": scene} | {f"object {k}": item for k, item in enumerate(described["objects"])}
@@ -268,7 +266,7 @@ def _parts(entry: list[Any]) -> dict[str, dict[str, Any]]:
     return parts
 
 
-def _read(path: Path, form: str) -> dict[str, Any]:
+def _read_file(path: Path, form: str) -> dict[str, Any]:
     data = parse_json(read_text(path), str(path))
     return of_form(dict[str, Any], data, f"not a file of MALeViC; expected {form}", str(path))
 
@@ -282,7 +280,7 @@ def _set_of(path: Path) -> tuple[Set, str]:
     raise spec_error("no folder of this path names a set of MALeViC", hint, file=str(path))
 
 
-def _fitting(objects: list[Object], turned: NDArray[np.intp], gap: float) -> NDArray[np.bool_]:
+def _poses_that_fit(objects: list[Object], turned: NDArray[np.intp], gap: float) -> NDArray[np.bool_]:
     """Return for each row of poses, (S, n), whether all objects are on the canvas, and no two are nearer than `gap`."""
     looks = np.array([(SHAPES.index(item.shape), CLASSES.index(item.radius)) for item in objects])
     shape, size = (np.tile(numbers, (len(turned), 1)) for numbers in looks.T)
@@ -296,7 +294,7 @@ def _fitting(objects: list[Object], turned: NDArray[np.intp], gap: float) -> NDA
     return fits
 
 
-def _seen(item: Object, picture: NDArray[np.uint8], turned: bool) -> float:
+def _share_of_probes(item: Object, picture: NDArray[np.uint8], turned: bool) -> float:
     """Return the share of probes inside a triangle in one pose, outside in the other, that have its color."""
     points = np.array(_PROBES)[:, ::-1] if turned else np.array(_PROBES)
     place = ((item.row, item.column) + points * item.radius) / CANVAS * picture.shape[:2]
@@ -304,7 +302,7 @@ def _seen(item: Object, picture: NDArray[np.uint8], turned: bool) -> float:
     return float((picture[rows, columns] == COLORS[item.color]).all(axis=1).mean())
 
 
-def _query(which: Set, objects: tuple[Object, ...], k: float, sentence: str) -> tuple[int, str, bool] | None:
+def _recompute_query(which: Set, objects: tuple[Object, ...], k: float, sentence: str) -> tuple[int, str, bool] | None:
     """Return index of the object in question, adjective, and recomputed truth.
 
     None if that is no single object, or if the set has no such adjective.

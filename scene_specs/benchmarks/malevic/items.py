@@ -7,20 +7,22 @@ from collections.abc import Iterator
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
 from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.items import Item, Part, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec_data import EpisodeData
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode. A guesser without images knows the adjective."""
-    truth, say = Truth.of_record(episode), prompts(__name__)
+    truth = Truth.of_record(episode)
     if not truth.question:
         raise spec_error("it has no question", path="task")
-    parts = (Part(image=episode.images[0].name), Part(say["question"].format(sentence=truth.question)))
+    parts = (Part(image=episode.images[0].name), Part(_TEXT["question"].format(sentence=truth.question)))
     groups = {"adjective": truth.adjective, "vagueness": truth.vagueness, "objects": str(len(truth.objects))}
     yield Item(
-        0, truth.name, parts, truth.options, truth.answer, int(say["version"]), groups=groups, key=truth.adjective
+        0, truth.name, parts, truth.options, truth.answer, int(_TEXT["version"]), groups=groups, key=truth.adjective
     )
 
 

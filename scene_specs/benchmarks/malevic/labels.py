@@ -66,21 +66,21 @@ def askable(which: Set, objects: Sequence[Object], item: Object, k: float) -> bo
     if which.kind == "sup1":
         radii = [other.radius for other in compared(which, objects, item)]
         extremes = radii.count(max(radii)) == 1 == radii.count(min(radii))
-        return extremes and label.size is not None and (not which.by_set or _between(item, objects))
+        return extremes and label.size is not None and (not which.by_set or _is_between(item, objects))
     if label.threshold is None:
         return False
     rivals = compared(which, objects, item)
     if which.by_set and len(rivals) < 3:
         return False
     if which.by_set and not which.hardness:
-        return _between(item, objects)
-    if which.hardness and not _between(item, rivals):
+        return _is_between(item, objects)
+    if which.hardness and not _is_between(item, rivals):
         return False
     # A very hard object would have the other word if compared with all objects of the scene.
     big_in_scene = is_big(item.area, threshold([other.area for other in objects], k))
     return which.hardness != "very-hard" or big_in_scene != (label.size == "big")
 
 
-def _between(item: Object, objects: Sequence[Object]) -> bool:
+def _is_between(item: Object, objects: Sequence[Object]) -> bool:
     areas = [other.area for other in objects]
     return min(areas) < item.area < max(areas)

@@ -21,7 +21,7 @@ _CIRCLE = SHAPES.index("circle")
 _DIAGONAL = math.sqrt(0.5)
 
 
-def _outlines(areas: Areas, rads: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+def _outline_table(areas: Areas, rads: Sequence[int]) -> tuple[Floats, Floats, Floats]:
     """Return, by shape, size class and pose, low and high ends (4, R, 2, 4) along x, y, x + y, x - y from the corner
     of the box, and width and height of the box (4, R, 2, 2).
     """
@@ -42,7 +42,7 @@ def _outlines(areas: Areas, rads: Sequence[int]) -> tuple[Floats, Floats, Floats
     return low, high, boxes
 
 
-def _circles(areas: Areas, rads: Sequence[int]) -> Floats:
+def _circle_table(areas: Areas, rads: Sequence[int]) -> Floats:
     """Return x and y of the center from the corner of the box, and the radius, (R, 3)."""
     rows = []
     for radius in rads:
@@ -57,8 +57,8 @@ class Canvas:
     """Tables of the shapes, for one way of measuring areas and R size classes."""
 
     def __init__(self, areas: Areas, rads: Sequence[int] = CLASSES) -> None:
-        self._low, self._high, self.boxes = _outlines(areas, rads)
-        self._circles = _circles(areas, rads)
+        self._low, self._high, self.boxes = _outline_table(areas, rads)
+        self._circles = _circle_table(areas, rads)
         self.areas = np.array([[area_of(shape, radius, areas) for radius in rads] for shape in SHAPES])
 
     def clear(self, shape: Ints, size: Ints, turned: Ints, x: Floats, y: Floats, gap: Floats) -> NDArray[np.bool_]:
@@ -81,13 +81,13 @@ class Canvas:
         room = np.where(both, discs, room)
         for disc, other in ((first, second), (second, first)):
             one = round_[:, disc] & ~round_[:, other]
-            beside = self._beside(center[:, disc], low[:, other], high[:, other]) - radius[:, disc]
+            beside = self._least_distance(center[:, disc], low[:, other], high[:, other]) - radius[:, disc]
             room = np.where(one, np.maximum(beside, room), room)
         clear: NDArray[np.bool_] = (room >= gap[:, first, second]).all(axis=-1)
         return clear
 
     @staticmethod
-    def _beside(center: Floats, low: Floats, high: Floats) -> Floats:
+    def _least_distance(center: Floats, low: Floats, high: Floats) -> Floats:
         """Return a lower bound of the distance of a point from a box or triangle: from its box, and from its sides."""
         x, y = center[..., 0], center[..., 1]
         along = np.stack([x, y, x + y, x - y], axis=-1)

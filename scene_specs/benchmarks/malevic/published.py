@@ -54,7 +54,7 @@ def vocabulary(which: Set) -> dict[str, dict[str, int]]:
     }
 
 
-def encoded(known: Mapping[str, Mapping[str, int]], asked: Mapping[str, Any]) -> list[int]:
+def encode_question(known: Mapping[str, Mapping[str, int]], asked: Mapping[str, Any]) -> list[int]:
     """Return twelve numbers for an entry of a question file: nine of its sentence, its image, family and answer.
 
     Args:
@@ -70,7 +70,7 @@ def tensors(numbers: Sequence[int]) -> dict[str, NDArray[np.int32 | np.int64]]:
     """Return the datasets of a published `<split>_questions.h5`: questions (N, 9) int32, others (N,) int64.
 
     Args:
-        numbers: of all entries in order, see `encoded`.
+        numbers: of all entries in order, see `encode_question`.
     """
     rows = np.array(numbers, dtype=np.int64).reshape(-1, 12)
     return {
@@ -100,12 +100,12 @@ def annotation(truth: Truth, number: int | None = None) -> list[dict[str, Any]]:
         number: of the scene in the file; by default its own.
     """
     which, objects, k = set_of(truth), objects_of(truth), truth.k
-    entries = [_object(which, objects, number, k) for number in range(len(objects))]
-    pairs = [_captions(which, entries[item.object], item, k) for item in truth.captions]
-    return [_scene(truth.number if number is None else number, objects), {"objects": entries}, *pairs]
+    entries = [_object_strings(which, objects, number, k) for number in range(len(objects))]
+    pairs = [_caption_lists(which, entries[item.object], item, k) for item in truth.captions]
+    return [_scene_strings(truth.number if number is None else number, objects), {"objects": entries}, *pairs]
 
 
-def _scene(number: int, objects: list[Object]) -> Strings:
+def _scene_strings(number: int, objects: list[Object]) -> Strings:
     areas, radii = [item.area for item in objects], [item.radius for item in objects]
     return {
         "image_id": str(number),
@@ -121,15 +121,15 @@ def _scene(number: int, objects: list[Object]) -> Strings:
     }
 
 
-def _object(which: Set, objects: list[Object], number: int, k: float) -> Strings:
+def _object_strings(which: Set, objects: list[Object], number: int, k: float) -> Strings:
     item = objects[number]
     label = label_of(which, objects, item, k)
     # The published files write the center of a rectangle along its short side with decimals, even for integers.
     across = item.shape == "rectangle"
     entry = {
         "object_id": str(number),
-        "rr": _coordinate(item.row, across and item.turned),
-        "cc": _coordinate(item.column, across and not item.turned),
+        "rr": _coordinate_text(item.row, across and item.turned),
+        "cc": _coordinate_text(item.column, across and not item.turned),
         "color": item.color,
         "shape": item.shape,
         "radius": str(item.radius),
@@ -151,7 +151,7 @@ def _in_scene(which: Set, objects: list[Object], item: Object) -> str:
     return "nan"
 
 
-def _coordinate(value: float, fraction: bool) -> str:
+def _coordinate_text(value: float, fraction: bool) -> str:
     return str(float(value)) if fraction else str(int(value))
 
 
@@ -167,7 +167,7 @@ def probability(item: Object, label: Label) -> float:
     return above if label.size == "big" else 1 - above
 
 
-def _captions(which: Set, item: Strings, pair: Caption, k: float) -> dict[str, list[Strings]]:
+def _caption_lists(which: Set, item: Strings, pair: Caption, k: float) -> dict[str, list[Strings]]:
     true, false = {"caption_true": pair.true}, {"caption_false": pair.false}
     if which.kind == "sup1":
         some = {"size_scene": item["size_scene"]} if which.by_set else {}

@@ -20,7 +20,7 @@ from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.tables import markdown_table
 
 
-def _asked(item: EpisodeData) -> Truth:
+def _truth_of(item: EpisodeData) -> Truth:
     """Return the truth of an item, as JSON data. Raises SpecError if something is missing, or the question."""
     truth, name = Truth.of_spec(item), str(item.get("id", ""))
     if not truth.question:
@@ -117,7 +117,7 @@ def statistics(items: Iterable[EpisodeData]) -> list[dict[str, Any]]:
     splits: dict[tuple[str, str], SetReport] = {}
     for item in items:
         with located(episode=str(item.get("id", ""))):
-            truth = _asked(item)
+            truth = _truth_of(item)
             key = (truth.name, truth.split)
             splits.setdefault(key, SetReport(*key)).add(truth)
     return [split.row() for split in splits.values()]
@@ -135,7 +135,7 @@ def accuracy(options: Accuracy, items: Iterable[EpisodeData]) -> Result:
     count: Counter[tuple[str, str]] = Counter()
     ceiling, right = count.copy(), count.copy()
     for item in items:
-        truth = _asked(item)
+        truth = _truth_of(item)
         answer = given and given.of(item["id"], ("yes", "no"))
         for group in _groups_of(truth):
             count[group] += 1

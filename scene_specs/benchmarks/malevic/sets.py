@@ -88,7 +88,7 @@ class Set:
         return {key: [*value] if isinstance(value, tuple) else value for key, value in own.items()}
 
 
-def _sets() -> dict[str, Set]:
+def _all_sets() -> dict[str, Set]:
     main: list[Kind] = ["sup1", "pos1", "pos", "set-pos"]
     found = [Set(kind, kind, _MAIN) for kind in main]
     found += [Set(f"{kind}-hard", kind, {"test": 2000}, "hard") for kind in main]
@@ -101,7 +101,7 @@ def _sets() -> dict[str, Set]:
     return {which.name: which for which in found}
 
 
-SETS: Mapping[str, Set] = _sets()
+SETS: Mapping[str, Set] = _all_sets()
 
 
 def set_of(truth: Truth) -> Set:
@@ -146,13 +146,13 @@ def class_of(which: Set, split: str, number: int, seed: int = 0) -> tuple[Class,
     # Rank of the item among those of its shape and answer.
     rank = number // len(found) * len(COLORS) + list(COLORS).index(made.color)
     rank %= which.splits[split] // 8
-    if not which.base or rank not in _swapped(which.name, split, made.shape, made.true, seed):
+    if not which.base or rank not in _swapped_ranks(which.name, split, made.shape, made.true, seed):
         return made, made
     return made, Class(made.shape, made.color, opposite(which, made.adjective), not made.true)
 
 
 @lru_cache(maxsize=256)
-def _swapped(name: str, split: str, shape: str, true: bool, seed: int) -> frozenset[int]:
+def _swapped_ranks(name: str, split: str, shape: str, true: bool, seed: int) -> frozenset[int]:
     """Return the ranks, among the items of a shape and answer (an eighth of the split), that ask about the unseen pair.
 
     As published, each set has a sample of its own: sets are not nested.

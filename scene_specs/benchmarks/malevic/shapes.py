@@ -63,7 +63,7 @@ class Object:
 
 
 @lru_cache
-def _circle(radius: int) -> int:
+def _circle_pixels(radius: int) -> int:
     """Return the number of pixels of a published circle: those whose centers are nearer than the radius to its own."""
     return sum(2 * math.isqrt(radius * radius - 1 - y * y) + 1 for y in range(1 - radius, radius))
 
@@ -71,7 +71,7 @@ def _circle(radius: int) -> int:
 def area_of(shape: str, radius: int, areas: Areas = "published") -> int:
     """Return the number of pixels on the canvas."""
     if shape == "circle" and areas == "published":
-        return _circle(radius)
+        return _circle_pixels(radius)
     return 4 * radius * radius
 
 
@@ -99,7 +99,7 @@ def circle_of(radius: int, areas: Areas) -> tuple[float, float, float]:
     return (0.5, 0.5, math.sqrt(radius * radius - 0.5)) if areas == "published" else _TRUE[radius]
 
 
-def placed(item: Object, areas: Areas = "published") -> ObjectData:
+def object_data(item: Object, areas: Areas = "published") -> ObjectData:
     """Return an object as it is in specs on the stage `flat`, whose palette has these colors; without a name."""
     r, x, y = item.radius, item.column, item.row
     turn, size = 0.0, float(r)

@@ -49,16 +49,16 @@ def verify_spec(data: EpisodeData) -> str:
 
     Raises SpecError if the spec is not a complete MALeViC item.
     """
-    return _verify(Truth.of_spec(data), data)
+    return _find_contradiction(Truth.of_spec(data), data)
 
 
-def _verify(truth: Truth, data: EpisodeData) -> str:
+def _find_contradiction(truth: Truth, data: EpisodeData) -> str:
     try:
         (frame,) = data["frames"]
         if reason := _about_canvas(data, frame, truth):
             return reason
         slack = _SLACK if str(data["id"]).startswith(_PUBLISHED) else 0
-        objects, reason = _shown(frame["objects"], truth.world == "3d", truth.areas == "true", truth.rads, slack)
+        objects, reason = _read_objects(frame["objects"], truth.world == "3d", truth.areas == "true", truth.rads, slack)
         if not reason:
             reason = _about_names(data, frame, truth) or next(contradictions(truth, objects), "")
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
@@ -119,17 +119,17 @@ class _Drawn(NamedTuple):
     turned: bool
 
 
-def _number(value: Any) -> float:
+def _number_of(value: Any) -> float:
     """Return a number of a spec. Raises TypeError for a text or a truth value."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError(f"found {preview_json(value)}; expected a number")
     return float(value)
 
 
-def _drawn(item: ObjectData, prisms: bool) -> _Drawn:
+def _outline_of(item: ObjectData, prisms: bool) -> _Drawn:
     """Return the outline of an object of a spec. Raises ValueError for a rotation that no published object has."""
     x, y = item["location"][:2]
-    shape, size, turn = item["shape"], _number(item["size"]), _number(item["rotation_deg"])
+    shape, size, turn = item["shape"], _number_of(item["size"]), _number_of(item["rotation_deg"])
     if prisms:
         shape, size, turn = shape["outline"], size * _PER_UNIT / _SHRUNK, turn - _LEVEL
         x, y = (CANVAS / 2 + (x * axis[0] + y * axis[1]) * _PER_UNIT for axis in (_COLUMNS, _ROWS))
@@ -147,7 +147,7 @@ def _drawn(item: ObjectData, prisms: bool) -> _Drawn:
     return _Drawn(shape, x, y, size, turned)
 
 
-def _painted(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _painted_pixels(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return rows and columns of the pixels whose center is inside an outline."""
     s = one.size
     across, down = {"rectangle": (s / 2, 2 * s), "triangle": (2 * s, s)}.get(one.shape, (s, s))
@@ -165,7 +165,7 @@ def _painted(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return rows + spans[0][0], columns + spans[1][0]
 
 
-def _shown(
+def _read_objects(
     items: Sequence[ObjectData], prisms: bool, true_areas: bool, rads: Sequence[int], slack: int
 ) -> tuple[list[Seen], str]:
     """Return the objects that a spec shows, and why they can't be a scene of MALeViC, "" if they can.
@@ -177,10 +177,10 @@ def _shown(
     owner = np.full((CANVAS, CANVAS), -1)
     found: list[Seen] = []
     for index, item in enumerate(items):
-        one = _drawn(item, prisms)
+        one = _outline_of(item, prisms)
         if not 0 < one.size < _LARGEST:
             return found, f"object {index} has the size {one.size:g}, which is that of no size class"
-        pixels = _painted(one)
+        pixels = _painted_pixels(one)
         if min(ends.min(initial=0) for ends in pixels) < 0 or max(ends.max(initial=0) for ends in pixels) >= CANVAS:
             return found, f"object {index} reaches beyond the canvas"
         below = owner[pixels]
@@ -225,7 +225,7 @@ def verify_record(episode: EpisodeRecord) -> str:
     ]
     frame: FrameData = {"utterance": scene.utterance, "background": scene.background, "objects": looks}
     about: EpisodeData = {"id": episode.episode_id, "stage": episode.scene.stage, "split": episode.scene.split}
-    reason = _verify(truth, {**about, "frames": [frame]})
+    reason = _find_contradiction(truth, {**about, "frames": [frame]})
     image = episode.images[0]
     hidden = [item.name for item in image.annotation.objects if item.visible_pixels == 0]
     if reason or scene.pixels != "center":
@@ -248,14 +248,14 @@ def _pixel_difference(image: ImageRecord, looks: Sequence[ObjectData], fitted: C
     unit = fitted(rest.shape) / CANVAS
     top, left = ((side - fitted(rest.shape)) / 2 for side in rest.shape)
     for drawn, look in zip(image.annotation.objects, looks, strict=True):
-        mask, one = drawn.rle.mask(), _drawn(look, prisms=False)
+        mask, one = drawn.rle.mask(), _outline_of(look, prisms=False)
         rest &= ~mask
         if not (pixels[mask] == COLORS[look["color"]]).all():
             return f"{drawn.name}: not all of its pixels are {look['color']}"
         inner, outer = np.zeros((2, *mask.shape), dtype=bool)
         for picture, margin in ((inner, -_MARGIN), (outer, _MARGIN)):
             x, y, size = left + one.x * unit, top + one.y * unit, one.size * unit + margin
-            rows, columns = _painted(_Drawn(one.shape, x, y, size, one.turned))
+            rows, columns = _painted_pixels(_Drawn(one.shape, x, y, size, one.turned))
             within = (rows >= 0) & (columns >= 0) & (rows < mask.shape[0]) & (columns < mask.shape[1])
             picture[rows[within], columns[within]] = True
         if (off := int((inner & ~mask).sum() + (mask & ~outer).sum())) > _STRAY:

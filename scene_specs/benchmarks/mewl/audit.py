@@ -26,31 +26,31 @@ from diorama.scene_specs.language.vocabulary import RELATIONS
 Scores = Callable[[list[str], list[str]], list[float]]
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return [word for word in text.split(" ") if word != "and"]
 
 
-def _frequency(utterances: list[str], options: list[str], sign: int) -> list[float]:
-    known = Counter(word for text in utterances for word in _words(text))
-    return [sign * sum(known[word] for word in _words(option)) / len(_words(option)) for option in options]
+def _score_by_frequency(utterances: list[str], options: list[str], sign: int) -> list[float]:
+    known = Counter(word for text in utterances for word in _split_words(text))
+    return [sign * sum(known[word] for word in _split_words(option)) / len(_split_words(option)) for option in options]
 
 
-def _overlap(_utterances: list[str], options: list[str], sign: int) -> list[float]:
-    known = Counter(word for option in options for word in _words(option))
-    return [sign * sum(known[word] - 1 for word in _words(option)) for option in options]
+def _score_by_overlap(_utterances: list[str], options: list[str], sign: int) -> list[float]:
+    known = Counter(word for option in options for word in _split_words(option))
+    return [sign * sum(known[word] - 1 for word in _split_words(option)) for option in options]
 
 
-def _heard(utterances: list[str], options: list[str]) -> list[float]:
-    known = {word for text in utterances for word in _words(text)}
-    return [sum(word in known for word in _words(option)) / len(_words(option)) for option in options]
+def _score_by_hearing(utterances: list[str], options: list[str]) -> list[float]:
+    known = {word for text in utterances for word in _split_words(text)}
+    return [sum(word in known for word in _split_words(option)) / len(_split_words(option)) for option in options]
 
 
 # Column -> rules; the report shows the best rule.
 GUESSERS: Mapping[str, tuple[Scores, ...]] = {
-    "words heard": (_heard,),
+    "words heard": (_score_by_hearing,),
     "not said before": (lambda utterances, options: [float(option not in utterances) for option in options],),
-    "word frequency": (lambda u, o: _frequency(u, o, 1), lambda u, o: _frequency(u, o, -1)),
-    "option overlap": (lambda u, o: _overlap(u, o, 1), lambda u, o: _overlap(u, o, -1)),
+    "word frequency": (lambda u, o: _score_by_frequency(u, o, 1), lambda u, o: _score_by_frequency(u, o, -1)),
+    "option overlap": (lambda u, o: _score_by_overlap(u, o, 1), lambda u, o: _score_by_overlap(u, o, -1)),
 }
 _HINTS = {
     "words heard": "some options hold words that no context used",
@@ -89,15 +89,15 @@ class TaskAudit:
                 best = [o for o, score in zip(options, scores, strict=True) if score == max(scores)]
                 sums[k] += (answer in best) / len(best)
                 self.kept[name] += answer in best
-        self._count("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
+        self._count_class("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
         for kind in TYPES:
-            self._count(kind, truth.as_clevr.get(str(first.get(kind)), str(first.get(kind))), VALUES[kind])
-        concept = _concept(truth)
+            self._count_class(kind, truth.as_clevr.get(str(first.get(kind)), str(first.get(kind))), VALUES[kind])
+        concept = _answer_concept(truth)
         if concept is not None:
-            self._count("concept", *concept)
+            self._count_class("concept", *concept)
 
-    def _count(self, name: str, value: str, classes: tuple[str, ...]) -> None:
+    def _count_class(self, name: str, value: str, classes: tuple[str, ...]) -> None:
         self.classes.setdefault(name, Counter(dict.fromkeys(classes, 0)))[value] += 1
 
     def row(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ _CONCEPTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _concept(truth: Truth) -> tuple[str, tuple[str, ...]] | None:
+def _answer_concept(truth: Truth) -> tuple[str, tuple[str, ...]] | None:
     """Return the concept of the answer and all concepts that the task draws from, None if it names none."""
     name, answer = truth.name, truth.answer
     if name == "bootstrap":

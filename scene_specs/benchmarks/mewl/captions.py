@@ -24,13 +24,13 @@ def caption(image: SeenImage, task: TaskName) -> str:
     """Return the caption of an image of a learner's view: relations in relation and bootstrap, else attributes."""
     names = [" ".join((size, color, material, shape)) for shape, color, material, size in image.objects]
     if task in ("relation", "bootstrap"):
-        return _spatial(image, names)
+        return _spatial_caption(image, names)
     if image.pointed is None:
         return f"A {' and a '.join(names)}."
     return f"A {' and a '.join([*names, POINTER])}. And a finger is pointing to the {names[image.pointed]}."
 
 
-def _spatial(image: SeenImage, names: list[str]) -> str:
+def _spatial_caption(image: SeenImage, names: list[str]) -> str:
     """Say as published where the middle objects are, from front to back and from left to right.
 
     An axis along which the view leaves an order open is left out.

@@ -32,12 +32,12 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
         query = edit.data["frames"][CONTEXTS]
         query["truth"] = {
             **(query.get("truth") or {}),
-            "names": _names(Truth.of_spec(edit.data), query["objects"], edit.data),
+            "names": _published_names(Truth.of_spec(edit.data), query["objects"], edit.data),
         }
         yield edit
 
 
-def _names(truth: Truth, objects: Sequence[ObjectData], data: EpisodeData) -> list[str | None]:
+def _published_names(truth: Truth, objects: Sequence[ObjectData], data: EpisodeData) -> list[str | None]:
     """Return the names of the query's objects in the published files; see draft.Image."""
     looks: list[Object] = [(item["shape"], item["color"], item["material"], item["size"]) for item in objects]
     name, answer = truth.name, truth.answer

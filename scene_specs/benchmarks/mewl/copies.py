@@ -62,12 +62,12 @@ class Info(BaseModel):
 
 def contradictions(info: Info, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield path in `info.json` and problem of each fact that the scenes of an imported spec, JSON data, contradict."""
-    for path, stated, found in _copies(info, data["task"], data["frames"]):
+    for path, stated, found in _scene_copies(info, data["task"], data["frames"]):
         if stated != found:
             yield path, f"found {preview_json(stated)}; the scenes have {preview_json(found)}"
 
 
-def _copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[tuple[Path, Any, Any]]:
+def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[tuple[Path, Any, Any]]:
     """Yield path, value in `info.json`, and value in the scenes."""
     yield ("word-concept",), info.words, task.get("lexicon")
     yield ("question", "choices"), info.question.choices, task.get("options")
@@ -85,7 +85,7 @@ def _copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Itera
             yield (*at, "name"), utterance_of(panel.name), frame.get("utterance")
             if len(shown) == 1:
                 named.setdefault(panel.name, []).append(shown[0])
-        yield from _panel(at, panel, shown, frame)
+        yield from _in_panel(at, panel, shown, frame)
     things = {word: meaning for word, meaning in (info.words or {}).items() if isinstance(meaning, list)}
     for key, table in (("objects", info.objects or {}), ("word-concept", things)):
         for name in sorted(table.keys() & named.keys()):
@@ -93,7 +93,7 @@ def _copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Itera
             yield (key, name), table[name], table[name] if table[name] in named[name] else named[name][0]
 
 
-def _panel(at: Path, panel: Panel, shown: list[Any], frame: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
+def _in_panel(at: Path, panel: Panel, shown: list[Any], frame: Mapping[str, Any]) -> Iterator[tuple[Path, Any, Any]]:
     """Yield the objects of a panel, in any order, and the pointed one."""
     listed, stated, hand, index = panel.objects, panel.arrow_idx, frame.get("pointer"), None
     if listed is not None:
@@ -126,12 +126,9 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
     for side, (one, place) in product(sides if isinstance(sides, dict) else (), places.items()):
         match value_at(sides, (side, one)), value_at(scene, ("directions", side)):
             case list(table), [float() | int(), float() | int(), float() | int()] as along:
-                pass
-            case _:
-                continue
-        for other, there in places.items():
-            away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
-            related = other in table
-            if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
-                problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
-                yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"
+                for other, there in places.items():
+                    away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
+                    related = other in table
+                    if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
+                        problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
+                        yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"

@@ -105,7 +105,7 @@ def holds(orders: tuple[Order, Order], relation: str, subject: int, of: int) -> 
     return before == (relation == AXES[axis][0])
 
 
-def _frame(image: Image, name: str) -> FrameData:
+def _frame_data(image: Image, name: str) -> FrameData:
     objects: list[ObjectData] = [
         {"name": _LETTERS[k], "shape": shape, "color": color, "material": material, "size": size}
         for k, (shape, color, material, size) in enumerate(image.objects)
@@ -136,6 +136,6 @@ def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number
         "id": episode,
         "seed": seed,
         "split": split,
-        "frames": [_frame(image, name) for image, name in zip(draft.images, names, strict=True)],
+        "frames": [_frame_data(image, name) for image, name in zip(draft.images, names, strict=True)],
         "task": {**truth, "options": list(draft.options), "answer": draft.answer, **draft.more},
     }

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from diorama.scene_specs.benchmarks.mewl.copies import HAND
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
@@ -25,13 +26,12 @@ from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, Ob
 from diorama.scene_specs.language.scene import SceneFrame
 from diorama.scene_specs.language.writing import indented_json
 
-HAND = ["arrow", "yellow", "rubber", "small"]
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")
 _UNNAMED = re.compile(r"object-\d+")
 
 
-def _folder(episode_id: str) -> Path:
+def _episode_folder(episode_id: str) -> Path:
     """`<split>/<task>/<number>`. Raises ValueError for an id that is not MEWL's."""
     found = _ID.fullmatch(episode_id)
     if found is None:
@@ -74,7 +74,7 @@ def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
     return f"{utterance} #{OBJECT_NUMBER[(item['shape'], item['color'], item['material'], item['size'])]}"
 
 
-def _names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
+def _published_names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
     """The names of the objects in the published files: from the generator or an imported file, None if unnamed."""
     names = (frame.truth or {}).get("names")
     if isinstance(names, list) and len(names) == len(items):
@@ -86,14 +86,14 @@ def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
     """The scene file of an image, as JSON data. Raises ValueError for an object of unknown color or size."""
     annotation = image.annotation
     items = without_pointer(annotation.objects, annotation.pointer)
-    names = _names(items, frame)
+    names = _published_names(items, frame)
     known = {item.name: name for item, name in zip(items, names, strict=True) if name is not None}
-    objects = [_object(item, name) for item, name in zip(items, names, strict=True)]
+    objects = [_object_data(item, name) for item, name in zip(items, names, strict=True)]
     scene: dict[str, Any] = {}
     if annotation.pointer is not None:
         hand = next(item for item in annotation.objects if item.name == annotation.pointer.name)
         look = dict(zip(TYPES, HAND, strict=True))
-        objects.append({**_object(hand, None), **look})
+        objects.append({**_object_data(hand, None), **look})
         scene["points_to"] = [item.name for item in items].index(annotation.pointer.target)
     return {
         **scene,
@@ -107,7 +107,7 @@ def scene_file(image: ImageRecord, frame: SceneFrame) -> dict[str, Any]:
     }
 
 
-def _object(item: ObjectAnnotation, name: str | None) -> dict[str, Any]:
+def _object_data(item: ObjectAnnotation, name: str | None) -> dict[str, Any]:
     return {
         "name": name,
         "shape": item.shape,
@@ -123,7 +123,7 @@ def _object(item: ObjectAnnotation, name: str | None) -> dict[str, Any]:
     }
 
 
-def _look(item: Mapping[str, Any]) -> list[str]:
+def _look_words(item: Mapping[str, Any]) -> list[str]:
     return [item[kind] for kind in TYPES]
 
 
@@ -131,7 +131,7 @@ def _info_file(truth: Truth, names: list[str], scenes: list[dict[str, Any]]) -> 
     """The episode's info.json, as JSON data."""
     panels = []
     for name, scene in zip(names, scenes, strict=True):
-        panel: dict[str, Any] = {"name": name, "objects": [_look(item) for item in scene["objects"]]}
+        panel: dict[str, Any] = {"name": name, "objects": [_look_words(item) for item in scene["objects"]]}
         if "points_to" in scene:
             panel["arrow_idx"] = scene["points_to"]
         panels.append(panel)
@@ -158,8 +158,8 @@ def _all_objects(truth: Truth, scenes: list[dict[str, Any]]) -> dict[str, list[s
         return {f"{named[item[at]]} #{k}": list(item) for k, item in enumerate(OBJECTS) if item[at] in named}
     listed = [item for scene in scenes for item in scene["objects"] if item["shape"] != HAND[0]]
     if task == "number":
-        return {f"#{k}": _look(item) for k, item in enumerate(listed)}
-    return {item["name"]: _look(item) for item in listed if item["name"] is not None}
+        return {f"#{k}": _look_words(item) for k, item in enumerate(listed)}
+    return {item["name"]: _look_words(item) for item in listed if item["name"] is not None}
 
 
-FOLDERS = EpisodeFolders(1, "info.json", _folder, files_of)
+FOLDERS = EpisodeFolders(1, "info.json", _episode_folder, files_of)

@@ -67,7 +67,7 @@ def mewl_spec(
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _large(shape: Invented) -> Invented:
+def _enlarged_shape(shape: Invented) -> Invented:
     """Return a shape of the same seed that is nearly as large as its size allows: small objects need enough pixels."""
     largest = plugin("families", shape.family).load().LARGEST
     return shape._replace(axes={axis: round(0.2 * shape.axes[axis] + 0.8 * largest[axis], 4) for axis in largest})
@@ -79,7 +79,7 @@ def _with_invented(spec: EpisodeData, split: str) -> EpisodeData:
     Where sentences name objects by color and shape, "object" stands for the shape, which has no name.
     """
     rng = generator(spec["seed"], spec["id"], "shapes")
-    shapes = [_large(drawn_shape(rng, split, family)).name for family in shuffled(rng, FAMILIES)]
+    shapes = [_enlarged_shape(drawn_shape(rng, split, family)).name for family in shuffled(rng, FAMILIES)]
     name_of = dict(zip(SHAPES, shapes, strict=True))
 
     def renamed(value: Any) -> Any:

@@ -44,32 +44,32 @@ def import_published(path: Path, camera: CameraMode = "recover", strict: bool = 
         SpecError: after the last valid episode or 1,000 problems, with all diagnostics.
     """
     if not path.is_dir():
-        yield _single(path, camera, strict)
+        yield _read_scene_file(path, camera, strict)
         return
     infos = sorted(path.rglob(INFO))
     if not infos:
         problem = f"no {INFO} in this folder or below; expected <split>/<task>/<episode>/{INFO}"
         raise spec_error(problem, file=str(path))
-    yield from read_each(infos, lambda info: [_episode(info.parent, camera, strict)])
+    yield from read_each(infos, lambda info: [_read_episode(info.parent, camera, strict)])
 
 
-def _single(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
+def _read_scene_file(path: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     source = SourceFile(str(path), camera, strict)
     frame = frame_of(parse_json(read_text(path), str(path)), source)
     source.raise_diagnostics()
     assert frame is not None
     task = {"benchmark": "mewl", "name": "scene"}
-    names = [*_folders(path.parent), QUESTION] if path.stem == QUESTION else [path.stem]
+    names = [*_folder_names(path.parent), QUESTION] if path.stem == QUESTION else [path.stem]
     return EpisodeSpec(version=1, id="/".join(["mewl", *map(segment, names)]), frames=(frame,), task=task)
 
 
-def _folders(folder: Path) -> list[str]:
+def _folder_names(folder: Path) -> list[str]:
     """Return the names of an episode's folder and of the two above it: split, task and number."""
     full = Path(os.path.abspath(folder))  # noqa: PTH100 - `..` has no name; a link keeps its own, so not resolve().
     return [full.parent.parent.name, full.parent.name, full.name]
 
 
-def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
+def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     file = str(folder / INFO)
     data, source = parse_json(read_text(folder / INFO), file), SourceFile(file)
     try:
@@ -83,10 +83,10 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
             source.diagnostic(("context_panels", index, "name"), problem)
             continue
         file_of_panel = folder / f"{name}.json"
-        frames += _frame(file_of_panel, source, camera, strict, f"context-{index}", utterance_of(name))
-    frames += _frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
+        frames += _read_frame(file_of_panel, source, camera, strict, f"context-{index}", utterance_of(name))
+    frames += _read_frame(folder / f"{QUESTION}.json", source, camera, strict, QUESTION, None)
     source.raise_diagnostics()
-    names = _folders(folder)
+    names = _folder_names(folder)
     truth: dict[str, Any] = {"benchmark": "mewl", "name": names[1]}
     truth |= {"options": info.question.choices, "answer": info.question.answer}
     truth |= {"lexicon": info.words, "info": data}
@@ -102,7 +102,7 @@ def _episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec:
     return spec
 
 
-def _frame(
+def _read_frame(
     file: Path, source: SourceFile, camera: CameraMode, strict: bool, name: str, utterance: str | None
 ) -> list[FrameSpec]:
     """Return an image of an episode, or an empty list after diagnostics in `source`."""

@@ -7,22 +7,24 @@ from collections.abc import Iterator
 from diorama.scene_specs.benchmarks.mewl.audit import GUESSERS
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.language.benchmark import Asked
-from diorama.scene_specs.language.items import Item, Part, listed, prompts
+from diorama.scene_specs.language.items import Item, Part, listed, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
 from diorama.scene_specs.language.spec_data import EpisodeData
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode. Guessers without images are those of `render-specs mewl audit`."""
-    truth, say = Truth.of_record(episode), prompts(__name__)
+    truth = Truth.of_record(episode)
     options = truth.options
     utterances = {frame.name: frame.utterance or "" for frame in episode.scene.frames}
     *contexts, query = episode.images
-    parts = [Part(say["start"])]
+    parts = [Part(_TEXT["start"])]
     for number, image in enumerate(contexts, 1):
-        text = say["context"].format(number=number, utterance=utterances[image.frame])
+        text = _TEXT["context"].format(number=number, utterance=utterances[image.frame])
         parts += [Part(text), Part(image=image.name)]
-    parts += [Part(say["query"]), Part(image=query.name), Part(say["question"].format(options=listed(options)))]
+    parts += [Part(_TEXT["query"]), Part(image=query.name), Part(_TEXT["question"].format(options=listed(options)))]
     rules = {}
     for name, guessers in GUESSERS.items():
         for k, guesser in enumerate(guessers):
@@ -30,7 +32,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
             best = [option for option, score in zip(options, scores, strict=True) if score == max(scores)]
             rules[f"{name} {k}"] = best
     yield Item(
-        0, truth.name, tuple(parts), options, truth.answer, int(say["version"]), lettered=True, rules=rules
+        0, truth.name, tuple(parts), options, truth.answer, int(_TEXT["version"]), lettered=True, rules=rules
     )  # fmt: skip
 
 

@@ -89,7 +89,7 @@ def distinct(may: Mapping[str, Sequence[Meaning]]) -> Iterator[dict[str, Meaning
     return more(0, {})
 
 
-def _narrowed(cases: Iterable[tuple[str, Sequence[Meaning]]]) -> dict[str, list[Meaning]]:
+def _intersect_uses(cases: Iterable[tuple[str, Sequence[Meaning]]]) -> dict[str, list[Meaning]]:
     """Return word -> meanings that all its uses allow."""
     may: dict[str, list[Meaning]] = {}
     for word, meanings in cases:
@@ -97,7 +97,7 @@ def _narrowed(cases: Iterable[tuple[str, Sequence[Meaning]]]) -> dict[str, list[
     return may
 
 
-def _attributes(images: Images, kinds: Sequence[str], spoken: int) -> Iterator[Lexicon]:
+def _attribute_lexicons(images: Images, kinds: Sequence[str], spoken: int) -> Iterator[Lexicon]:
     """Yield the lexicons of a task in which each of the words (`spoken`) names an attribute of the only object.
 
     The order of the attributes is the same in all contexts, and no word names attributes in two positions.
@@ -114,16 +114,16 @@ def _attributes(images: Images, kinds: Sequence[str], spoken: int) -> Iterator[L
             for words, image in zip(texts, images, strict=True)
             for word, kind in zip(words, chosen, strict=True)
         ]
-        yield from (Lexicon(means, chosen) for means in distinct(_narrowed(cases)))
+        yield from (Lexicon(means, chosen) for means in distinct(_intersect_uses(cases)))
 
 
 def _single_word(images: Images, meanings: Callable[[SeenImage], Sequence[Meaning]]) -> Iterator[Lexicon]:
     """Yield the lexicons of a task in which an utterance is one word. meanings: those that an image allows."""
     if not any(" " in image.utterance for image in images):
-        yield from map(Lexicon, distinct(_narrowed([(image.utterance, meanings(image)) for image in images])))
+        yield from map(Lexicon, distinct(_intersect_uses([(image.utterance, meanings(image)) for image in images])))
 
 
-def _relation(images: Images) -> Iterator[Lexicon]:
+def _relation_lexicons(images: Images) -> Iterator[Lexicon]:
     cases = []
     for image in images:
         claim = relation_claim(image, image.utterance)
@@ -131,7 +131,7 @@ def _relation(images: Images) -> Iterator[Lexicon]:
             return
         subject, word, of = claim
         cases.append((word, [r for r in RELATIONS if possible(image, r, subject, of) is not False]))
-    yield from map(Lexicon, distinct(_narrowed(cases)))
+    yield from map(Lexicon, distinct(_intersect_uses(cases)))
 
 
 def relation_claim(image: SeenImage, text: str) -> tuple[int, str, int] | None:
@@ -143,7 +143,7 @@ def relation_claim(image: SeenImage, text: str) -> tuple[int, str, int] | None:
     return None if subject is None or of is None or subject == of else (subject, parts[2], of)
 
 
-def _object(images: Images) -> Iterator[Lexicon]:
+def _object_lexicons(images: Images) -> Iterator[Lexicon]:
     """A word and its object occur in the same contexts, so both are grouped by contexts and matched within groups."""
     words: dict[str, list[int]] = {}
     objects: dict[Object, list[int]] = {}
@@ -162,23 +162,23 @@ def _object(images: Images) -> Iterator[Lexicon]:
     ]
     if any(len(named) != len(seen) for named, seen in groups):
         return
-    for choice in _orders([seen for _, seen in groups]):
+    for choice in _all_orders([seen for _, seen in groups]):
         means = {
             w: t for (named, _), order in zip(groups, choice, strict=True) for w, t in zip(named, order, strict=True)
         }
         yield Lexicon(means)
 
 
-def _orders(groups: list[list[Meaning]]) -> Iterator[tuple[tuple[Meaning, ...], ...]]:
+def _all_orders(groups: list[list[Meaning]]) -> Iterator[tuple[tuple[Meaning, ...], ...]]:
     """Yield every order of each group lazily: ten objects that always occur together have millions."""
     if not groups:
         yield ()
         return
     for order in permutations(groups[0]):
-        yield from ((order, *rest) for rest in _orders(groups[1:]))
+        yield from ((order, *rest) for rest in _all_orders(groups[1:]))
 
 
-def _bootstrap(images: Images) -> Iterator[Lexicon]:
+def _bootstrap_lexicons(images: Images) -> Iterator[Lexicon]:
     cases = []
     for image in images:
         parts = image.utterance.split(" ")
@@ -191,10 +191,10 @@ def _bootstrap(images: Images) -> Iterator[Lexicon]:
             if objects[a] != objects[b] and possible(image, parts[1], a, b) is not False
         ]
         cases.append((parts[0], parts[2], list(dict.fromkeys(pairs))))
-    yield from (Lexicon({**means}) for means in _matched(cases, {}, [MOST_PAIRS]))
+    yield from (Lexicon({**means}) for means in _match_pairs(cases, {}, [MOST_PAIRS]))
 
 
-def _matched(cases: list[Case], taken: dict[str, Object], left: list[int]) -> Iterator[dict[str, Object]]:
+def _match_pairs(cases: list[Case], taken: dict[str, Object], left: list[int]) -> Iterator[dict[str, Object]]:
     """Yield every assignment of each case's two words to one of its pairs; the most constrained case goes first.
 
     left: one number, of pairs that may still be compared. Raises TooManyLexicons.
@@ -205,14 +205,14 @@ def _matched(cases: list[Case], taken: dict[str, Object], left: list[int]) -> It
     left[0] -= sum(len(pairs) for _, _, pairs in cases)
     if left[0] < 0:
         raise TooManyLexicons
-    fitting = [(a, b, [pair for pair in pairs if _fits(taken, (a, b), pair)]) for a, b, pairs in cases]
+    fitting = [(a, b, [pair for pair in pairs if _pair_fits(taken, (a, b), pair)]) for a, b, pairs in cases]
     at = min(range(len(cases)), key=lambda k: len(fitting[k][2]))
     first, second, pairs = fitting.pop(at)
     for one, other in pairs:
-        yield from _matched(fitting, {**taken, first: one, second: other}, left)
+        yield from _match_pairs(fitting, {**taken, first: one, second: other}, left)
 
 
-def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Object, Object]) -> bool:
+def _pair_fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Object, Object]) -> bool:
     for word, item in zip(words, pair, strict=True):
         if word in taken:
             if taken[word] != item:
@@ -223,11 +223,11 @@ def _fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Objec
 
 
 KNOWN: Mapping[TaskName, Callable[[Images], Iterator[Lexicon]]] = {
-    **dict.fromkeys(("shape", "color", "material"), partial(_attributes, kinds=TYPES, spoken=1)),
-    "object": _object,
-    "composite": partial(_attributes, kinds=("shape", "color", "material"), spoken=2),
-    "relation": _relation,
-    "bootstrap": _bootstrap,
+    **dict.fromkeys(("shape", "color", "material"), partial(_attribute_lexicons, kinds=TYPES, spoken=1)),
+    "object": _object_lexicons,
+    "composite": partial(_attribute_lexicons, kinds=("shape", "color", "material"), spoken=2),
+    "relation": _relation_lexicons,
+    "bootstrap": _bootstrap_lexicons,
     "number": partial(_single_word, meanings=lambda image: [len(image.objects)]),
     "pragmatic": partial(_single_word, meanings=own_attributes),
 }
@@ -254,7 +254,7 @@ _BUCKETS = {0: "train", 1: "train", 2: "train", 3: "train", 4: "train", 5: "val"
 
 
 @lru_cache(maxsize=1)
-def real_words() -> frozenset[str]:
+def read_real_words() -> frozenset[str]:
     """Return all real words of two or three of the syllables; `tools/mewl_words.py` writes the list."""
     text = resources.files("diorama.scene_specs.benchmarks.mewl").joinpath("real_words.txt").read_text(encoding="ascii")
     return frozenset(line for line in text.split() if line)
@@ -262,7 +262,7 @@ def real_words() -> frozenset[str]:
 
 def allowed(word: str) -> bool:
     """Return whether a sequence of syllables is allowed as a pseudo-word."""
-    return word not in real_words() and _DENIED.search(word) is None
+    return word not in read_real_words() and _DENIED.search(word) is None
 
 
 def split_of(words: Sequence[str]) -> str:

@@ -45,7 +45,7 @@ _TRIPLES = tuple(combinations(range(6), 3))
 _PAIRS_OF_SIX = tuple(combinations(range(6), 2))
 
 
-def _attribute(rng: np.random.Generator, words: list[str], balanced: bool, kind: str) -> Draft | None:
+def _draft_attribute(rng: np.random.Generator, words: list[str], balanced: bool, kind: str) -> Draft | None:
     """Tasks shape, color, material: one object per image, and the word for one of its attributes.
 
     None if two images would show the same object.
@@ -63,7 +63,7 @@ def _attribute(rng: np.random.Generator, words: list[str], balanced: bool, kind:
     return Draft(images, dict(zip(words[:TAUGHT], values, strict=True)), options, words[which[-1]], {"types": [kind]})
 
 
-def _object(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
+def _draft_object(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
     """Task object: three of six objects per image, and their three words in random order.
 
     None if the contexts leave out a word.
@@ -86,7 +86,7 @@ def _object(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draf
     return Draft(images, known, shuffled(rng, texts), texts[answer])
 
 
-def _composite(rng: np.random.Generator, words: list[str], balanced: bool) -> Draft | None:
+def _draft_composite(rng: np.random.Generator, words: list[str], balanced: bool) -> Draft | None:
     """Task composite: one object per image, and two words for two of its attributes, in an order that never changes.
 
     None if the contexts leave out a word.
@@ -109,7 +109,7 @@ def _composite(rng: np.random.Generator, words: list[str], balanced: bool) -> Dr
     return Draft(images, known, options, texts[answer], {"types": kinds})
 
 
-def _bootstrap(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
+def _draft_bootstrap(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
     """Task bootstrap: two of six named objects and an unnamed one per image, and a known relation between the two.
 
     None if the contexts leave out a word.
@@ -135,7 +135,7 @@ def _bootstrap(rng: np.random.Generator, words: list[str], _balanced: bool) -> D
     return Draft(images, known, shuffled(rng, texts[CONTEXTS:]), texts[answer])
 
 
-def _number(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
+def _draft_number(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
     """Task number: one to six objects per image, and the word for their number.
 
     None if the query would show the objects of a context.
@@ -146,16 +146,16 @@ def _number(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draf
     if any({*group} == {*groups[-1]} for group in groups[:-1]):
         return None
     images = [Image(group, [None] * len(group), words[len(group) - 1]) for group in groups]
-    return Draft(images, {w: k + 1 for k, w in enumerate(words)}, _options(rng, words, answer), words[answer])
+    return Draft(images, {w: k + 1 for k, w in enumerate(words)}, _draw_options(rng, words, answer), words[answer])
 
 
-def _options(rng: np.random.Generator, words: list[str], answer: int) -> list[str]:
+def _draw_options(rng: np.random.Generator, words: list[str], answer: int) -> list[str]:
     """Return the answer and four other words, shuffled."""
     others = [word for word in words if word != words[answer]]
     return shuffled(rng, [words[answer], *sample(rng, others, 4)])
 
 
-def _pragmatic(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
+def _draft_pragmatic(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
     """Task pragmatic: a hand points at one of three objects, and the word names the attribute that only it has.
 
     None if the query would show the objects of a context.
@@ -164,17 +164,17 @@ def _pragmatic(rng: np.random.Generator, words: list[str], _balanced: bool) -> D
     answer = index(rng, CONTEXTS)
     images = []
     for k in [*shuffled(rng, range(CONTEXTS)), answer]:
-        trio = shuffled(rng, _trio(rng, *named[k]))
+        trio = shuffled(rng, _draw_trio(rng, *named[k]))
         pointed = next(place for place, (_, special) in enumerate(trio) if special)
         names = [words[k] if special else None for _, special in trio]
         images.append(Image([item for item, _ in trio], names, words[k], pointed))
     if any({*image.objects} == {*images[-1].objects} for image in images[:-1]):
         return None
     known = {word: value for word, (_, value) in zip(words, named, strict=True)}
-    return Draft(images, known, _options(rng, words, answer), words[answer])
+    return Draft(images, known, _draw_options(rng, words, answer), words[answer])
 
 
-def _trio(rng: np.random.Generator, kind: str, value: str) -> list[tuple[Object, bool]]:
+def _draw_trio(rng: np.random.Generator, kind: str, value: str) -> list[tuple[Object, bool]]:
     """Return three objects, of which one (True) alone has the value, and no other attribute value alone.
 
     It shares all other attributes with the first of the others, which differs from the second in one of them.
@@ -199,12 +199,12 @@ _CLAIMS = tuple(product(_PAIRS, range(3)))
 _World = tuple[tuple[str, ...], tuple[Order, Order], int]
 
 
-def _relation(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
+def _draft_relation(rng: np.random.Generator, words: list[str], _balanced: bool) -> Draft | None:
     """Task relation: three objects per image, and a word for the relation of two, named by color and shape.
 
     None if two contexts would have the same utterance, or no options were found.
     """
-    offer = _offer(rng, tuple(sorted(sample(rng, RELATIONS, 3))))
+    offer = _draw_claims(rng, tuple(sorted(sample(rng, RELATIONS, 3))))
     if offer is None:
         return None
     claims, worlds = offer
@@ -215,7 +215,7 @@ def _relation(rng: np.random.Generator, words: list[str], _balanced: bool) -> Dr
     images = shuffled(rng, images)
     if len({image.utterance for image in images}) < CONTEXTS:
         return None
-    objects, looks = _three(rng)
+    objects, looks = _draw_trio_looks(rng)
     images.append(Image(objects, looks, orders=orders))
     texts = [f"{looks[a]} {words[w]} {looks[b]}" for (a, b), w in (_CLAIMS[k] for k in claims)]
     return Draft(images, dict(zip(words, meanings, strict=True)), shuffled(rng, texts), texts[answer])
@@ -226,21 +226,21 @@ def _confounds(relation: str) -> tuple[str, str]:
     return ("front", "behind") if relation in ("left", "right") else ("left", "right")
 
 
-def _three(rng: np.random.Generator) -> tuple[list[Object], list[str]]:
+def _draw_trio_looks(rng: np.random.Generator) -> tuple[list[Object], list[str]]:
     looks = sample(rng, _LOOKS, 3)
     objects = [object_with(rng, color=color, shape=shape) for color, shape in looks]
     return objects, [f"{color} {shape}" for color, shape in looks]
 
 
 def _context(rng: np.random.Generator, relation: str, confound: str, word_of: dict[str, str]) -> Image:
-    objects, looks = _three(rng)
+    objects, looks = _draw_trio_looks(rng)
     subject, of = pick(rng, _PAIRS)
     orders = orders_with(rng, (relation, subject, of), (confound, subject, of))
     return Image(objects, looks, f"{looks[subject]} {word_of[relation]} {looks[of]}", None, orders)
 
 
 @cache
-def _worlds(taught: tuple[str, ...]) -> tuple[_World, ...]:
+def _possible_worlds(taught: tuple[str, ...]) -> tuple[_World, ...]:
     return tuple(
         (meanings, layout, sum(1 << k for k, ((a, b), w) in enumerate(_CLAIMS) if holds(layout, meanings[w], a, b)))
         for meanings in permutations(taught)
@@ -248,7 +248,7 @@ def _worlds(taught: tuple[str, ...]) -> tuple[_World, ...]:
     )
 
 
-def _offer(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[list[int], list[list[_World]]] | None:
+def _draw_claims(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[list[int], list[list[_World]]] | None:
     """Draw five claims, and for each list the worlds in which it alone is true; None after 60 attempts.
 
     Without the images, neither the layout nor the words are known. Each of the five is the only true one in some world,
@@ -262,7 +262,7 @@ def _offer(rng: np.random.Generator, taught: tuple[str, ...]) -> tuple[list[int]
             continue
         offered = sum(1 << k for k in claims)
         alone: dict[int, list[_World]] = {1 << k: [] for k in claims}
-        for world in _worlds(taught):
+        for world in _possible_worlds(taught):
             true = world[2] & offered
             if true in alone:
                 alone[true].append(world)
@@ -283,11 +283,11 @@ class Task(NamedTuple):
 
 
 TASKS: Mapping[str, Task] = {
-    **{kind: Task((3, 2, 2), partial(_attribute, kind=kind)) for kind in ("shape", "color", "material")},
-    "object": Task((6, 0, 3), _object),
-    "composite": Task((6, 0, 3), _composite),
-    "relation": Task((3, 0, 3), _relation),
-    "bootstrap": Task((6, 0, 3), _bootstrap),
-    "number": Task((6, 0, 2), _number),
-    "pragmatic": Task((6, 0, 2), _pragmatic),
+    **{kind: Task((3, 2, 2), partial(_draft_attribute, kind=kind)) for kind in ("shape", "color", "material")},
+    "object": Task((6, 0, 3), _draft_object),
+    "composite": Task((6, 0, 3), _draft_composite),
+    "relation": Task((3, 0, 3), _draft_relation),
+    "bootstrap": Task((6, 0, 3), _draft_bootstrap),
+    "number": Task((6, 0, 2), _draft_number),
+    "pragmatic": Task((6, 0, 2), _draft_pragmatic),
 }

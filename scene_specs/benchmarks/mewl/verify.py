@@ -43,7 +43,7 @@ def verify_spec(data: EpisodeData) -> str:
     # An imported episode holds what the published `info.json` says of its scenes.
     for path, problem in contradictions(truth.info, data) if truth.info else ():
         return f"info: {path_text(path)}: {problem}"
-    return _verify(learner_view(data, truth), truth)
+    return _find_contradiction(learner_view(data, truth), truth)
 
 
 def verify_record(episode: EpisodeRecord) -> str:
@@ -52,10 +52,10 @@ def verify_record(episode: EpisodeRecord) -> str:
     Raises SpecError if the record is not a MEWL episode.
     """
     truth = Truth.of_record(episode)
-    return _verify(view_of_record(episode, truth), truth)
+    return _find_contradiction(view_of_record(episode, truth), truth)
 
 
-def _verify(view: View, truth: Truth) -> str:
+def _find_contradiction(view: View, truth: Truth) -> str:
     return verify_view(view, truth.answer, truth.meanings or None)
 
 
@@ -66,18 +66,18 @@ def verify_view(view: View, answer: str, words: Means | None = None) -> str:
         words: the stored map from words to meanings; if given, it must be one of the lexicons that fit.
     """
     try:
-        return _verdict(view, answer, words)
+        return _answer_problem(view, answer, words)
     except TooManyLexicons:
         return "the contexts and options leave room for more lexicons than can be tried"
 
 
-def _verdict(view: View, answer: str, words: Means | None) -> str:
+def _answer_problem(view: View, answer: str, words: Means | None) -> str:
     options = view.options
     twice = next((option for option in options if options.count(option) > 1), None)
     if twice is not None:
         return f"option {twice!r} is offered twice"
     if answer not in options:
-        return f"the stored answer {answer!r} is not among the options: {_listed(options)}"
+        return f"the stored answer {answer!r} is not among the options: {_options_text(options)}"
     stored = words is None
     first: _Reading | None = None
     size = len(options) * sum(len(image.objects) for image in view.images)
@@ -85,25 +85,25 @@ def _verdict(view: View, answer: str, words: Means | None) -> str:
     for number, (lexicon, means) in enumerate(_readings(view)):
         if number == most:
             return f"more than {most} lexicons fit the contexts"
-        stored = stored or _matches(words or {}, lexicon.means)
-        picks, unsure = _picks(view, lexicon, means)
+        stored = stored or lexicon.means.items() <= (words or {}).items()
+        picks, unsure = _true_options(view, lexicon, means)
         if unsure:
-            reason = f"the spec leaves open whether these options are true of the query: {_listed(unsure)}"
+            reason = f"the spec leaves open whether these options are true of the query: {_options_text(unsure)}"
             hint = "require the relations as constraints, or verify the rendered episode"
             return f"{reason}; {hint}"
         if first is None:
             first = (picks, means)
         elif picks != first[0]:
-            return _disagreement(first, (picks, means))
-    return _agreed(view, answer, first, stored)
+            return _disagreement_text(first, (picks, means))
+    return _agreement_problem(view, answer, first, stored)
 
 
-def _agreed(view: View, answer: str, first: _Reading | None, stored: bool) -> str:
+def _agreement_problem(view: View, answer: str, first: _Reading | None, stored: bool) -> str:
     if first is None:
-        return _contradiction(view)
+        return _contradiction_text(view)
     picks, means = first
     if len(picks) > 1:
-        return f"{len(picks)} options are true of the query: {_listed(picks)}"
+        return f"{len(picks)} options are true of the query: {_options_text(picks)}"
     if not picks:
         return f"no option is true of the query, if {_in_words(means)}"
     if picks != [answer]:
@@ -111,10 +111,6 @@ def _agreed(view: View, answer: str, first: _Reading | None, stored: bool) -> st
     if not stored:
         return f"the stored words do not fit the contexts, which say that {_in_words(means)}"
     return ""
-
-
-def _matches(words: Means, means: Means) -> bool:
-    return all(word in words and words[word] == meaning for word, meaning in means.items())
 
 
 def _readings(view: View) -> Iterator[tuple[Lexicon, Means]]:
@@ -162,7 +158,7 @@ def _fresh_meanings(view: View, lexicon: Lexicon, word: str) -> list[Meaning]:
     return [*(meaning for meaning in found if meaning not in taken), ELSE]
 
 
-def _picks(view: View, lexicon: Lexicon, means: Means) -> tuple[list[str], list[str]]:
+def _true_options(view: View, lexicon: Lexicon, means: Means) -> tuple[list[str], list[str]]:
     """Return the options that are true of the query, and those that the view leaves open."""
     verdicts = [(option, _is_true(view, lexicon, means, option)) for option in view.options]
     return [o for o, verdict in verdicts if verdict], [o for o, verdict in verdicts if verdict is None]
@@ -193,7 +189,7 @@ def _is_true(view: View, lexicon: Lexicon, means: Means, option: str) -> bool | 
     return all(look[kind] == means[word] for word, kind in zip(parts, lexicon.types, strict=True))
 
 
-def _contradiction(view: View) -> str:
+def _contradiction_text(view: View) -> str:
     """Return a message about the first context that no lexicon fits."""
     for count in range(1, CONTEXTS + 1):
         if next(lexicons(view, count), None) is None:
@@ -201,35 +197,35 @@ def _contradiction(view: View) -> str:
     else:
         return "no lexicon is left: the options have more words that no context used than there are meanings for them"
     image = view.images[count - 1]
-    shows = "; ".join(map(_look, image.objects))
+    shows = "; ".join(map(_look_text, image.objects))
     before = f"contexts 0-{count - 2} leave room for it" if count > 1 else "not even alone"
     return f"no lexicon fits the contexts: context {count - 1} says {image.utterance!r} and shows {shows} ({before})"
 
 
-def _disagreement(one: _Reading, two: _Reading) -> str:
+def _disagreement_text(one: _Reading, two: _Reading) -> str:
     differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
     parts = []
     for picks, means in (one, two):
         case = _in_words({word: means[word] for word in differs if word in means})
-        parts.append(f"if {case}, {'no option' if not picks else _listed(picks)} is true")
+        parts.append(f"if {case}, {'no option' if not picks else _options_text(picks)} is true")
     return f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"
 
 
 def _in_words(means: Means) -> str:
-    return ", ".join(f"{word} is {_meaning(meaning)}" for word, meaning in means.items())
+    return ", ".join(f"{word} is {_meaning_text(meaning)}" for word, meaning in means.items())
 
 
-def _meaning(meaning: Meaning) -> str:
+def _meaning_text(meaning: Meaning) -> str:
     if meaning is ELSE:
         return "something else"
-    return _look(meaning) if isinstance(meaning, tuple) else str(meaning)
+    return _look_text(meaning) if isinstance(meaning, tuple) else str(meaning)
 
 
-def _look(item: Object) -> str:
+def _look_text(item: Object) -> str:
     """Return an object in words; rendered objects have no name for a color or size that a spec gives as numbers."""
     shape, color, material, size = item
     return " ".join(filter(None, (size, color, material, shape)))
 
 
-def _listed(options: Sequence[str]) -> str:
+def _options_text(options: Sequence[str]) -> str:
     return ", ".join(repr(option) for option in options)

@@ -73,13 +73,13 @@ def learner_view(data: EpisodeData, truth: Truth | None = None) -> View:
     """
     truth, diagnostics, images = truth or Truth.of_spec(data), [], []
     for number, frame in enumerate(data["frames"]):
-        found, image = _image(frame, f"frames[{number}]")
+        found, image = _image_of_frame(frame, f"frames[{number}]")
         diagnostics += found
         images.append(image)
-    return _view(truth, images, str(data.get("id", "")), diagnostics)
+    return _build_view(truth, images, str(data.get("id", "")), diagnostics)
 
 
-def _view(truth: Truth, images: list[SeenImage], episode: str, diagnostics: list[tuple[str, str]]) -> View:
+def _build_view(truth: Truth, images: list[SeenImage], episode: str, diagnostics: list[tuple[str, str]]) -> View:
     """Return the view of images and a task. Raises SpecError if there are diagnostics, or not seven images."""
     if len(images) != CONTEXTS + 1:
         diagnostics.append(("frames", f"found {len(images)}; allowed: {CONTEXTS} contexts and the query"))
@@ -110,11 +110,11 @@ def view_of_record(episode: EpisodeRecord, truth: Truth) -> View:
     for image in episode.images:
         share = image.width * image.height / (stage.size[0] * stage.size[1])
         least = 0.5 * stage.placement.min_visible_pixels * share
-        images.append(_visible(image, least, utterances.get(image.frame, "")))
-    return _view(truth, images, episode.episode_id, [])
+        images.append(_seen_image(image, least, utterances.get(image.frame, "")))
+    return _build_view(truth, images, episode.episode_id, [])
 
 
-def _visible(image: ImageRecord, least: float, utterance: str) -> SeenImage:
+def _seen_image(image: ImageRecord, least: float, utterance: str) -> SeenImage:
     """Return what an image shows of its objects with `least` visible pixels or more."""
     truth = image.annotation
     items = [item for item in without_pointer(truth.objects, truth.pointer) if item.visible_pixels >= least]
@@ -130,7 +130,7 @@ def _visible(image: ImageRecord, least: float, utterance: str) -> SeenImage:
     return SeenImage(utterance, objects, relations, (), at.get(truth.pointer.target) if truth.pointer else None)
 
 
-def _image(frame: FrameData, path: str) -> tuple[list[tuple[str, str]], SeenImage]:
+def _image_of_frame(frame: FrameData, path: str) -> tuple[list[tuple[str, str]], SeenImage]:
     diagnostics, objects = [], list[Object]()
     listed: Any = frame.get("objects", ())
     names = [item.get("name") or f"object-{k}" for k, item in enumerate(listed)]
@@ -145,7 +145,7 @@ def _image(frame: FrameData, path: str) -> tuple[list[tuple[str, str]], SeenImag
     target = (frame.get("pointer") or {}).get("target")
     if target is not None and target not in names:
         diagnostics.append((f"{path}.pointer.target", f"found {target!r}; allowed: {', '.join(names)}"))
-    relations, unknown = _required(frame.get("constraints", ()), names)
+    relations, unknown = _implied(frame.get("constraints", ()), names)
     locations, camera = [item.get("location") for item in listed], _fixed_camera(frame)
     if camera is not None and None not in locations:
         relations, unknown = _from_locations(locations, camera), []
@@ -153,7 +153,7 @@ def _image(frame: FrameData, path: str) -> tuple[list[tuple[str, str]], SeenImag
     return diagnostics, SeenImage(frame.get("utterance") or "", objects, relations, unknown, pointed)
 
 
-def _required(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[_Related], list[_Open]]:
+def _implied(constraints: Sequence[Mapping[str, Any]], names: list[str]) -> tuple[list[_Related], list[_Open]]:
     """Return all relations that follow from the constraints, and the pairs with unknown relations."""
     relations: list[_Related] = []
     unknown: list[_Open] = []

@@ -65,7 +65,7 @@ class _Sampler:
         return draw_words(generator(shape.seed, shape.name, "novel word"), self.split, 1, 0, 3)[0]
 
 
-def _generalization(draw: _Sampler) -> _Draft:
+def _draft_generalization(draw: _Sampler) -> _Draft:
     base, look = draw.concept(), draw.look()
     axis = pick(draw.rng, tuple(base.axes))
     ends = [base._replace(axes={**base.axes, axis: position}) for position in (0.05, 0.95)]
@@ -129,7 +129,7 @@ def _few_exemplars(draw: _Sampler) -> _Draft:
 
 
 TASKS: Mapping[str, Callable[[_Sampler], _Draft]] = {
-    "generalization": _generalization,
+    "generalization": _draft_generalization,
     "shape-bias": _shape_bias,
     "mutual-exclusivity": _mutual_exclusivity,
     "few-exemplars": _few_exemplars,
@@ -154,7 +154,7 @@ def novel_spec(seed: int, split: str, task: str, number: int) -> EpisodeData:
     episode = f"novel/{split}/{task}/{number:06d}"
     for attempt in range(ATTEMPTS):
         rng = generator(seed, episode, f"attempt-{attempt}")
-        spec = _spec(TASKS[task](_Sampler(rng, split)), rng, task, number)
+        spec = _episode_data(TASKS[task](_Sampler(rng, split)), rng, task, number)
         if len(spec["task"]["words"]) == (2 if task in ("generalization", "mutual-exclusivity") else 1):
             spec |= {"id": episode, "seed": seed, "split": split}
             if not verify_spec(spec):
@@ -162,7 +162,7 @@ def novel_spec(seed: int, split: str, task: str, number: int) -> EpisodeData:
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _spec(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> EpisodeData:
+def _episode_data(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> EpisodeData:
     names = [f"exemplar-{k}" for k in range(len(draft.exemplars))]
     exemplars = [Exemplar(frame=name, word=word) for name, (_, _, word) in zip(names, draft.exemplars, strict=True)]
     letters = "abcd"[: len(draft.choices)]

@@ -5,28 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
-from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.items import Item, Part, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode."""
-    truth, say = Truth.of_record(episode), prompts(__name__)
+    truth = Truth.of_record(episode)
     images = {image.frame: image.name for image in episode.images}
-    parts = [Part(say["start"])]
+    parts = [Part(_TEXT["start"])]
     for one in truth.exemplars:
-        parts += [Part(say["exemplar"].format(word=one.word)), Part(image=images[one.frame])]
+        parts += [Part(_TEXT["exemplar"].format(word=one.word)), Part(image=images[one.frame])]
     for choice in truth.choices:
         letter = choice.frame[-1].upper()
-        text = say["query"] if truth.asked is None else say["choice"].format(letter=letter)
+        text = _TEXT["query"] if truth.asked is None else _TEXT["choice"].format(letter=letter)
         parts += [Part(text), Part(image=images[choice.frame])]
     options = ", ".join(truth.options)
-    question = say["which_word" if truth.asked is None else "which_image"]
+    question = _TEXT["which_word" if truth.asked is None else "which_image"]
     parts.append(Part(question.format(word=truth.asked, options=options)))
     groups = {"exemplars": str(len(truth.exemplars))}
     if truth.step is not None:
         groups["step"] = f"{truth.step:g}"
     if truth.name == "mutual-exclusivity":
         groups["asked"] = "known" if truth.asked == truth.exemplars[0].word else "new"
-    yield Item(0, truth.name, tuple(parts), truth.options, truth.answer, int(say["version"]), groups=groups,
+    yield Item(0, truth.name, tuple(parts), truth.options, truth.answer, int(_TEXT["version"]), groups=groups,
                key=truth.name)  # fmt: skip

@@ -36,7 +36,7 @@ def verify_spec(data: EpisodeData) -> str:
         if wrong := [key for key, value in look.items() if not isinstance(value, str)]:
             return f"{name}: found {wrong[0]} {look[wrong[0]]!r}; expected a name"
         shown[name] = (look["shape"], look["color"], look["material"], look["size"])
-    return _problem(truth, shown)
+    return _find_problem(truth, shown)
 
 
 def verify_record(episode: EpisodeRecord) -> str:
@@ -47,10 +47,10 @@ def verify_record(episode: EpisodeRecord) -> str:
         if len(items) != 1 or not items[0].visible_pixels:
             return f"image {image.name} shows {len(items)} objects; expected one that is visible"
         shown[image.frame] = (items[0].shape, items[0].color, items[0].material, items[0].size)
-    return _problem(Truth.of_record(episode), shown)
+    return _find_problem(Truth.of_record(episode), shown)
 
 
-def _problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
+def _find_problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
     listed = [*(one.frame for one in truth.exemplars), *(one.frame for one in truth.choices)]
     if listed != list(shown):
         return f"the truth lists the frames {', '.join(listed)}; found {', '.join(shown)}"
@@ -66,7 +66,7 @@ def _problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
         for at, kind in ((1, "color"), (2, "material"), (3, "size")):
             if len({shown[one.frame][at] for one in truth.exemplars}) == 1:
                 return f"all exemplars have the same {kind}"
-    answers = _words(truth, shown) if truth.asked is None else _images(truth, shown)
+    answers = _word_distances(truth, shown) if truth.asked is None else _choice_distances(truth, shown)
     if len(answers) < 2:
         return f"found {len(answers)} possible answers; expected several"
     (first, one), (second, two) = sorted(answers.items(), key=lambda pair: pair[1])[:2]
@@ -75,7 +75,7 @@ def _problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
     return "" if first == truth.answer else f"the stored answer is {truth.answer!r}; the distances say {first!r}"
 
 
-def _words(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
+def _word_distances(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
     """Return each word's distance from the query."""
     query = shown[truth.choices[0].frame][0]
     return {
@@ -84,7 +84,7 @@ def _words(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
     }
 
 
-def _images(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
+def _choice_distances(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
     """Return each choice's distance from the asked word; from a word without exemplars, the closeness to the others."""
     known = any(one.word == truth.asked for one in truth.exemplars)
     return {one.frame[-1].upper(): one.distance if known else 1 / max(one.distance, 1e-6) for one in truth.choices}

@@ -72,11 +72,11 @@ def perspective_spec(
     drawn = Counter() if drawn is None else drawn
     group = generator(seed, f"perspective/{split}/{task}", f"cells-{number // _CELLS}")
     cell = shuffled(group, range(_CELLS))[number % _CELLS]
+    which = ("smallest", "largest")[number // _CELLS % 2] if task == "shelf" else None
     for attempt in range(ATTEMPTS):
         rng = generator(seed, episode, f"attempt-{attempt}")
-        which = ("smallest", "largest")[number // _CELLS % 2] if task == "shelf" else None
-        frame = _shelf_frame(rng, which, cell, drawn) if which else _frame(rng, task, cell, drawn)
-        if frame is not None and (truth := _truth(frame, rng, task, number, cell, which)) is not None:
+        frame = _shelf_frame(rng, which, cell, drawn) if which else _draw_frame(rng, task, cell, drawn)
+        if frame is not None and (truth := _truth_of(frame, rng, task, number, cell, which)) is not None:
             spec: EpisodeData = {"version": 1, "id": episode, "seed": seed, "split": split, "frames": [frame]}
             spec["task"] = truth.model_dump(mode="json", exclude_none=True)
             if not verify_spec(spec):
@@ -84,7 +84,7 @@ def perspective_spec(
     raise RuntimeError(f"episode {episode}, seed {seed}: none of {ATTEMPTS} attempts could be verified")
 
 
-def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[str]) -> FrameData | None:
+def _draw_frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[str]) -> FrameData | None:
     """Draw a frame, as JSON data; None if there is no room for all."""
     colors, person = sample(rng, _COLORS, 6), pick(rng, PEOPLE)
     kinds = [pick(rng, SHAPES) for _ in range(5)]
@@ -92,13 +92,13 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[s
     if task == "director":
         kinds[2:] = [pick(rng, [shape for shape in SHAPES if shape != kinds[0]]) for _ in range(3)]
         kinds[1] = kinds[0]
-    items = _items(rng, colors, kinds, (0.35,) * 5)
+    items = _draw_objects(rng, colors, kinds, (0.35,) * 5)
     screen: ObjectData = {"name": SCREEN, "shape": {"polygon": CORNERS, "height": HIGH}, "color": "gray",
                           "material": "matte", "size": 1.0, "rotation_deg": between(rng, 0, 180)}  # fmt: skip
     observer = {"name": person, "looks_at": items[-1]["name"], "color": colors[5], "size": _SIZE}
-    camera = _camera(rng, _DISTANCE)[0]
+    camera = _draw_camera(rng, _DISTANCE)[0]
     frame: FrameData = {"name": "scene", "objects": [screen, *items], "observers": [observer], "camera": camera}
-    layout, wishes = Layout.about({}, frame), _wishes(task, cell, [item["name"] for item in items])
+    layout, wishes = Layout.about({}, frame), _wishes_for(task, cell, [item["name"] for item in items])
     # What a question is about comes last, so that nothing hides it later.
     for item in (screen, observer, items[-1], *reversed(items[:-1])):
         if not place(rng, item, layout, wishes.get(item["name"]), drawn):
@@ -108,7 +108,7 @@ def _frame(rng: np.random.Generator, task: TaskName, cell: int, drawn: Counter[s
     return frame
 
 
-def _items(
+def _draw_objects(
     rng: np.random.Generator, colors: Sequence[str], kinds: Sequence[str], sizes: Sequence[float]
 ) -> list[ObjectData]:
     return [
@@ -118,7 +118,7 @@ def _items(
     ]  # fmt: skip
 
 
-def _camera(rng: np.random.Generator, far: float) -> tuple[dict[str, Any], float]:
+def _draw_camera(rng: np.random.Generator, far: float) -> tuple[dict[str, Any], float]:
     """Return a camera, as JSON data, and how far it is turned about the middle, radians."""
     yaw, up = math.radians(between(rng, 9, 89)), math.radians(between(rng, 36, 46))
     x, y = beside((0.0, 0.0), yaw, 0.0, -far * math.cos(up))
@@ -134,7 +134,7 @@ def _shelf_frame(rng: np.random.Generator, which: str, cell: int, drawn: Counter
     """
     colors, kind = sample(rng, _COLORS, 5), pick(rng, ("sphere", "cylinder"))
     kinds = [*[kind] * 3, pick(rng, [shape for shape in SHAPES if shape != kind])]
-    items, (camera, yaw) = _items(rng, colors, kinds, _SIZES), _camera(rng, _NEAR_DISTANCE)
+    items, (camera, yaw) = _draw_objects(rng, colors, kinds, _SIZES), _draw_camera(rng, _NEAR_DISTANCE)
     order = items[:3] if which == "smallest" else items[2::-1]
     closed = pick(rng, order[1:]) if cell % 2 else order[0]
     turn = yaw + math.radians(between(rng, -8, 8))
@@ -155,7 +155,7 @@ def _shelf_frame(rng: np.random.Generator, which: str, cell: int, drawn: Counter
     return frame
 
 
-def _wishes(task: TaskName, cell: int, names: list[str]) -> dict[str, Wish]:
+def _wishes_for(task: TaskName, cell: int, names: list[str]) -> dict[str, Wish]:
     """Return what must be so about objects, the last of which the person looks at."""
     first = cell < _CELLS / 2
     side, other = ("left", "right") if first else ("right", "left")
@@ -170,7 +170,7 @@ def _wishes(task: TaskName, cell: int, names: list[str]) -> dict[str, Wish]:
     return {**dict(zip(names, asked, strict=False)), names[-1]: Wish(True)}
 
 
-def _truth(
+def _truth_of(
     frame: FrameData, rng: np.random.Generator, task: TaskName, number: int, cell: int, which: str | None
 ) -> Truth | None:
     """Return the truth about a frame whose answer and egocentric answer are those of a cell; None if it has others."""
@@ -226,7 +226,7 @@ class Wish(NamedTuple):
     camera_side: str = ""
     photo: bool = False
 
-    def found(self, layout: Layout, name: str) -> tuple[bool | str | None, ...]:
+    def measured(self, layout: Layout, name: str) -> tuple[bool | str | None, ...]:
         """Return what is so, with None or "" for what is not clear."""
         if self.seen is None:
             return (layout.beside_gaze(name),)
@@ -255,7 +255,7 @@ def place(
     # Before anything is looked at, the person stands for its eyes.
     eye = layout.bodies[layout.person].middle if target else layout.eyes()[:2] if wish else None
     for _ in range(_TRIES):
-        spot = _spot(rng, layout, eye, wish, target) if eye and wish else _anywhere(rng, most)
+        spot = _draw_spot(rng, layout, eye, wish, target) if eye and wish else _draw_point(rng, most)
         item["location"] = [round(value, 2) for value in spot]
         body = layout.bodies[name] = body_of(item)
         # Nothing stands between the eye and what is to be seen; the eye is inside the person's own body.
@@ -266,7 +266,7 @@ def place(
             continue
         if wish is None:
             return True
-        found = wish.found(layout, name)
+        found = wish.measured(layout, name)
         if not target:
             drawn["drawn"] += 1
             drawn["near-ties"] += None in found or "" in found
@@ -275,13 +275,13 @@ def place(
     return False
 
 
-def _spot(rng: np.random.Generator, layout: Layout, eye: Point, wish: Wish, target: bool) -> Point:
+def _draw_spot(rng: np.random.Generator, layout: Layout, eye: Point, wish: Wish, target: bool) -> Point:
     """Draw a place for which a wish is likely to hold: behind the screen, or in a range of directions from the gaze."""
     # Looking down steeply, a person sees little of what is far away.
     near = 2.2 if target else 1.8 if wish.photo else _NEAR
     far = math.sqrt(between(rng, near**2, _REACH**2))
     if target:
-        return _ahead(eye, math.radians(between(rng, -180, 180)), far)
+        return beside(eye, math.radians(between(rng, -180, 180)), far)
     if wish.seen is False and (spot := _behind_screen(rng, layout, eye)):
         return spot
     (x, y), most = layout.bodies[layout.target].middle, (PICTURED if wish.photo else VIEW) - _WITHIN
@@ -295,10 +295,10 @@ def _spot(rng: np.random.Generator, layout: Layout, eye: Point, wish: Wish, targ
     turn = math.atan2(y - eye[1], x - eye[0]) + math.radians(sign * between(rng, low, high))
     if wish.of:
         away = between(rng, 1.2 * IMAGE_SIDE, 5 * IMAGE_SIDE) * (1 if wish.camera_side == "right" else -1)
-        far = layout.reach(eye, _ahead((0.0, 0.0), turn, 1.0), layout.column(wish.of) + away)
+        far = layout.reach(eye, beside((0.0, 0.0), turn, 1.0), layout.column(wish.of) + away)
         # This column of the image may be behind the person, or too near; then nothing is placed.
         far = far if far > near else 2 * _REACH
-    return _ahead(eye, turn, far)
+    return beside(eye, turn, far)
 
 
 def _behind_screen(rng: np.random.Generator, layout: Layout, eye: Point) -> Point | None:
@@ -309,15 +309,11 @@ def _behind_screen(rng: np.random.Generator, layout: Layout, eye: Point) -> Poin
     sine = (x * (end[1] - start[1]) - y * (end[0] - start[0])) / (math.hypot(x, y) * math.dist(start, end))
     if abs(layout.angle(layout.target, SCREEN)) > VIEW - _WITHIN or abs(sine) < 0.5:
         return None
-    return _ahead(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
+    return beside(eye, math.atan2(y, x), math.hypot(x, y) + between(rng, 1.2, 3))
 
 
-def _anywhere(rng: np.random.Generator, most: float) -> Point:
+def _draw_point(rng: np.random.Generator, most: float) -> Point:
     return between(rng, -most, most), between(rng, -most, most)
-
-
-def _ahead(point: Point, turn: float, far: float) -> Point:
-    return point[0] + far * math.cos(turn), point[1] + far * math.sin(turn)
 
 
 def between(rng: np.random.Generator, low: float, high: float) -> float:

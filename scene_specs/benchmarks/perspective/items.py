@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.perspective.truth import Truth
-from diorama.scene_specs.language.items import Item, Part, prompts
+from diorama.scene_specs.language.items import Item, Part, read_prompts
 from diorama.scene_specs.language.rendered import EpisodeRecord
+
+_TEXT = read_prompts(__name__)
 
 
 def items(episode: EpisodeRecord) -> Iterator[Item]:
     """Yield the item of an episode. The rule `egocentric` answers from the camera's point of view."""
-    truth, say = Truth.of_record(episode), prompts(__name__)
+    truth = Truth.of_record(episode)
     # The photograph is the truth of a second view.
     image, *_ = episode.images
     words = {"person": truth.person, "options": ", ".join(truth.options), "of": truth.of, "which": truth.which}
@@ -19,12 +21,12 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
         {"asked": truth.asked[0], "other": truth.asked[-1], "shape": truth.asked[0].split()[-1]} if truth.asked else {}
     )
     parts = (
-        Part(say["start"].format(**words)),
+        Part(_TEXT["start"].format(**words)),
         Part(image=image.name),
-        Part(say[truth.name].format(**words)),
+        Part(_TEXT[truth.name].format(**words)),
     )
     # Where the camera's answer is always the same one, or any, the group would tell the right one, or nothing.
     sides = len(truth.egocentric) == 1 and truth.name != "level-1"
     groups = {"egocentric": "right" if truth.answer in truth.egocentric else "wrong"} if sides else {}
-    yield Item(0, truth.name, parts, truth.options, truth.answer, int(say["version"]), groups=groups,
+    yield Item(0, truth.name, parts, truth.options, truth.answer, int(_TEXT["version"]), groups=groups,
                key=truth.name, rules={"egocentric": truth.egocentric})  # fmt: skip

@@ -104,10 +104,11 @@ class Layout(NamedTuple):
 
     def sees(self, name: str) -> bool | None:
         """Return whether the person sees an object: all of it, or nothing; None in between."""
-        body, (angle, half) = self.bodies[name], self._from_gaze(name, self.eyes())
-        if angle >= BEHIND or (angle <= VIEW and any(hides(one, self.eyes(), body) for one in self.bodies.values())):
+        eye, body = self.eyes(), self.bodies[name]
+        angle, half = self._from_gaze(name, eye)
+        if angle >= BEHIND or (angle <= VIEW and any(hides(one, eye, body) for one in self.bodies.values())):
             return False
-        return True if angle + half <= VIEW and self._free(name, self.eyes(), body.radius, _CLEAR) else None
+        return True if angle + half <= VIEW and self._line_is_free(name, eye, body.radius, _CLEAR) else None
 
     def angle(self, of: str, name: str) -> float:
         """Return the angle from one object to another for the person, degrees; positive is to the left."""
@@ -127,7 +128,7 @@ class Layout(NamedTuple):
 
     def column(self, name: str) -> float:
         """Return how far right of the middle an object is in the image, of a plane at distance 1."""
-        right, ahead = self._for_camera(tuple(map(sub, self._point(name), self.camera)))
+        right, ahead = self._for_camera(tuple(map(sub, self._point_of(name), self.camera)))
         return right / ahead
 
     def reach(self, eye: Point, along: Point, column: float) -> float:
@@ -144,7 +145,7 @@ class Layout(NamedTuple):
 
     def photo(self) -> dict[str, Any]:
         """Return the camera that the person holds, as JSON data: a little ahead of the eyes, along the gaze."""
-        eye, target = self.eyes(), self._point(self.target)
+        eye, target = self.eyes(), self._point_of(self.target)
         part = PHOTO_AHEAD / math.dist(eye, target)
         location = [round(a + part * (b - a), 4) for a, b in zip(eye, target, strict=True)]
         return {"location": location, "look_at": [round(value, 4) for value in target], **PHOTO_LENS}
@@ -153,7 +154,7 @@ class Layout(NamedTuple):
         """Return whether a photograph shows all of an object; None if that is not clear."""
         camera = tuple(self.photo()["location"])
         whole = sum(self._from_gaze(name, camera)) <= PICTURED
-        return (whole and self._free(name, camera, self.bodies[name].radius, _CLEAR)) or None
+        return (whole and self._line_is_free(name, camera, self.bodies[name].radius, _CLEAR)) or None
 
     def photo_side(self, name: str, of: str) -> str:
         """Return on which side of another object an object is in a photograph; "" if that is not clear."""
@@ -173,7 +174,7 @@ class Layout(NamedTuple):
 
     def shown(self, name: str) -> bool:
         """Return whether at least the middle of a body is in sight of the camera."""
-        return self._free(name, self.camera, 0.0, self.bodies[name].radius / 2)
+        return self._line_is_free(name, self.camera, 0.0, self.bodies[name].radius / 2)
 
     def nearer(self, name: str, other: str) -> bool:
         """Return whether an object is nearer to the camera than another one."""
@@ -184,18 +185,18 @@ class Layout(NamedTuple):
         """Return half the height of an object."""
         return self.bodies[name].height / 2
 
-    def _point(self, name: str) -> Point3:
-        return (*self.bodies[name].middle, self.bodies[name].height / 2)
+    def _point_of(self, name: str) -> Point3:
+        return (*self.bodies[name].middle, self.size(name))
 
     def _from_gaze(self, name: str, eye: Point3) -> tuple[float, float]:
         """Angle of the middle of an object from the gaze, and by how much its ends may differ from it. Degrees."""
-        gaze, away = (tuple(map(sub, self._point(one), eye)) for one in (self.target, name))
+        gaze, away = (tuple(map(sub, self._point_of(one), eye)) for one in (self.target, name))
         far = math.hypot(*away)
-        size = math.hypot(self.bodies[name].radius, self.bodies[name].height / 2)
+        size = math.hypot(self.bodies[name].radius, self.size(name))
         cosine = sum(map(mul, gaze, away)) / (far * math.hypot(*gaze))
         return math.degrees(math.acos(max(-1.0, min(cosine, 1.0)))), math.degrees(math.asin(min(size / far, 1.0)))
 
-    def _free(self, name: str, eye: Point3, half: float, least: float) -> bool:
+    def _line_is_free(self, name: str, eye: Point3, half: float, least: float) -> bool:
         """Return whether lines from an eye to the middle of a body, and to `half` beside it, keep clear of all else."""
         (x, y), top = self.bodies[name].middle, self.bodies[name].height
         across, along = eye[0] - x, eye[1] - y
@@ -239,7 +240,7 @@ def walls_of(cell: Any) -> dict[str, Body]:
     }
 
 
-def beside(point: Sequence[float], turn: float, across: float, along: float) -> Point:
+def beside(point: Sequence[float], turn: float, across: float, along: float = 0.0) -> Point:
     """Return a point that is some way from another one, along axes that are turned, radians."""
     x, y = math.cos(turn), math.sin(turn)
     return point[0] + across * x - along * y, point[1] + across * y + along * x

@@ -42,7 +42,7 @@ class Truth(TaskTruth):
     egocentric: tuple[str, ...]
 
     @model_validator(mode="after")
-    def _asks(self) -> Truth:
+    def _check_asked(self) -> Truth:
         if not len(self.asked) == len({*self.asked}) == _ASKED[self.name]:
             found = ", ".join(self.asked) or "none"
             raise ValueError(f"asked: expected different objects, {_ASKED[self.name]} for {self.name}; found {found}")

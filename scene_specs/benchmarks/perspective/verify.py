@@ -49,7 +49,7 @@ class _Measured:
         return True if share >= SEEN else False if unseen else None
 
     def side(self, name: str, of: str) -> str:
-        (x1, y1), (x2, y2) = (self._away(one)[:2] for one in (of, name))
+        (x1, y1), (x2, y2) = (self._offset_from_person(one)[:2] for one in (of, name))
         turn = math.degrees(math.atan2(x1 * y2 - y1 * x2, x1 * x2 + y1 * y2))
         return "" if not _SIDE <= abs(turn) <= 180 - _SIDE else "left" if turn > 0 else "right"
 
@@ -73,11 +73,11 @@ class _Measured:
 
     def _from_gaze(self, name: str) -> float:
         """Angle of the middle of an object from the gaze, degrees."""
-        away = self._away(name)
+        away = self._offset_from_person(name)
         cosine = sum(map(mul, self._observer.gaze, away)) / math.hypot(*away)
         return math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
-    def _away(self, name: str) -> Vector3:
+    def _offset_from_person(self, name: str) -> Vector3:
         x, y, z = map(sub, self._objects[name].location, self._observer.eye)
         return x, y, z
 
@@ -96,7 +96,7 @@ def verify_spec(data: EpisodeData) -> str:
     called = {item["name"]: f"{item['color']} {item['shape']}" for item in items}
     try:
         layout = Layout.of(frame)
-        return photo_problem(frame, layout) or _problem(truth, layout, called)
+        return photo_problem(frame, layout) or _find_problem(truth, layout, called)
     except ArithmeticError:
         return "the camera or the person is at, or straight above, what it looks at"
 
@@ -116,10 +116,10 @@ def verify_record(episode: EpisodeRecord) -> str:
         )
         if away > 0.02 or math.dist(photo.camera.extrinsics[2][:3], person.gaze) > 0.02:
             return f"the second image is not what {person.name} photographs"
-    return _problem(truth, _Measured(image, *photos), called)
+    return _find_problem(truth, _Measured(image, *photos), called)
 
 
-def _problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
+def _find_problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
     """called: name of each object -> its color and shape."""
     if truth.person != sight.person:
         return f"the truth is about {truth.person}; the image shows {sight.person}"

@@ -34,7 +34,7 @@ HEIGHT = 1.9
 
 
 @lru_cache(maxsize=16)
-def _surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Faces]:
+def _trunk_surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Faces]:
     """The vertices that a trunk with holes keeps, and the triangles of trunk and arms between those.
 
     Args:
@@ -59,7 +59,7 @@ def _surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Fac
     return kept, faces.reshape(-1, 3).astype(np.int32)
 
 
-def _trunk(girth: float, u: list[float]) -> Floats:
+def _trunk_rings(girth: float, u: list[float]) -> Floats:
     close, z = rings(ROWS, 8, 0.85)
     radius = mix(0.3, 0.52, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
     radius = radius * (1 + mix(0.4, 0.55, u[4]) * ripple(ROWS, COLUMNS, 3, u[5], mix(1.0, 2.0, u[6])))
@@ -74,7 +74,7 @@ def _unit(v: Floats) -> Floats:
     return unit
 
 
-def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) -> Floats:
+def _arm_rings(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) -> Floats:
     """Rings of an arm and its tip, (V, 3).
 
     Args:
@@ -114,14 +114,14 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. The trunk bows
     # away from them, so that no arm is a head above a pair of others: these make people, animals and trees.
     v = ((np.argsort(rng.random((ARMS, 8)), axis=0) + rng.random((ARMS, 8))) / ARMS).tolist()
-    trunk = _trunk(axes["trunk"], u)
+    trunk = _trunk_rings(axes["trunk"], u)
     places, parts = [], [trunk]
     for k, one in enumerate(v):
         row, column = 20 + int(one[5] * 15), (COLUMNS // 2 * int(2 * u[0]) + _APART * k - 13) % COLUMNS
         places.append((row, column))
         out = np.array([turn(COLUMNS)[0][column], turn(COLUMNS)[1][column], 0.0])
         parts.append(
-            _arm(trunk[1 + COLUMNS * row + column], out, axes["reach"], axes["bulbs"] * mix(0.7, 1, one[0]), one)
+            _arm_rings(trunk[1 + COLUMNS * row + column], out, axes["reach"], axes["bulbs"] * mix(0.7, 1, one[0]), one)
         )
-    kept, faces = _surface(tuple(places))
+    kept, faces = _trunk_surface(tuple(places))
     return smoothed(np.concatenate(parts)[kept], faces, 4), faces

@@ -89,7 +89,7 @@ def test_equal_pixels_in_other_bytes_are_identical() -> None:
     first = record(color="red")
     (image,) = compare_records(first, packed_otherwise(first)).images
     assert image.identical and not image.same_bytes
-    assert image.pixels() == f"{image.name}: identical in every pixel, packed otherwise"
+    assert image.pixel_errors() == f"{image.name}: identical in every pixel, packed otherwise"
     (image,) = compare_records(first, first).images
     assert image.same_bytes and image.line() == f"{image.name}: identical"
 

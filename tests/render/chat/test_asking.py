@@ -77,6 +77,13 @@ def test_attempts_end() -> None:
     assert models.meter.requests == 4
 
 
+def test_a_limit_names_what_failed() -> None:
+    with open_models(ChatSettings(max_requests=2, **QUICK)) as models:
+        model = models.open("tests.render.chat.test_asking:Broken")
+        with pytest.raises(BudgetError, match="again to continue; the last request failed: busy"):
+            model.reply(HELLO, max_tokens=5)
+
+
 def test_limits_of_a_run() -> None:
     with open_models(ChatSettings(max_requests=4, **QUICK)) as models:
         model = models.open(NAME)

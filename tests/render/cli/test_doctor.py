@@ -51,9 +51,9 @@ def test_another_distribution_in_our_packages_is_named(tmp_path: Path, monkeypat
     (tmp_path / "diorama" / "store" / "rows.py").touch()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: intruder\nVersion: 1.0\n")
     (info / "RECORD").write_text("diorama/store/rows.py,,\nintruder-1.0.dist-info/METADATA,,\n")
-    assert doctor.check_packages().ok
+    assert doctor.check_foreign_files().ok
     monkeypatch.syspath_prepend(str(tmp_path))
-    check = doctor.check_packages()
+    check = doctor.check_foreign_files()
     assert check.ok is False and "intruder" in check.found and "pip uninstall intruder" in check.todo
 
 

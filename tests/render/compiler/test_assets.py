@@ -9,7 +9,7 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import blend_digest, check_assets, resolve_blend
-from diorama.render.geometry.meshes import mesh_paths
+from diorama.render.geometry.meshes import all_mesh_paths
 from diorama.render.model.errors import AssetError
 from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.language.registry import plugins
@@ -35,7 +35,7 @@ def test_a_scene_names_every_file_it_needs(roots: tuple[Path, Path]) -> None:
     objects = [{"shape": "cube", "material": material}, {"shape": "sphere", "material": "rubber"}]
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "frames": [{"objects": objects}]})
     scene = compile_episode(spec, settings_for("draft", 32, 24), [roots[0]])
-    meshes = mesh_paths()
+    meshes = all_mesh_paths()
     assert scene.assets == {
         "blend:deep/wood.blend": sha(roots[0] / "deep/wood.blend"),
         "mesh:clevr_ground": sha(meshes["clevr_ground"]),

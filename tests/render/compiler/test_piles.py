@@ -13,7 +13,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.geometry.contact import body_of, contact_relations, depth_in, floor_of, gap
 from diorama.render.model.errors import CompileError
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.scene import SceneFrame
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import SUPPORT_MARGIN
@@ -102,7 +102,7 @@ def test_impossible_piles_are_refused_by_name(objects: dict[str, Any], relation:
 
 
 def problems(*arguments: Any) -> str:
-    return "\n".join(found.problem for found in diagnostics_of(spec_of(*arguments)))
+    return "\n".join(found.problem for found in diagnostics_with_plugins(spec_of(*arguments)))
 
 
 def test_cycles_second_supports_and_what_would_float_are_errors_of_the_spec() -> None:

@@ -293,3 +293,10 @@ def test_an_object_that_is_not_there_is_found(records: list[EpisodeRecord]) -> N
     images[at] = images[at].model_copy(update={"annotation": images[at].annotation.model_copy(update={"objects": []})})
     with pytest.raises(SpecError, match="expected an object there"):
         frames_of_record(record.model_copy(update={"images": images}), CompleteTruth.of_record(record))
+
+
+def test_an_object_beyond_the_last_frame_is_named(records: list[EpisodeRecord]) -> None:
+    truth = CompleteTruth.of_record(records[0])
+    late = truth.model_copy(update={"objects": (truth.objects[0].model_copy(update={"frame": 99}),)})
+    with pytest.raises(SpecError, match="found frame 99; there are"):
+        frames_of_record(records[0], late)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.geometry.ground import height_and_slope, height_at
+from diorama.render.geometry.ground import height_and_slope, height_at, highest_before
 from diorama.render.geometry.meshes import load_mesh
 from diorama.scene_specs.language.stage import StageGround, load_stage
 
@@ -26,6 +26,11 @@ def test_it_passes_through_its_profile() -> None:
 def test_it_never_falls(s: float, step: float) -> None:
     low, high = height_and_slope(ground(), np.array([s, s + step]))[0]
     assert high >= low - 1e-12
+
+
+@given(st.floats(-12, 20), st.floats(0, 3))
+def test_it_is_nowhere_higher_before(s: float, step: float) -> None:
+    assert height_and_slope(ground(), np.array([s - step]))[0][0] <= highest_before(ground(), s) + 1e-12
 
 
 @given(st.floats(-9, 18))

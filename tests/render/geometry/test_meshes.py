@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from diorama.render.geometry.meshes import load_mesh, mesh_paths
+from diorama.render.geometry.meshes import all_mesh_paths, load_mesh
 from diorama.render.model.errors import AssetError
 
 
@@ -20,7 +20,7 @@ def test_an_unknown_mesh_names_the_nearest() -> None:
 
 
 def test_every_mesh_of_ours_can_be_read() -> None:
-    for name in mesh_paths():
+    for name in all_mesh_paths():
         assert len(load_mesh(name).sha256) == 64
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from diorama.render.evaluation.compare import gaps, memorized, read_rows
 from diorama.render.items.scores import interval
-from diorama.render.items.stress import LEARNERS, Case, giveaways, pruned, stress
+from diorama.render.items.stress import LEARNERS, Case, giveaways, ids_to_prune, stress
 from diorama.render.model.errors import UsageError
 from tests.compatibility.commands import run, run_json
 from tests.render.items.eval_stores import eval_store
@@ -41,7 +41,7 @@ def test_a_shortcut_is_found_and_pruned_and_nothing_is_found_without_one() -> No
     told = {one.id for one in planted if "planted" in one.text}
     highest = sorted(scores, key=lambda name: -scores[name])[: len(told) // 2]
     assert {*highest} <= told
-    left_out = {*pruned(found, planted)}
+    left_out = {*ids_to_prune(found, planted)}
     assert not any(one.shortcut for one in stress(one for one in planted if one.id not in left_out))
     assert not any(one.shortcut for one in stress(cases(2, 0)))
 

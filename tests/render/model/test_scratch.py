@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.scratch import SCRATCH, abandoned, owned_folder, scratch_folder
+from diorama.render.model.scratch import SCRATCH, find_abandoned, owned_folder, scratch_folder
 
 
 def test_scratch_is_where_the_job_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ input()"""
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         theirs = Path(process.stdout.readline().strip())
-        assert theirs.parent == tmp_path and abandoned(tmp_path, "diorama-", 1.0) == []
+        assert theirs.parent == tmp_path and find_abandoned(tmp_path, "diorama-", 1.0) == []
         process.kill()
         process.wait()
-    assert abandoned(tmp_path, "diorama-") == [theirs] and abandoned(tmp_path, "ray-") == []
+    assert find_abandoned(tmp_path, "diorama-") == [theirs] and find_abandoned(tmp_path, "ray-") == []

@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parents[3]
 class Idle(Pool):
     """Workers that are never started, up since second 1."""
 
-    def _launch(self, slot: Slot) -> None:
+    def _launch_worker(self, slot: Slot) -> None:
         slot.since = 1.0
 
 
@@ -173,7 +173,7 @@ def test_an_answer_that_comes_with_the_last_strike_counts_once(second: str, monk
     run.loop._cards._failed["", 0] = {f"before-{k}" for k in range(STRIKES - 1)}
     for slot, kind in zip(on(run.pool, 0), ["GpuError", second], strict=True):
         run.send(slot, f"e{slot.number}", kind)
-    run.loop._collect()
+    run.loop._collect_answers()
     assert len(run.waiting) == 2 and len(set(run.waiting)) == 2, "each is rendered once, elsewhere"
     run.loop.sink.add.assert_not_called()  # type: ignore[attr-defined]
     assert run.pool.cards == [("", 1)]
@@ -184,7 +184,7 @@ def test_workers_that_hang_together_are_taken_out_once(monkeypatch: pytest.Monke
     run.loop._cards._failed["", 0] = {f"before-{k}" for k in range(STRIKES - 1)}
     for slot in on(run.pool, 0):
         run.send(slot, f"e{slot.number}", "").started = -1e9
-    monkeypatch.setattr(run.loop, "_limit", lambda _: 1.0)
+    monkeypatch.setattr(run.loop, "_time_limit", lambda _: 1.0)
     run.loop._replace_hung()
     assert len(run.waiting) == 2 and len(set(run.waiting)) == 2 and run.pool.cards == [("", 1)]
 
@@ -195,7 +195,7 @@ def too_large(run: Answers, count: int) -> None:
     for _ in range(count):
         run.up(slot)
         run.send(slot, f"huge-{len(run.loop.summary.failed)}", "").alone = True
-        run.loop._lost(slot, "gpu_memory", "the GPU ran out of memory")
+        run.loop._replace(slot, "gpu_memory", "the GPU ran out of memory")
 
 
 def test_episodes_too_large_for_a_card_cost_only_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +219,7 @@ def test_a_cpu_renderer_that_lacks_gpu_memory_is_tried_again(monkeypatch: pytest
     slot = run.pool.slots[0] = Slot(0, WorkerPlan("cpu", 1, 0, 1))
     run.up(slot)
     run.send(slot, "a", "GpuMemoryError")
-    run.loop._collect()
+    run.loop._collect_answers()
     assert run.waiting == ["a"] and run.pool.replaced == {"gpu": 1}
 
 
@@ -237,7 +237,7 @@ def test_only_the_first_image_of_a_model_may_wait_for_its_kernels(monkeypatch: p
     for slot in run.pool.slots:
         begin(run, slot, 0.0, f"CUDA {'Fast' if slot.plan.card != 2 else 'Slow'}")
     run.loop._cards.succeeded(run.pool.slots[0])
-    limits = {(slot.plan.card, run.loop._limit(slot) > KERNEL_SECONDS) for slot in run.pool.slots}
+    limits = {(slot.plan.card, run.loop._time_limit(slot) > KERNEL_SECONDS) for slot in run.pool.slots}
     assert limits == {(0, False), (1, False), (2, True)}
 
 
@@ -246,7 +246,7 @@ def test_cards_that_compile_together_have_the_usual_time_after_the_first(monkeyp
     for slot in run.pool.slots:
         begin(run, slot, 900.0)
     run.loop._cards.succeeded(run.pool.slots[0])
-    assert 1020 < run.loop._limit(run.pool.slots[1]) < 1200
+    assert 1020 < run.loop._time_limit(run.pool.slots[1]) < 1200
     run.loop._replace_hung()
     assert all(slot.in_flight for slot in run.pool.slots), "the second card is about to render, too"
 
@@ -256,7 +256,7 @@ def test_a_timeout_holds_for_the_first_image(monkeypatch: pytest.MonkeyPatch) ->
     run.loop.options = RunOptions(timeout=10.0)
     for slot in run.pool.slots:
         begin(run, slot, 0.0)
-        assert run.loop._limit(slot) == 10.0
+        assert run.loop._time_limit(slot) == 10.0
 
 
 def test_a_card_that_hangs_on_its_first_image_has_the_time_for_kernels_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ def test_a_card_that_hangs_on_its_first_image_has_the_time_for_kernels_once(monk
     assert run.waiting == ["e0"]
     run.up(run.pool.slots[0])
     begin(run, run.pool.slots[0], 0.0)
-    assert run.loop._limit(run.pool.slots[0]) < KERNEL_SECONDS
+    assert run.loop._time_limit(run.pool.slots[0]) < KERNEL_SECONDS
 
 
 def test_no_episode_waits_behind_a_late_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +279,7 @@ def test_no_episode_waits_behind_a_late_one(monkeypatch: pytest.MonkeyPatch) -> 
     run.loop._replace_hung()
     assert run.waiting == ["second"] and second.tries == 0
     run.ray.cancel.assert_called_once_with("ref-second")
-    run.loop._fill()
+    run.loop._fill_workers()
     assert [task.episode.id for task in idle.in_flight] == ["second"] and len(late.in_flight) == 1
 
 
@@ -288,12 +288,12 @@ def test_a_late_worker_is_named_with_its_card(monkeypatch: pytest.MonkeyPatch) -
     for slot, ago in zip(run.pool.slots, (30, 185), strict=True):
         begin(run, slot, ago)
         slot.info = Ready("CUDA Fast", "node7", 1, (), 0, None, "", str(slot.number), uuid="GPU-abc")
-    run.loop._tick(time.monotonic())
+    run.loop._tick_second(time.monotonic())
     told = "worker 1 (GPU 1, GPU-abc, node7) has been on episode e1 for 3 min 5 s"
     assert run.loop.progress.tick.call_args.args[3:] == ([told], [])  # type: ignore[attr-defined]
     first, second = run.pool.slots
     first.ready, first.since, second.since = "start", time.monotonic() - 125, time.monotonic() - 125
-    run.loop._tick(time.monotonic())
+    run.loop._tick_second(time.monotonic())
     assert run.loop.progress.tick.call_args.args[4] == [f"{first.where} has been starting for 2 min 5 s"]  # type: ignore[attr-defined]
 
 

@@ -45,7 +45,7 @@ def test_an_error_after_a_commit_comes_to_the_run(committer: Committer) -> None:
 
 
 def test_a_thread_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Committer, "_serve", lambda self, group: None)
+    monkeypatch.setattr(Committer, "_commit_group", lambda self, group: None)
     store: Any = Breaking()
     gone = Committer(store, RunOptions(commit_every=1, store_wait=0.0, mix_series=True))
     gone.add(Done("a", b"", 1))

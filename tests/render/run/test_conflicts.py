@@ -99,10 +99,10 @@ def test_what_another_has_deleted_meanwhile_is_rendered(farm: Farm) -> None:
 def test_after_a_new_start_of_ray_a_runs_own_episodes_are_not_anothers(farm: Farm) -> None:
     late = planned(farm, "a", "b")
     store = open_or_create(farm.store)
-    first = next(late._tasks(store))
+    first = next(late._missing_tasks(store))
     assert isinstance(first, Task) and first.episode.id == "a"
     store.put([make_record("a", job=first.key)])
-    rest = [task.episode.id for task in late._tasks(store) if isinstance(task, Task)]
+    rest = [task.episode.id for task in late._missing_tasks(store) if isinstance(task, Task)]
     late._count()
     assert (rest, late.summary.skipped, late.summary.todo) == (["b"], 0, 2)
 

@@ -42,8 +42,8 @@ def test_this_process_has_a_size() -> None:
 
 def test_a_process_that_grows_is_ended_though_its_last_words_find_no_room() -> None:
     code = (
-        "import sys, threading; from pathlib import Path; from diorama.render.run.machine import guard; "
-        "guard(1, Path('/dev/full')); "
+        "import sys, threading; from pathlib import Path; from diorama.render.run.machine import start_memory_guard; "
+        "start_memory_guard(1, Path('/dev/full')); "
         "[thread.join() for thread in threading.enumerate() if thread.name == 'memory guard']; sys.exit(5)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=240, check=False)

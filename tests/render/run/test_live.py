@@ -27,6 +27,7 @@ from diorama.render.run.live import Live, LiveItem, _tasks
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.worker import Done, Failure
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source, sources_of
+from tests.marks import slow
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: dict[str, Any] = {"renderer": "fake", "size": (64, 48), "seed": 7}
@@ -57,7 +58,7 @@ def expected(one_ray: None) -> list[tuple[str, str, str, bytes]]:
         return take(live, 60)
 
 
-@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("workers", [2, *slow(4)])
 def test_order_and_bytes_are_the_same_for_any_number_of_workers(
     expected: list[tuple[str, str, str, bytes]], workers: int
 ) -> None:
@@ -230,7 +231,7 @@ def test_the_feed_gives_failures_their_place() -> None:
     assert [task is None for task in tasks] == [False, False, True]
     names = [task.episode.id for task in (first, *tasks) if task is not None]
     feed.add(Done(names[2], b"", 1))
-    feed.failed(Failure(names[0], "CompileError", ""))
+    feed.add_failure(Failure(names[0], "CompileError", ""))
     feed.add(Done(names[1], b"", 1))
     assert [feed.take().episode_id for _ in range(3)] == names
     assert next(feed) is not None

@@ -24,7 +24,7 @@ from ray._private import worker as ray_worker
 
 from diorama.render.model.errors import DeviceError, RenderError
 from diorama.render.model.scratch import SCRATCH
-from diorama.render.run.local_ray import _starting, local_ray, ray_nodes
+from diorama.render.run.local_ray import _starting_workers, local_ray, ray_nodes
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 
@@ -305,9 +305,9 @@ def test_workers_that_start_as_their_raylet_is_killed_end_with_the_run() -> None
         node: Any = ray_worker._global_node
         folder = Path(os.environ["TMPDIR"]).parent
         actors, end = [], time.monotonic() + 200
-        while not _starting(folder):
+        while not _starting_workers(folder):
             assert time.monotonic() < end
             actors.append(actor.remote())
             time.sleep(0.1)
         node.all_processes["raylet"][0].process.kill()
-    assert not _starting(folder) and not folder.exists()
+    assert not _starting_workers(folder) and not folder.exists()

@@ -26,7 +26,7 @@ def one_ray() -> Iterator[None]:
 
 def test_who_is_ready_is_not_hung(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[int] = []
-    right = RenderLoop._fill
+    right = RenderLoop._fill_workers
 
     def busy(self: RenderLoop) -> None:
         """As if giving out episodes took hours: by then everybody is ready, and longer than any limit ago."""
@@ -40,7 +40,7 @@ def test_who_is_ready_is_not_hung(farm: Farm, monkeypatch: pytest.MonkeyPatch) -
             for task in slot.in_flight:
                 task.started -= 1e5
 
-    monkeypatch.setattr(RenderLoop, "_fill", busy)
+    monkeypatch.setattr(RenderLoop, "_fill_workers", busy)
     names = [f"e{k}" for k in range(9)]
     found = farm.run(farm.write(*names), "--device", "cpu", "--workers", "3")
     assert max(turns) == 3, "never were several ready at once: the test tests nothing"

@@ -113,7 +113,7 @@ def test_a_run_that_does_not_notice_sigterm_is_interrupted(monkeypatch: pytest.M
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(KeyboardInterrupt):
             time.sleep(30)
-        assert interrupts.terminated and not interrupts.over
+        assert interrupts.terminated and not interrupts.gave_up
     assert before == (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0] > 0)
     with Interrupts() as interrupts, interrupts.undisturbed():
         os.kill(os.getpid(), signal.SIGTERM)
@@ -121,7 +121,7 @@ def test_a_run_that_does_not_notice_sigterm_is_interrupted(monkeypatch: pytest.M
     monkeypatch.setattr("diorama.render.run.stopping._FINISH_SECONDS", 0.0)
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGINT)
-        assert not interrupts.over, "Ctrl-C waits for what is in flight"
+        assert not interrupts.gave_up, "Ctrl-C waits for what is in flight"
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diorama.render.model.errors import DeviceError
-from diorama.render.run.worker import check_device, stderr_tail
+from diorama.render.run.worker import check_device, pop_stderr
 from diorama.render.run.worker_plan import WorkerPlan
 
 
@@ -39,5 +39,5 @@ def test_last_words_leave_out_what_python_says_of_the_crash(tmp_path: Path) -> N
         "[2026-01-01 00:00:00 E 1 1] logging.cc:501: *** SIGSEGV received at time=1 ***\n"
         "Fatal Python error: Segmentation fault\nExtension modules: numpy\n"
     )
-    assert stderr_tail(str(said)) == "Fra:1 two | Fra:1 three | Fra:1 four | SIGSEGV"
-    assert not said.exists() and stderr_tail(str(said)) == ""
+    assert pop_stderr(str(said)) == "Fra:1 two | Fra:1 three | Fra:1 four | SIGSEGV"
+    assert not said.exists() and pop_stderr(str(said)) == ""

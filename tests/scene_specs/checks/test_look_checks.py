@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.look import Look
 from diorama.scene_specs.language.spec import EpisodeSpec
 
@@ -16,7 +16,7 @@ RED = {"shape": "cube", "color": "red", "material": "metal"}
 def problems(look: Any, stage: str = "clevr", **thing: Any) -> list[tuple[str, str]]:
     frame = {"objects": [RED | thing]}
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": stage, "look": look, "frames": [frame]})
-    return [(".".join(map(str, one.path)), f"{one.problem} {one.hint}") for one in diagnostics_of(spec)]
+    return [(".".join(map(str, one.path)), f"{one.problem} {one.hint}") for one in diagnostics_with_plugins(spec)]
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,7 @@ def test_what_is_refused(look: Any, changes: dict[str, Any], path: str, problem:
 def test_random_objects_of_a_material_without_words(materials: list[str] | None, fails: bool) -> None:
     frame = {"random_objects": {"count": 2, "materials": materials}}
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "look": "wood", "frames": [frame]})
-    found = [(one.path[2:], one.problem) for one in diagnostics_of(spec)]
+    found = [(one.path[2:], one.problem) for one in diagnostics_with_plugins(spec)]
     expected = "found glass, whose colors do not hold in look 'wood'; add another material"
     assert found == ([(("random_objects", "materials"), expected)] if fails else [])
 
@@ -59,4 +59,4 @@ def test_random_objects_of_a_material_without_words(materials: list[str] | None,
 def test_a_flat_stage_has_no_ground() -> None:
     frame = {"objects": [{"shape": "circle", "color": "red", "location": [0.0, 0.0]}]}
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": "flat", "look": "wood", "frames": [frame]})
-    assert any(one.path == ("look",) and "no ground" in one.problem for one in diagnostics_of(spec))
+    assert any(one.path == ("look",) and "no ground" in one.problem for one in diagnostics_with_plugins(spec))

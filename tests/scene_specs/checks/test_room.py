@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from diorama.render.compiler import compile_episode
 from diorama.render.model.errors import CompileError
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.spec import EpisodeSpec
 
 
@@ -35,7 +35,7 @@ def test_relations_of_specified_locations(relation: str, turn: float, camera: di
     constraint = {"relation": relation, "subject": "a", "of": "b"}
     extra = {"constraints": [constraint]} | ({"camera": camera} if camera else {})
     spec = spec_of(pair(2 * math.cos(turn), 2 * math.sin(turn), **extra))
-    refused = bool(diagnostics_of(spec))
+    refused = bool(diagnostics_with_plugins(spec))
     try:
         compile_episode(spec, settings_for("draft", 64, 48))
         broken = False
@@ -65,10 +65,10 @@ FRAMES = {
 @pytest.mark.parametrize("name", FRAMES)
 def test_what_no_layout_can_satisfy(name: str) -> None:
     wrong, right = map(spec_of, FRAMES[name])
-    assert diagnostics_of(wrong)
+    assert diagnostics_with_plugins(wrong)
     with pytest.raises(CompileError):
         compile_episode(wrong, settings_for("draft", 64, 48))
-    assert not diagnostics_of(right)
+    assert not diagnostics_with_plugins(right)
     compile_episode(right, settings_for("draft", 64, 48))
 
 
@@ -98,7 +98,7 @@ def test_what_no_layout_can_satisfy(name: str) -> None:
     ],
 )
 def test_a_constraint_is_held_to_what_it_states(spec: EpisodeSpec) -> None:
-    assert not diagnostics_of(spec)
+    assert not diagnostics_with_plugins(spec)
     compile_episode(spec, settings_for("draft", 64, 48))
 
 
@@ -109,6 +109,6 @@ def test_the_jitter_of_a_camera_blurs_the_directions() -> None:
     def refused(camera: dict[str, Any]) -> int:
         turns = [math.radians(degrees) for degrees in range(360)]
         frames = [pair(2 * math.cos(t), 2 * math.sin(t), constraints=[relation], camera=camera) for t in turns]
-        return sum(bool(diagnostics_of(spec_of(frame))) for frame in frames)
+        return sum(bool(diagnostics_with_plugins(spec_of(frame))) for frame in frames)
 
     assert refused({"jitter": 0}) > refused({}) > refused({"jitter": 2}) > refused({"jitter": 50}) == 0

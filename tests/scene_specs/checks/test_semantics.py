@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.checks.semantics import check_spec, diagnostics_of
+from diorama.scene_specs.checks.semantics import check_spec, diagnostics_with_plugins
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.stage import load_stage
@@ -28,7 +28,7 @@ def spec_of(**frame: Any) -> EpisodeSpec:
 
 
 def paths(**frame: Any) -> list[tuple[str | int, ...]]:
-    return [issue.path[2:] for issue in diagnostics_of(spec_of(**frame))]
+    return [issue.path[2:] for issue in diagnostics_with_plugins(spec_of(**frame))]
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,12 @@ def test_a_mesh_has_the_materials_of_models(material: str) -> None:
 
 def test_a_name_in_a_frame_without_objects_is_told_so() -> None:
     constraint = {"relation": "left", "subject": "a", "of": "b"}
-    found = [str(issue.problem) for issue in diagnostics_of(spec_of(constraints=[constraint]))]
+    found = [str(issue.problem) for issue in diagnostics_with_plugins(spec_of(constraints=[constraint]))]
     assert len(found) == 2 and all("this frame names no object" in problem for problem in found)
-    found = [str(issue.problem) for issue in diagnostics_of(spec_of(objects=[{"name": "c"}], constraints=[constraint]))]
+    found = [
+        str(issue.problem)
+        for issue in diagnostics_with_plugins(spec_of(objects=[{"name": "c"}], constraints=[constraint]))
+    ]
     assert len(found) == 2 and all("the name of an object of this frame: c" in problem for problem in found)
 
 
@@ -177,9 +180,9 @@ def test_a_blend_file_of_a_scene_is_checked_at_its_place() -> None:
 
 
 def test_an_unknown_place_and_two_places_of_a_camera_are_told() -> None:
-    (found,) = diagnostics_of(spec_of(objects=[{"place": "atlantis"}]))
+    (found,) = diagnostics_with_plugins(spec_of(objects=[{"place": "atlantis"}]))
     assert 'found "atlantis"' in found.problem and "none, stage clevr has no places" in found.problem
-    (found,) = diagnostics_of(spec_of(camera={"location": [1, 2, 3], "yaw_deg": 4}))
+    (found,) = diagnostics_with_plugins(spec_of(camera={"location": [1, 2, 3], "yaw_deg": 4}))
     assert found.path[-1] == "yaw_deg" and "location, or yaw_deg" in found.problem and found.hint == ""
 
 

@@ -10,7 +10,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.model.errors import AssetError
 from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.invented.invented_mesh import chamfer
 from diorama.scene_specs.language.invented import Invented, parse_invented
 from diorama.scene_specs.language.registry import plugins
@@ -63,7 +63,7 @@ def test_a_scene_has_every_axis_and_the_hash() -> None:
     ],
 )
 def test_wrong_names_are_reported(shape: str, said: str) -> None:
-    found = "; ".join(f"{one.problem} {one.hint}" for one in diagnostics_of(episode(shape)))
+    found = "; ".join(f"{one.problem} {one.hint}" for one in diagnostics_with_plugins(episode(shape)))
     assert said in found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diorama.render.geometry.asset_roots import package_assets
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language import stage
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.distributions import installed, write_distribution
@@ -49,10 +49,10 @@ def test_a_mistake_in_a_stage_is_reported(dusk: Path, where: str, value: object,
     data = json.loads((package_assets() / "stages/clevr.json").read_text())
     spec = EpisodeSpec.model_validate({"version": 1, "id": "a", "stage": "dusk", "frames": [{}]})
     dusk.write_text(json.dumps({**data, "name": "dusk"}))
-    assert diagnostics_of(spec) == []
+    assert diagnostics_with_plugins(spec) == []
     stage.load_stage.cache_clear()
     *outer, field = where.split(".")
     (data[outer[0]] if outer else data)[field] = value
     dusk.write_text(json.dumps({**data, "name": "dusk"}))
-    (diagnostic,) = diagnostics_of(spec)
+    (diagnostic,) = diagnostics_with_plugins(spec)
     assert diagnostic.path == ("stage",) and found in f"{diagnostic.problem} ({diagnostic.hint})"

@@ -178,7 +178,7 @@ def held_of(models: list[Model], library: Library) -> int:
 
 
 def test_large_models_are_held_by_their_bytes(monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
-    one = loading._bytes(load_model(NAMES[0], four))
+    one = loading._bytes_of_model(load_model(NAMES[0], four))
     for most, held in ((3 * one, 3), (one, 1), (0, 1)):
         monkeypatch.setattr(loading, "_HELD_BYTES", most)
         models = [load_model(name, four) for name in NAMES]

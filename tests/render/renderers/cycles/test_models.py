@@ -241,7 +241,7 @@ def test_no_more_models_are_kept_than_the_bound_says() -> None:
     store.trim(1)
     assert [kept.mesh == data.mesh for kept in store._models.values()] == [True]
     for name in list(store._models):
-        store._remove(name)
+        store._remove_model(name)
     after = [len(kind) for kind in (bpy.data.meshes, bpy.data.materials, bpy.data.images)]
     # The empty mesh that stands in for what was given up stays.
     assert after == [before[0] + 1, *before[1:]]

@@ -88,7 +88,7 @@ def test_a_rectangle_shows_exactly_its_part_of_the_frame(renderer: Watched) -> N
     for part in rectangles(sampled(scene, object_samples=4096).settings, Part(4, 1), whole):
         assert part.box is not None
         apply_part(renderer._scene, part._replace(samples=1))
-        path = renderer._sample()
+        path = renderer._render_to_file()
         assert np.array_equal(Exr(path).ids(), whole[part.box.slices])
         path.unlink()
 
@@ -128,11 +128,11 @@ def test_our_call_of_the_denoiser_is_that_of_cycles(renderer: Watched, monkeypat
         one(renderer, sampled(scene_of(TRIO), denoising_quality=quality))
         theirs = renderer.exr.stack("Combined", "RGB")
         layers = renderer.exr.sampled()
-        assert np.allclose(denoiser._filtered(layers, quality, 1, "CPU"), theirs, rtol=1e-4, atol=1e-5)
+        assert np.allclose(denoiser._denoise_layers(layers, quality, 1, "CPU"), theirs, rtol=1e-4, atol=1e-5)
         # Not so for an image that is upside down, nor for the one before the denoiser.
         assert not np.allclose(layers["color"], theirs, rtol=0.01)
         flipped = {name: layer[::-1] for name, layer in layers.items()}
-        assert not np.allclose(denoiser._filtered(flipped, quality, 1, "CPU")[::-1], theirs, rtol=1e-4, atol=1e-5)
+        assert not np.allclose(denoiser._denoise_layers(flipped, quality, 1, "CPU")[::-1], theirs, rtol=1e-4, atol=1e-5)
 
 
 def test_mirror_images_are_denoised_where_samples_cost_far_more(renderer: Watched) -> None:
@@ -232,7 +232,7 @@ def test_rectangles_have_no_seams(count: int, most: float, renderer: Watched) ->
 def test_a_missing_or_unusable_denoiser_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     layers: Layers = {name: np.zeros((4, 4, 3), np.float32) for name in ("color", "albedo", "normal")}
     monkeypatch.setattr(bpy.utils, "resource_path", lambda _kind: str(tmp_path / "4.5"))
-    for cached in (denoiser._library, denoiser._device):
+    for cached in (denoiser._load_library, denoiser._open_device):
         monkeypatch.setattr(denoiser, cached.__name__, cached.__wrapped__)
     with pytest.raises(DeviceError, match="no OpenImageDenoise, which profiles with `object_samples` need"):
         denoiser.denoise(layers, np.zeros((4, 4), np.uint16), "HIGH", 1, False, "CPU")

@@ -221,7 +221,7 @@ def test_a_duplicate_stays_if_others_wrote_since(store: LanceStore) -> None:
 
 
 def test_rows_before_an_unreadable_one_are_checked_once(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, seen = looking._rows, list[int]()
+    real, seen = looking._read_rows, list[int]()
 
     def breaks_at_the_third(store: LanceStore, fragment: Any, columns: list[str], offset: int, count: int) -> Any:
         for number, row in enumerate(real(store, fragment, columns, offset, count), offset):
@@ -231,7 +231,7 @@ def test_rows_before_an_unreadable_one_are_checked_once(store: LanceStore, monke
                 seen.append(number)
             yield row
 
-    monkeypatch.setattr(looking, "_rows", breaks_at_the_third)
+    monkeypatch.setattr(looking, "_read_rows", breaks_at_the_third)
     made = LanceStore.create(f"{store.url}.other", fsync=False)
     made.put([rendered(name, seed=index) for index, name in enumerate(NAMES)])
     (damage,) = verify(made, workers=1).damaged

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
@@ -25,7 +25,7 @@ def drawn(index: int = 0, **options: Any) -> EpisodeSpec:
 @given(st.integers(0, 50), st.integers(0, 2**63 - 1), st.sampled_from([None, "A", "B"]))
 def test_episodes_are_valid_and_their_ids_differ(index: int, seed: int, cogent: str | None) -> None:
     run = [drawn(number, objects=(0, 10), split="val", seed=seed, cogent=cogent) for number in range(index + 1)]
-    assert not diagnostics_of(run[index])
+    assert not diagnostics_with_plugins(run[index])
     assert len({spec.id for spec in run}) == index + 1
 
 

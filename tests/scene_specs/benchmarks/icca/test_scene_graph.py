@@ -23,7 +23,7 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     Lexicon,
     full_brevity,
     incremental,
-    shortened,
+    pruned_incremental,
     single_names,
     text_of,
 )
@@ -79,7 +79,7 @@ def test_descriptions_name_the_target_and_full_brevity_is_shortest(
         with pytest.raises(IndistinguishableError):
             incremental(target, others)
         return
-    short, step, less = (make(target, others) for make in (full_brevity, incremental, shortened))
+    short, step, less = (make(target, others) for make in (full_brevity, incremental, pruned_incremental))
     for said in (short, step, less):
         assert true_of(said, target)
         assert not any(true_of(said, one) for one in others)

@@ -16,7 +16,7 @@ from diorama.scene_specs.benchmarks.icca.game import TRIALS
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game, table_text, transcript_rows
 from diorama.scene_specs.benchmarks.icca.play import play
 from diorama.scene_specs.benchmarks.icca.players import Replay, factory
-from diorama.scene_specs.benchmarks.icca.score import MEASURES, Played, _interval, played_transcript, scores, table
+from diorama.scene_specs.benchmarks.icca.score import MEASURES, Played, _interval_of, played_transcript, scores, table
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from diorama.scene_specs.language.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
@@ -208,7 +208,7 @@ def test_tables_and_faults() -> None:
 def test_many_games_fit_into_the_memory() -> None:
     values = np.random.default_rng(1).random((2000, 6))
     tracemalloc.start()
-    low, high = _interval(values, np.random.default_rng(2))
+    low, high = _interval_of(values, np.random.default_rng(2))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (low < values.mean(axis=0)).all() and (values.mean(axis=0) < high).all()

@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.icca.game import (
 )
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.play import Trial
-from diorama.scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, image_of, messages_of
+from diorama.scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, compose_image, messages_of
 from diorama.scene_specs.language.chat import Picture
 from diorama.scene_specs.language.errors import SpecError, UsageError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
@@ -99,7 +99,7 @@ def test_l5_shows_nothing_but_black(tmp_path: Path) -> None:
         shown = pictures(listener_parts(trial))
         assert {part.files for part in shown} == {("mask",)}
         assert "hidden" in text(listener_parts(trial))
-    arrays = [np.asarray(image_of(one, part)) for part in pictures(listener_parts(trials[0]))]
+    arrays = [np.asarray(compose_image(one, part)) for part in pictures(listener_parts(trials[0]))]
     assert len(arrays) == 4
     assert all(array.shape == (12, 16, 3) and not array.any() for array in arrays)
 
@@ -194,7 +194,7 @@ def test_what_a_model_is_given_has_its_labels(tmp_path: Path) -> None:
 def test_a_collage_loses_no_pixel(tmp_path: Path) -> None:
     one = read_game(write(tmp_path, game()))
     trial = played(one, "scripted", "oracle", setup(form="collage"))[0]
-    whole = np.asarray(image_of(one, pictures(listener_parts(trial))[0]))
+    whole = np.asarray(compose_image(one, pictures(listener_parts(trial))[0]))
     assert whole.shape == (24 + GAP, 32 + GAP, 3)
     corners = [(0, 0), (0, 16 + GAP), (12 + GAP, 0), (12 + GAP, 16 + GAP)]
     for (y, x), k in zip(corners, trial.shown, strict=True):

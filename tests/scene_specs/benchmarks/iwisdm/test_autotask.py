@@ -14,10 +14,10 @@ from diorama.scene_specs.benchmarks.iwisdm.answer_balance import split_has
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks, Draw, DrawnTask
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import (
     AutoTaskConfig,
-    benchmark,
+    benchmark_config,
     published_form,
     read_config,
-    restricted,
+    restrict_config,
 )
 from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
@@ -36,7 +36,7 @@ PAIRS = [(level, choice) for level in LEVELS for choice in CHOICES if (level, ch
 
 
 def published(level: str, choice: str) -> PublishedTasks:
-    limits = benchmark(level, choice)
+    limits = benchmark_config(level, choice)
     return PublishedTasks(published_form(limits), Limits(limits.frames, limits.joins))
 
 
@@ -52,7 +52,7 @@ def drawn(way: Draw, count: int, seed: int = 5) -> list[DrawnTask]:
 @pytest.mark.parametrize(("level", "choice"), PAIRS)
 @pytest.mark.parametrize("even", [False, True])
 def test_draws_obey_the_benchmark(level: str, choice: str, even: bool) -> None:
-    limits = benchmark(level, choice)
+    limits = benchmark_config(level, choice)
     for task in drawn(TaskSpace(limits) if even else published(level, choice), 4):
         assert limits.frames[0] <= task.frames <= limits.frames[1]
         assert limits.joins[0] <= count_operators(task.structure, "And", "Or") <= limits.joins[1]
@@ -92,15 +92,15 @@ def test_tasks_that_draws_do_not_find_are_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_published_configurations_ask_about_what_is_wanted() -> None:
-    fields = published_form(benchmark("single-frame")).model_dump(mode="json")
+    fields = published_form(benchmark_config("single-frame")).model_dump(mode="json")
     both, one = (PublishedTasks(made, Limits((1, 1), (0, 0))) for made in (
-        PublishedConfig.model_validate(fields), restricted(PublishedConfig.model_validate(fields), ["category"]),
+        PublishedConfig.model_validate(fields), restrict_config(PublishedConfig.model_validate(fields), ["category"]),
     ))  # fmt: skip
     for way, words in ((both, {"GetCategory", "GetLocation"}), (one, {"GetCategory"})):
         found = drawn(way, 40)
         assert {name for task in found for name in words | {"GetLocation"} if name in str(task.structure)} == words
     with pytest.raises(SpecError, match="op_dict: found no 'GetViewAngle'"):
-        restricted(PublishedConfig.model_validate(fields), ["view_angle"])
+        restrict_config(PublishedConfig.model_validate(fields), ["view_angle"])
 
 
 def test_published_frames_follow_from_the_probabilities() -> None:
@@ -135,7 +135,7 @@ def test_nested_switches_and_joins() -> None:
 
 def test_even_structures_and_arrangements_are_equally_frequent() -> None:
     """low-location without constants: 8 structures, 24 orders of four objects, 3 ways to place two delays."""
-    config = benchmark("low", "location").model_copy(update={"constant": 0.0})
+    config = benchmark_config("low", "location").model_copy(update={"constant": 0.0})
     tasks = drawn(TaskSpace(config), 1152)
     for counts, classes in (
         (Counter(task.structure for task in tasks), 8),
@@ -158,7 +158,7 @@ def test_tasks_differ_as_requested(unique: str) -> None:
 
 
 def test_a_configuration_without_tasks_says_so() -> None:
-    config = benchmark("low", "identity").model_copy(update={"max_delays": 1})
+    config = benchmark_config("low", "identity").model_copy(update={"max_delays": 1})
     with pytest.raises(SpecError, match="no task fits the configuration"):
         AutoTasks(TaskSpace(config), 1, "x").task(0)
 
@@ -177,11 +177,11 @@ def test_a_configuration_is_read_and_refused() -> None:
         with pytest.raises(SpecError, match=problem):
             read_config(text, "mine.json")
     with pytest.raises(SpecError, match="can't be asked about identity"):
-        benchmark("single-frame", "identity")
+        benchmark_config("single-frame", "identity")
 
 
 def test_a_published_configuration_is_read_and_refused() -> None:
-    data = published_form(benchmark("high", "all")).model_dump(mode="json")
+    data = published_form(benchmark_config("high", "all")).model_dump(mode="json")
     # As in the published files: a Select may have another Select's property, or none.
     data["op_dict"]["Select"]["downstream"] = ["GetLoc", None]
     assert isinstance(read_config(json.dumps(data)), PublishedConfig)
@@ -205,7 +205,7 @@ def _with(data: dict[str, Any], name: str, **limits: Any) -> dict[str, Any]:
 
 
 def test_weights_belong_to_the_children_that_they_stand_beside() -> None:
-    data = published_form(benchmark("high", "all")).model_dump(mode="json")
+    data = published_form(benchmark_config("high", "all")).model_dump(mode="json")
     data |= {"root_ops": ["And"], "max_switch": 0, "compare_const_prob": 0}
     data = _with(data, "And", downstream=["Or", None, "IsSame", "NotSame"], sample_dist=[0, 0.5, 0.5, 0])
     config = read_config(json.dumps(data))
@@ -236,7 +236,7 @@ def test_published_configurations_without_tasks_say_so(
     name: str, limits: dict[str, Any], problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(autotask, "MAX_DRAWS", 50)
-    data = {**published_form(benchmark("high", "all")).model_dump(mode="json"), "root_ops": [name], "max_switch": 0}
+    data = {**published_form(benchmark_config("high")).model_dump(mode="json"), "root_ops": [name], "max_switch": 0}
     config = read_config(json.dumps(_with({**data, "compare_const_prob": 0}, name, **limits)))
     assert isinstance(config, PublishedConfig)
     with pytest.raises(SpecError, match=problem):
@@ -263,7 +263,7 @@ def test_wrong_operators_are_refused(fields: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize(("level", "choice"), [("low", "category"), ("low", "all"), ("medium", "all")])
 def test_held_out_structures_and_compositions(level: str, choice: str) -> None:
-    structures = {task.structure for task in drawn(TaskSpace(benchmark(level, choice)), 300)}
+    structures = {task.structure for task in drawn(TaskSpace(benchmark_config(level, choice)), 300)}
     for hold_out in ("structures", "compositions"):
         parts = {
             split: {one for one in structures if split_has(one, split, hold_out)} for split in ("train", "val", "test")

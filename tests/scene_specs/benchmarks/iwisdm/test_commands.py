@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from diorama.render.cli.specs import main
 from diorama.scene_specs.benchmarks.iwisdm import Options
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark, published_form
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config, published_form
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS
 
 
@@ -188,7 +188,7 @@ def test_shares_that_are_no_numbers(tmp_path: Path) -> None:
 
 def test_published_configurations(tmp_path: Path) -> None:
     theirs, own = tmp_path / "low.json", tmp_path / "own.json"
-    theirs.write_text(published_form(benchmark("low", "category")).model_dump_json())
+    theirs.write_text(published_form(benchmark_config("low", "category")).model_dump_json())
     own.write_text('{"properties": ["view_angle"], "roots": ["IsSame"], "frames": [2, 3], "joins": [0, 0]}')
     made = run("iwisdm", "--config", theirs, "--benchmark", "low", "--count", 20, "--unique", "none")
     named = run("iwisdm", "--benchmark", "low", "--properties", "category", "--count", 20, "--unique", "none")
@@ -243,7 +243,7 @@ def test_damaged_configurations(change: dict[str, object], said: str, tmp_path: 
     ],
 )
 def test_damaged_published_configurations(changed: Callable[[Any], None], said: str, tmp_path: Path) -> None:
-    data = json.loads(published_form(benchmark("low", "category")).model_dump_json())
+    data = json.loads(published_form(benchmark_config("low", "category")).model_dump_json())
     changed(data)
     (file := tmp_path / "low.json").write_text(json.dumps(data))
     found = run("iwisdm", "--config", file, "--count", 9)

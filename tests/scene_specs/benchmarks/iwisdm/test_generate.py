@@ -42,6 +42,7 @@ from diorama.scene_specs.benchmarks.iwisdm.trial import make_trial
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.reading.source import parse_episode
+from tests.marks import slow
 
 COUNT = 80
 PROPERTIES = {"location", "category", "identity"}
@@ -148,7 +149,7 @@ def test_truth_of_the_spec_says_what_the_frames_show() -> None:
         assert [one["number"] for one in task["objects"]] == [*range(1, len(shown) + 1)]
 
 
-@pytest.mark.parametrize(("level", "choice"), WITH_CONDITION)
+@pytest.mark.parametrize(("level", "choice"), [WITH_CONDITION[0], *slow(*WITH_CONDITION[1:])])
 def test_conditions_matter_on_demand(level: str, choice: str) -> None:
     deciding = made(level, choice, seed=2, balanced=True, condition_matters=True)
     for spec in deciding:

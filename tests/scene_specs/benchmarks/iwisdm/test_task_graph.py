@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 from diorama.scene_specs.benchmarks.iwisdm.autotask import AutoTasks
-from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark
+from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config
 from diorama.scene_specs.benchmarks.iwisdm.constraints import TargetAnswer
 from diorama.scene_specs.benchmarks.iwisdm.even_tasks import TaskSpace
 from diorama.scene_specs.benchmarks.iwisdm.frame_plan import FramePlan
@@ -130,7 +130,7 @@ XOR = Operator(
 def test_an_operator_that_a_user_adds() -> None:
     grammar = GRAMMAR.with_operator(XOR)
     assert "Xor" not in GRAMMAR.operators
-    config = benchmark("low", "category").model_copy(update={"roots": ("Xor",)})
+    config = benchmark_config("low", "category").model_copy(update={"roots": ("Xor",)})
     space = TaskSpace(config, grammar)
     tasks = AutoTasks(space, 3, "xor")
     for number in range(40):

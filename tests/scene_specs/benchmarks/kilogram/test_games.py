@@ -193,7 +193,7 @@ def test_augmented_pictures_are_all_subsets_once() -> None:
         example = whole_example(items[0], 0)
         found = list(subsets(example, 0))
         assert len({frozenset(one.names) for one in found}) == len(found) == 2 ** len(example.parts)
-        assert [one.subset for one in found] == list(range(len(found)))
+        assert [one.shown_mask for one in found] == list(range(len(found)))
         for one in found:
             shown = [one.parts[k][1] for k in one.shown]
             assert _black(one) == 7 - sum(map(len, shown))

@@ -11,7 +11,7 @@ from diorama.assets.build.tangrams.__main__ import SEEN, build, described
 from diorama.scene_specs.benchmarks.kilogram.dataset import OWN_FOLDER, own_annotations, own_tangrams
 from diorama.scene_specs.benchmarks.kilogram.grow import (
     MOST_ALIKE,
-    drawn_varied,
+    draw_varied,
     likeness,
     looks,
     silhouette,
@@ -77,9 +77,9 @@ def test_a_silhouette_has_the_area_of_seven_pieces() -> None:
 def test_variety_gives_up_where_all_are_alike() -> None:
     one = own_tangrams()[0]
     assert list(varied((one for _ in range(5000)), 3)) == [one]
-    made = list(drawn_varied(1, 12, 0.1, 0.5, 0.7))
+    made = list(draw_varied(1, 12, 0.1, 0.5, 0.7))
     assert len({tangram.name for tangram in made}) == 12
-    assert list(drawn_varied(1, 5, 0.1, 0.5, 0.7)) == made[:5]
+    assert list(draw_varied(1, 5, 0.1, 0.5, 0.7)) == made[:5]
 
 
 def test_the_files_say_what_they_are() -> None:

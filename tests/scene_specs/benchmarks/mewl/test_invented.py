@@ -10,7 +10,7 @@ import pytest
 from diorama.scene_specs.benchmarks.mewl.captions import questions
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.errors import SpecError
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.brute_force import RULES, brute_force
@@ -46,7 +46,7 @@ def test_episodes_are_proved_by_both(task: str) -> None:
     for number in range(5):
         spec = mewl_spec(1, "test", task, number, invented=True)
         assert spec["id"] == f"mewl/invented/test/{task}/{number:06d}"
-        assert diagnostics_of(EpisodeSpec.model_validate(spec)) == []
+        assert diagnostics_with_plugins(EpisodeSpec.model_validate(spec)) == []
         assert verify_spec(spec) == ""
         verdict = brute_force(as_clevr(spec))
         assert verdict.accepted, verdict.reason

@@ -11,7 +11,7 @@ import pytest
 
 from diorama.scene_specs.benchmarks.novel.generate import TASKS, novel_spec
 from diorama.scene_specs.benchmarks.novel.verify import verify_spec
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.verdict import verdict
 
@@ -61,7 +61,7 @@ def test_a_judge_of_axes_reaches_the_stored_answers(task: str) -> None:
         spec = novel_spec(7, "test", task, number)
         assert verify_spec(spec) == ""
         assert judged(spec) == spec["task"]["answer"]
-        assert diagnostics_of(EpisodeSpec.model_validate(spec)) == []
+        assert diagnostics_with_plugins(EpisodeSpec.model_validate(spec)) == []
 
 
 def tampered(spec: Any, rng: random.Random) -> Any:

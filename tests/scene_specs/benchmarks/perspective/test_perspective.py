@@ -25,7 +25,7 @@ from diorama.scene_specs.benchmarks.perspective.items import items
 from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, Body, Layout, gap, hides, walls_of
 from diorama.scene_specs.benchmarks.perspective.truth import TaskName
 from diorama.scene_specs.benchmarks.perspective.verify import verify_record, verify_spec
-from diorama.scene_specs.checks.semantics import diagnostics_of
+from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.language.items import items_of
 from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.language.scene import Scene
@@ -68,7 +68,7 @@ def shot(task: TaskName, number: int) -> EpisodeRecord:
 def test_what_was_measured_proves_the_answers(task: TaskName) -> None:
     for number in range(COUNT):
         spec = spec_of(task, number)
-        assert diagnostics_of(EpisodeSpec.model_validate(spec)) == []
+        assert diagnostics_with_plugins(EpisodeSpec.model_validate(spec)) == []
         assert verify_spec(spec) == ""
         episode = shot(task, number)
         assert verify_record(episode) == ""
