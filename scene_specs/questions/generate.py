@@ -249,7 +249,9 @@ class Questioner:
             programs = [(family, program), *((twin,) if twin else ())]
             if is_form and not self._is_wanted(programs, image):
                 continue
-            answers = [image.answers(one, flip <= stay, self._answer_filter(name, one, is_form)) for name, one in programs]
+            answers = [
+                image.answers(one, flip <= stay, self._answer_filter(name, one, is_form)) for name, one in programs
+            ]
             if None not in answers and (found := self._written(programs, answers, image)):
                 image.seen.update(part for one in found for part in (one.program, one.text))
                 return found

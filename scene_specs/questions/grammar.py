@@ -161,7 +161,9 @@ class Grammar:
             is_made: its phrases surely are.
         """
         if tree.phrase:
-            is_one = is_made or any(self._match_slots(pattern.program, node) is not None for pattern in self.phrases[tree.op])
+            is_one = is_made or any(
+                self._match_slots(pattern.program, node) is not None for pattern in self.phrases[tree.op]
+            )
             return {tree.slot: node} if is_one else None
         bound: dict[str, Bound] = {}
         inputs = node.inputs
