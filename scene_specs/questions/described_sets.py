@@ -107,7 +107,7 @@ class Sets:
         idle = one.node.op == "except" and quantify(one.bits | one.beside, other.bits) == answer
         if answer is None or idle or wanted not in (None, answer):
             return 0
-        return 1 + (quantify(self._everything, other.bits) != answer)
+        return 1 + bool(quantify(self._everything, other.bits) != answer)
 
     def _said(self, tree: Tree, one: _Set) -> list[_Set]:
         """What can be said of the members of a set: not their place beside one of them, nor what its words give."""

@@ -39,7 +39,7 @@ def test_questions_about_specs(specs: Path, tmp_path: Path) -> None:
     made = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(made) == 12
     assert [line["question_id"] for line in made] == [0, 1, 2, 3] * 3
-    assert "blind guesser" in report.output and "12 questions of" in report.output
+    assert "most frequent" in report.output and "12 questions of" in report.output
     assert made != lines(run(specs, *SMALL, "--per-image", 4, "--seed", 1))
 
 
