@@ -101,11 +101,11 @@ def _possible_answers(program: Node, answer: Answer, view: ImageView) -> list[Se
 
 
 def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
-    """What a guesser could learn from: number of objects, each step with its slot, and how many filters a slot has.
+    """What a guesser could learn from: number of objects, all steps, each with its slot, and how many filters it has.
 
     A numeral also counts with the word after it.
     """
-    found: list[Hashable] = ["", len(view.objects)]
+    found: list[Hashable] = ["", len(view.objects), tuple([step.op for step in program.steps()])]
     # The place of a step: digits from 1 are those of inputs of inputs.
     left: list[tuple[int, Node, str | int | None]] = [(0, program, None)]
     while left:
