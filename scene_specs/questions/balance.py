@@ -103,9 +103,13 @@ def _possible_answers(program: Node, answer: Answer, view: ImageView) -> list[Se
 def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
     """What a guesser could learn from: number of objects, all steps, each with its slot, and how many filters it has.
 
-    A numeral also counts with the word after it.
+    A numeral also counts with the word after it, and it counts of which kinds a word is that is said twice: linear
+    learners see whether it is there, so that they see repetition as a lack of words.
     """
-    found: list[Hashable] = ["", len(view.objects), tuple([step.op for step in program.steps()])]
+    steps = [*program.steps()]
+    words = Counter([(step.op, step.value) for step in steps if step.value])
+    twice = {op for (op, _), times in words.items() if times > 1}
+    found: list[Hashable] = ["", len(view.objects), tuple([step.op for step in steps]), ("twice", *sorted(twice))]
     # The place of a step: digits from 1 are those of inputs of inputs.
     left: list[tuple[int, Node, str | int | None]] = [(0, program, None)]
     while left:

@@ -60,3 +60,18 @@ def test_no_word_and_no_number_of_objects_tells_the_answer_of_a_form() -> None:
     for number in range(1, 6):
         offered = right["count", number, "offered"]
         assert offered > 100 and right["count", number, "right"] == pytest.approx(offered / 4, abs=10)
+
+
+def test_a_word_that_is_said_twice_tells_no_answer() -> None:
+    """Of the tries, most about red things that are red are true, and most about red ones that are blue are not."""
+    balance, rng = WordBalance(), np.random.Generator(np.random.Philox(1))
+    right: Counter[tuple[bool, bool]] = Counter()
+    for _ in range(3000):
+        one, other = rng.choice(["red", "blue"], 2).tolist()
+        program = parse_program(["none", ["filter_color", one, ["scene"]], ["filter_color", other, ["scene"]]])
+        answer = bool(rng.random() < (0.8 if one == other else 0.2))
+        if balance.excess("none", program, answer, stacked())[0] <= 0:
+            balance.add("none", program, answer, stacked())
+            right[one == other, answer] += 1
+    for again in (True, False):
+        assert right[again, True] > 200 and right[again, True] == pytest.approx(right[again, False], abs=20)
