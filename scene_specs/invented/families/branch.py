@@ -17,7 +17,9 @@ from diorama.scene_specs.invented.surfaces import (
     rings,
     ripple,
     smoothed,
+    strata,
     turn,
+    twisted,
     upright,
 )
 
@@ -27,9 +29,9 @@ AXES = {
     "trunk": "how thick the trunk is",
 }
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
-ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 4, 6, 24
+ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 6, 6, 24
 # Columns between two arms.
-_APART = 9
+_APART = 8
 HEIGHT = 1.9
 
 
@@ -85,11 +87,13 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
         u: random numbers.
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
-    turned = _unit((out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.4, -0.1, u[5]))[None])[0]
-    length = mix(0.65, 1.05, reach) * mix(0.8, 1.2, u[3])
+    # Only the lowest points up far, so that no two arms are ears.
+    rise = 1.2 - 1.2 * u[5]
+    turned = _unit((out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * (rise * rise - 0.1))[None])[0]
+    length = mix(0.5, 0.95, reach) * mix(0.8, 1.2, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
-    thin, thick, wide = mix(0.15, 0.36, u[4]), mix(0.24, 0.56, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
+    thin, thick, wide = mix(0.26, 0.42, u[4]), mix(0.24, 0.56, bulb), mix(0.0, 0.2, u[7]) * (1 if u[6] < 0.5 else -1)
     s = (np.arange(_RINGS)[:, None] + 1) / _RINGS
     middle = start * (1 - s) ** 2 + elbow * (2 * s * (1 - s)) + end * (s * s)
     along = _unit((elbow - start) * (1 - s) + (end - elbow) * s)
@@ -99,8 +103,8 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
     cosine, sine = turn(4 * _HOLE)
     shift = (s * len(cosine) * (1 if u[2] < 0.5 else -1)).astype(np.intp)
     ridges = cosine[(3 * np.arange(len(cosine)) + shift) % len(cosine)]
-    radius = (thin * (1 - 0.5 * s) + thick * bump((s - 0.7) / 0.5)) * (1 - np.maximum(s - 0.7, 0) ** 2 / 0.1)
-    radius = radius * (1 + 0.45 * ridges)
+    radius = (thin * (1 - 0.5 * s) + thick * bump((s - 0.7) / 0.5)) * (1 - np.maximum(s - 0.75, 0) ** 2 / 0.075)
+    radius = radius * (1 + 0.35 * ridges)
     x, y = radius * cosine * (1 + wide * s), radius * sine * (1 - wide * s)
     rings = middle[:, None] + x[:, :, None] * np.cross(over, along)[:, None] + y[:, :, None] * over[:, None]
     points = np.concatenate([rings.reshape(-1, 3), (end + turned * 0.03)[None]])
@@ -113,15 +117,15 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     u = rng.random(8).tolist()
     # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. The trunk bows
     # away from them, so that no arm is a head above a pair of others: these make people, animals and trees.
-    v = ((np.argsort(rng.random((ARMS, 8)), axis=0) + rng.random((ARMS, 8))) / ARMS).tolist()
+    v = strata(rng, ARMS, 8)
     trunk = _trunk(axes["trunk"], u)
     places, parts = [], [trunk]
     for k, one in enumerate(v):
-        row, column = 20 + int(one[5] * 15), (COLUMNS // 2 * int(2 * u[0]) + _APART * k - 13) % COLUMNS
+        row, column = 12 + int(one[5] * 23), (COLUMNS // 2 * int(2 * u[0]) + _APART * k - 13) % COLUMNS
         places.append((row, column))
         out = np.array([turn(COLUMNS)[0][column], turn(COLUMNS)[1][column], 0.0])
-        parts.append(
-            _arm(trunk[1 + COLUMNS * row + column], out, axes["reach"], axes["bulbs"] * mix(0.7, 1, one[0]), one)
-        )
+        bulb = axes["bulbs"] * mix(0.7, 1, one[0])
+        parts.append(_arm(trunk[1 + COLUMNS * row + column], out, axes["reach"], bulb, one))
     kept, faces = _surface(tuple(places))
-    return smoothed(np.concatenate(parts)[kept], faces, 4), faces
+    # Twisted one way or the other, so that no side mirrors another.
+    return twisted(smoothed(np.concatenate(parts)[kept], faces, 4), 0.6 if u[7] < 0.5 else -0.6), faces
