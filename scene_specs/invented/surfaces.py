@@ -61,15 +61,6 @@ def rings(rows: int, cap: int, top: float) -> tuple[Floats, Floats]:
     return both[:, :1], both[:, 1:]
 
 
-def ripple(rows: int, columns: int, count: int, start: float, winding: float) -> Floats:
-    """Return `count` ribs around an axis, (rows + 2, columns), that wind by some turns of a rib from bottom to top."""
-    angle = np.arange(columns) * (_FINE // columns * count)
-    angle = angle + (_FINE * (start + winding * np.arange(rows + 2)[:, None] / rows)).astype(np.intp)
-    cosine = turn(_FINE)[0]
-    ribs: Floats = cosine[angle % _FINE] + 0.25 * cosine[2 * angle % _FINE]
-    return ribs
-
-
 def strata(rng: np.random.Generator, count: int, numbers: int) -> list[list[float]]:
     """Return `count` rows of random numbers from 0 to 1, of which no two are in the same part of `count` equal ones."""
     shape = (count, numbers)

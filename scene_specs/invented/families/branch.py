@@ -15,7 +15,6 @@ from diorama.scene_specs.invented.surfaces import (
     closed_grid,
     mix,
     rings,
-    ripple,
     smoothed,
     strata,
     turn,
@@ -58,10 +57,16 @@ def _surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp], Fac
     return kept, faces.reshape(-1, 3).astype(np.int32)
 
 
+def _ridges(columns: int, winding: Floats) -> Floats:
+    """Three ridges around an axis, (rings, columns), that wind by some turns of a ridge, (rings, 1)."""
+    ridges: Floats = turn(columns)[0][(3 * np.arange(columns) + (winding * columns).astype(np.intp)) % columns]
+    return ridges
+
+
 def _trunk(girth: float, u: list[float]) -> Floats:
     close, z = rings(ROWS, 8, 0.85)
     radius = mix(0.3, 0.52, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
-    radius = radius * (1 + mix(0.4, 0.55, u[4]) * ripple(ROWS, COLUMNS, 3, u[5], mix(1.0, 2.0, u[6])))
+    radius = radius * (1 + mix(0.4, 0.55, u[4]) * _ridges(COLUMNS, u[5] + mix(1.0, 2.0, u[6]) * z))
     bend = mix(0.2, 0.3, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
     return upright(radius * close, z, 1.6, u[2], bend, 0.4 if u[7] < 0.5 else -0.4)
 
@@ -98,10 +103,8 @@ def _arm(start: Floats, out: Floats, reach: float, bulb: float, u: list[float]) 
     # Ridges wind around an arm all along: round limbs with a ball or a plate at their end make people, animals and
     # airplanes.
     cosine, sine = turn(4 * _HOLE)
-    shift = (s * len(cosine) * (1 if u[2] < 0.5 else -1)).astype(np.intp)
-    ridges = cosine[(3 * np.arange(len(cosine)) + shift) % len(cosine)]
     radius = (thin * (1 - 0.5 * s) + thick * bump((s - 0.7) / 0.5)) * (1 - np.maximum(s - 0.75, 0) ** 2 / 0.075)
-    radius = radius * (1 + 0.35 * ridges)
+    radius = radius * (1 + 0.35 * _ridges(4 * _HOLE, s if u[2] < 0.5 else -s))
     x, y = (radius * cosine)[:, :, None], (radius * sine)[:, :, None]
     rings = middle[:, None] + x * np.cross(over, along)[:, None] + y * over[:, None]
     points = np.concatenate([rings.reshape(-1, 3), (end + turned * 0.03)[None]])
