@@ -26,7 +26,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     z = np.concatenate([[-1.0], np.repeat(up, COLUMNS), [1.0]])
     folds = waves(x, y, z, u)
     # Folds end at the lower pole, which would else be above the ground that the rest is cut at.
-    folds *= mix(3.0, 0.75, axes["roundness"]) * np.minimum(1, 1 + z)
+    folds *= mix(3.2, 1.15, axes["roundness"]) * np.minimum(1, 1 + z)
     # What rises upward is low, because two high lobes are ears, three a flower.
     radius = (1 + np.maximum(folds, 0) * (0.9 - 0.6 * np.maximum(z, 0))) / (1 - np.minimum(folds, 0))
     radius = 2.2 * radius / (1 + 1.2 * radius)
