@@ -41,7 +41,7 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     lower = (1 - 0.4 * one) * bump((z - mix(0.1, 0.3, u[2]) - 0.12 * two) / 0.4)
     upper = (1 + 0.5 * two) * bump((z - mix(0.56, 0.72, u[3]) + 0.12 * one) / 0.42)
     radius = 0.6 + mix(0.2, 0.4, u[4]) * lower + mix(0.03, 0.65, axes["crown"]) * upper
-    radius = radius * (1 - mix(-0.2, 0.4, axes["waist"]) * bump((z - middle) / 0.46))
+    radius = radius * (1 - mix(0.0, 0.5, axes["waist"]) * bump((z - middle) / 0.46))
     cosine, sine = turn(COLUMNS)
     # Ribs around one axis make stars, fruit, capes and tents.
     folds = waves(close * cosine, close * sine, 2 * z - 1, strata(rng, 8, 4))
@@ -53,5 +53,5 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     radius = radius * (0.75 + 0.35 * z)
     # Wide parts grow less, so that the widest shape of a seed, which decides its scale, is no giant.
     radius = 1.1 * radius / (1 + 0.55 * radius)
-    vertices = upright(radius, z, 1.8, u[6], bend, 0.25 if u[7] < 0.5 else -0.25)
+    vertices = upright(radius, z, 2.0, u[6], bend, 0.25 if u[7] < 0.5 else -0.25)
     return twisted(vertices, 0.35 if u[8] < 0.5 else -0.35), closed_grid(ROWS, COLUMNS)
