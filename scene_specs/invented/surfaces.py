@@ -88,9 +88,10 @@ def waves(x: Floats, y: Floats, z: Floats, lines: list[list[float]]) -> Floats:
         along, over = level * (flat + slope * z), level * (z - slope * flat)
         # The square of the complex number `side + i over`, turned by an angle that grows along the line.
         wind = (2.6 if k % 2 else -2.6) * (along - mix(-0.5, 0.5, d))
-        p, q = side * side - over * over, 2 * side * over
+        real: Floats = side * side - over * over
+        imaginary: Floats = 2 * side * over
         long = np.sqrt(1 + wind * wind)
-        p, q = (p + q * wind) / long, (q - p * wind) / long
+        p, q = (real + imaginary * wind) / long, (imaginary - real * wind) / long
         wave = p * p - q * q if k % 2 else p * (p * p - 3 * q * q)
         folds += mix(0.3, 0.5, c) * wave * (1 if k % 3 else -1)
     return folds
