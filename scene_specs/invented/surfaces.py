@@ -61,13 +61,40 @@ def rings(rows: int, cap: int, top: float) -> tuple[Floats, Floats]:
     return both[:, :1], both[:, 1:]
 
 
-def ripple(rows: int, columns: int, count: int, start: float, winding: float) -> Floats:
-    """Return `count` ribs around an axis, (rows + 2, columns), that wind by some turns of a rib from bottom to top."""
-    angle = np.arange(columns) * (_FINE // columns * count)
-    angle = angle + (_FINE * (start + winding * np.arange(rows + 2)[:, None] / rows)).astype(np.intp)
-    cosine = turn(_FINE)[0]
-    ribs: Floats = cosine[angle % _FINE] + 0.25 * cosine[2 * angle % _FINE]
-    return ribs
+def strata(rng: np.random.Generator, count: int, numbers: int) -> list[list[float]]:
+    """Return `count` rows of random numbers from 0 to 1, of which no two are in the same part of `count` equal ones."""
+    shape = (count, numbers)
+    rows: list[list[float]] = ((np.argsort(rng.random(shape), axis=0) + rng.random(shape)) / count).tolist()
+    return rows
+
+
+def waves(x: Floats, y: Floats, z: Floats, lines: list[list[float]]) -> Floats:
+    """Return the sum of four or six waves around each of several slanting lines, about -1 to 1.
+
+    Such folds have no front, limbs, petals or poles, as single lobes and ribs around one axis do.
+
+    Args:
+        x: from -1 to 1, as `y` and `z`.
+        y: as above.
+        z: as above.
+        lines: four random numbers for each line.
+    """
+    folds: Floats = np.zeros(np.broadcast_shapes(x.shape, z.shape))
+    for k, (a, b, c, d) in enumerate(lines):
+        at, slope = int(_FINE * (0.38 * k + 0.3 * a)) % _FINE, mix(-0.5, 1.6, b)
+        cosine, sine = (float(part[at]) for part in turn(_FINE))
+        level = 1 / math.sqrt(1 + slope * slope)
+        flat, side = x * cosine + y * sine, y * cosine - x * sine
+        along, over = level * (flat + slope * z), level * (z - slope * flat)
+        # The square of the complex number `side + i over`, turned by an angle that grows along the line.
+        wind = (2.6 if k % 2 else -2.6) * (along - mix(-0.5, 0.5, d))
+        real: Floats = side * side - over * over
+        imaginary: Floats = 2 * side * over
+        long = np.sqrt(1 + wind * wind)
+        p, q = (real + imaginary * wind) / long, (imaginary - real * wind) / long
+        wave = p * p - q * q if k % 2 else p * (p * p - 3 * q * q)
+        folds += mix(0.3, 0.5, c) * wave * (1 if k % 3 else -1)
+    return folds
 
 
 def lean(columns: int, share: float) -> Floats:
@@ -117,6 +144,15 @@ def smoothed(vertices: Floats, triangles: Faces, times: int) -> Floats:
         mean = [np.bincount(ends, vertices[others, k], len(vertices)) / count for k in range(3)]
         vertices = np.where(raised[:, None], (vertices + np.stack(mean, axis=1)) / 2, vertices)
     return vertices
+
+
+def twisted(vertices: Floats, pace: float) -> Floats:
+    """Return vertices (V, 3) turned about the z axis by an angle whose tangent is `pace` times the height."""
+    x, y, z = vertices.T
+    wind = pace * z
+    level = 1 / np.sqrt(1 + wind * wind)
+    turned: Floats = np.stack([(x - y * wind) * level, (y + x * wind) * level, z], axis=1)
+    return turned
 
 
 def shading_normals(vertices: Floats, triangles: Faces) -> Floats:

@@ -44,17 +44,10 @@ class _Sampler:
         """Draw a shape of the split with a position on each axis."""
         return drawn_shape(self.rng, self.split, family or pick(self.rng, FAMILIES))
 
-    def position(self, low: float, high: float) -> float:
-        """Draw a position on an axis."""
-        return round(low + (high - low) * float(self.rng.random()), 4)
-
     def member(self, shape: Invented) -> Invented:
         """Draw a shape of the concept around `shape`."""
-        axes = {
-            axis: min(max(round(value + self.position(-WIDTH, WIDTH), 4), 0.0), 1.0)
-            for axis, value in shape.axes.items()
-        }
-        return shape._replace(axes=axes)
+        axes = {axis: value + WIDTH * (2 * float(self.rng.random()) - 1) for axis, value in shape.axes.items()}
+        return shape._replace(axes={axis: min(max(round(value, 4), 0.0), 1.0) for axis, value in axes.items()})
 
     def look(self) -> Look:
         """Draw color, material and size."""
@@ -68,18 +61,16 @@ class _Sampler:
 def _draft_generalization(draw: _Sampler) -> _Draft:
     base, look = draw.concept(), draw.look()
     axis = pick(draw.rng, tuple(base.axes))
-    ends = [base._replace(axes={**base.axes, axis: position}) for position in (0.05, 0.95)]
-    words = [draw.word(end) for end in ends]
+
+    def at(position: float) -> Invented:
+        return base._replace(axes={**base.axes, axis: round(position, 4)})
+
+    words = [draw.word(at(0.05)), draw.word(at(0.95))]
     step, side = pick(draw.rng, STEPS), int(draw.rng.integers(2))
-    query = base._replace(axes={**base.axes, axis: round(0.5 + (step if side else -step), 4)})
-    shown = [
-        (base._replace(axes={**base.axes, axis: position}), look, words[k])
-        for k, positions in enumerate(((0.0, 0.1), (0.9, 1.0)))
-        for position in positions
-    ]
+    shown = [(at(position), look, words[position > 0.5]) for position in (0.0, 0.1, 0.9, 1.0)]
     truth = {"axis": axis, "step": step, "options": shuffled(draw.rng, words), "answer": words[side]}
-    names = {word: end.name for word, end in zip(words, ends, strict=True)}
-    return _Draft(shuffled(draw.rng, shown), [(query, look, "member")], names, truth)
+    names = {words[0]: at(0.05).name, words[1]: at(0.95).name}
+    return _Draft(shuffled(draw.rng, shown), [(at(0.5 + (step if side else -step)), look, "member")], names, truth)
 
 
 def _shape_bias(draw: _Sampler) -> _Draft:
@@ -108,8 +99,8 @@ def _mutual_exclusivity(draw: _Sampler) -> _Draft:
     words = [draw.word(known), draw.word(new)]
     asked = pick(draw.rng, words)
     shown = [(draw.member(known), look, words[0]) for _ in range(2)]
-    choices: list[tuple[Invented, Look, Role]] = [(draw.member(known), look, "known"), (new, look, "new")]
-    return _Draft(shown, choices, {words[0]: known.name, words[1]: new.name}, {"asked": asked})
+    names = {words[0]: known.name, words[1]: new.name}
+    return _Draft(shown, [(draw.member(known), look, "known"), (new, look, "new")], names, {"asked": asked})
 
 
 def _few_exemplars(draw: _Sampler) -> _Draft:
@@ -163,10 +154,9 @@ def novel_spec(seed: int, split: str, task: str, number: int) -> EpisodeData:
 
 
 def _episode_data(draft: _Draft, rng: np.random.Generator, task: str, number: int) -> EpisodeData:
-    names = [f"exemplar-{k}" for k in range(len(draft.exemplars))]
-    exemplars = [Exemplar(frame=name, word=word) for name, (_, _, word) in zip(names, draft.exemplars, strict=True)]
+    exemplars = [Exemplar(frame=f"exemplar-{k}", word=word) for k, (_, _, word) in enumerate(draft.exemplars)]
     letters = "abcd"[: len(draft.choices)]
-    frames = [_frame(name, shape, look, rng) for name, (shape, look, _) in zip(names, draft.exemplars, strict=True)]
+    frames = [_frame(f"exemplar-{k}", shape, look, rng) for k, (shape, look, _) in enumerate(draft.exemplars)]
     shapes = [shape.name for shape, _, _ in draft.exemplars]
     choices = []
     for letter, (shape, look, role) in zip(letters, shuffled(rng, draft.choices), strict=True):

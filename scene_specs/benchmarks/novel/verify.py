@@ -58,6 +58,10 @@ def _find_problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
         if parse_invented(shape) is None:
             return f"{frame}: found shape {shape!r}; expected an invented one"
     shapes = [shown[one.frame][0] for one in truth.exemplars]
+    for exemplar, shape in zip(truth.exemplars, shapes, strict=True):
+        center = truth.words.get(exemplar.word, "no shape")
+        if shape.partition("?")[0] != center.partition("?")[0]:
+            return f"{exemplar.frame}: found shape {shape!r}; {exemplar.word!r} means {center!r}"
     for choice in truth.choices:
         found = nearest_exemplar(shown[choice.frame][0], shapes)
         if abs(found - choice.distance) > 1e-5:
@@ -66,7 +70,7 @@ def _find_problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
         for at, kind in ((1, "color"), (2, "material"), (3, "size")):
             if len({shown[one.frame][at] for one in truth.exemplars}) == 1:
                 return f"all exemplars have the same {kind}"
-    answers = _word_distances(truth, shown) if truth.asked is None else _choice_distances(truth, shown)
+    answers = _answer_distances(truth, {frame: shape for frame, (shape, *_) in shown.items()})
     if len(answers) < 2:
         return f"found {len(answers)} possible answers; expected several"
     (first, one), (second, two) = sorted(answers.items(), key=lambda pair: pair[1])[:2]
@@ -75,16 +79,16 @@ def _find_problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
     return "" if first == truth.answer else f"the stored answer is {truth.answer!r}; the distances say {first!r}"
 
 
-def _word_distances(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
-    """Return each word's distance from the query."""
-    query = shown[truth.choices[0].frame][0]
-    return {
-        word: nearest_exemplar(query, [shown[one.frame][0] for one in truth.exemplars if one.word == word])
-        for word in dict.fromkeys(one.word for one in truth.exemplars)
-    }
+def _answer_distances(truth: Truth, shapes: Mapping[str, str]) -> dict[str, float]:
+    """Return how far each answer is: a word from the query, or a choice from the asked word.
 
-
-def _choice_distances(truth: Truth, shown: Mapping[str, Seen]) -> dict[str, float]:
-    """Return each choice's distance from the asked word; from a word without exemplars, the closeness to the others."""
-    known = any(one.word == truth.asked for one in truth.exemplars)
+    From a word without exemplars, it is the closeness to the others.
+    """
+    of_word: dict[str, list[str]] = {}
+    for exemplar in truth.exemplars:
+        of_word.setdefault(exemplar.word, []).append(shapes[exemplar.frame])
+    if truth.asked is None:
+        query = shapes[truth.choices[0].frame]
+        return {word: nearest_exemplar(query, named) for word, named in of_word.items()}
+    known = truth.asked in of_word
     return {one.frame[-1].upper(): one.distance if known else 1 / max(one.distance, 1e-6) for one in truth.choices}

@@ -1,4 +1,4 @@
-"""`branch`: a bowed trunk with four bent, ridged arms that get thicker, all of one surface."""
+"""`branch`: a bowed trunk among six bent, ridged arms that get thicker, all of one surface."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from diorama.scene_specs.invented.surfaces import (
     closed_grid,
     mix,
     rings,
-    ripple,
     smoothed,
+    strata,
     turn,
+    twisted,
     upright,
 )
 
@@ -27,10 +28,7 @@ AXES = {
     "trunk": "how thick the trunk is",
 }
 LARGEST = {"reach": 1.0, "bulbs": 1.0, "trunk": 1.0}
-ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 4, 6, 24
-# Columns between two arms.
-_APART = 9
-HEIGHT = 1.9
+ROWS, COLUMNS, ARMS, _HOLE, _RINGS = 44, 48, 6, 6, 24
 
 
 @lru_cache(maxsize=16)
@@ -59,18 +57,24 @@ def _trunk_surface(places: tuple[tuple[int, int], ...]) -> tuple[NDArray[np.intp
     return kept, faces.reshape(-1, 3).astype(np.int32)
 
 
+def _ridge_pattern(columns: int, winding: Floats) -> Floats:
+    """Three ridges around an axis, (rings, columns), that wind by some turns of a ridge, (rings, 1)."""
+    ridges: Floats = turn(columns)[0][(3 * np.arange(columns) + (winding * columns).astype(np.intp)) % columns]
+    return ridges
+
+
 def _trunk_rings(girth: float, u: list[float]) -> Floats:
     close, z = rings(ROWS, 8, 0.85)
     radius = mix(0.3, 0.52, girth) * (1.1 + mix(-0.3, 0.4, u[0]) * bump((z - 0.3) / 0.4) - mix(0.1, 0.4, u[1]) * z)
-    radius = radius * (1 + mix(0.4, 0.55, u[4]) * ripple(ROWS, COLUMNS, 3, u[5], mix(1.0, 2.0, u[6])))
-    bend = mix(0.35, 0.5, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
-    away = 0.5 * int(2 * u[0]) + mix(0.3, 0.7, u[2])
-    return upright(radius * close, z, HEIGHT, away % 1, bend, 0.4 if u[7] < 0.5 else -0.4)
+    radius = radius * (1 + mix(0.4, 0.55, u[4]) * _ridge_pattern(COLUMNS, u[5] + mix(1.0, 2.0, u[6]) * z))
+    bend = mix(0.2, 0.3, u[3]) * (1.2 * bump((z - 0.45) / 0.5) - 0.8 * z * z)
+    return upright(radius * close, z, 1.6, u[2], bend, 0.4 if u[7] < 0.5 else -0.4)
 
 
 def _unit(v: Floats) -> Floats:
-    """Vectors (N, 3) of length 1."""
-    unit: Floats = v / np.sqrt(v[:, :1] * v[:, :1] + v[:, 1:2] * v[:, 1:2] + v[:, 2:] * v[:, 2:])
+    """Vectors (..., 3) of length 1."""
+    x, y, z = v[..., :1], v[..., 1:2], v[..., 2:]
+    unit: Floats = v / np.sqrt(x * x + y * y + z * z)
     return unit
 
 
@@ -85,24 +89,24 @@ def _arm_rings(start: Floats, out: Floats, reach: float, bulb: float, u: list[fl
         u: random numbers.
     """
     side, up = np.array([-out[1], out[0], 0.0]), np.array([0.0, 0.0, 1.0])
-    turned = _unit((out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * mix(1.4, -0.1, u[5]))[None])[0]
-    length = mix(0.65, 1.05, reach) * mix(0.8, 1.2, u[3])
+    # Only the lowest points up far, so that no two arms are ears.
+    rise = 1.2 - 1.2 * u[5]
+    turned = _unit(out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * (rise * rise - 0.1))
+    length = mix(0.4, 0.8, reach) * mix(0.9, 1.2, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
-    thin, thick, wide = mix(0.15, 0.36, u[4]), mix(0.24, 0.56, bulb), mix(0.25, 0.6, u[7]) * (1 if u[6] < 0.5 else -1)
+    thin, thick = mix(0.26, 0.42, u[4]), mix(0.24, 0.56, bulb)
     s = (np.arange(_RINGS)[:, None] + 1) / _RINGS
     middle = start * (1 - s) ** 2 + elbow * (2 * s * (1 - s)) + end * (s * s)
     along = _unit((elbow - start) * (1 - s) + (end - elbow) * s)
     over = _unit(np.cross(along, side))
-    # Ridges wind around an arm all along, and it gets flatter: round limbs with a ball or a plate at their end make
-    # people, animals and airplanes.
+    # Ridges wind around an arm all along: round limbs with a ball or a plate at their end make people, animals and
+    # airplanes.
     cosine, sine = turn(4 * _HOLE)
-    shift = (s * len(cosine) * (1 if u[2] < 0.5 else -1)).astype(np.intp)
-    ridges = cosine[(3 * np.arange(len(cosine)) + shift) % len(cosine)]
-    radius = (thin * (1 - 0.5 * s) + thick * bump((s - 0.7) / 0.5)) * (1 - np.maximum(s - 0.7, 0) ** 2 / 0.1)
-    radius = radius * (1 + 0.45 * ridges)
-    x, y = radius * cosine * (1 + wide * s), radius * sine * (1 - wide * s)
-    rings = middle[:, None] + x[:, :, None] * np.cross(over, along)[:, None] + y[:, :, None] * over[:, None]
+    radius = (thin * (1 - 0.5 * s) + thick * bump((s - 0.7) / 0.5)) * (1 - np.maximum(s - 0.75, 0) ** 2 / 0.075)
+    radius = radius * (1 + 0.35 * _ridge_pattern(4 * _HOLE, s if u[2] < 0.5 else -s))
+    x, y = (radius * cosine)[:, :, None], (radius * sine)[:, :, None]
+    rings = middle[:, None] + x * np.cross(over, along)[:, None] + y * over[:, None]
     points = np.concatenate([rings.reshape(-1, 3), (end + turned * 0.03)[None]])
     floored: Floats = np.maximum(points, [-np.inf, -np.inf, 0.05])
     return floored
@@ -111,17 +115,15 @@ def _arm_rings(start: Floats, out: Floats, reach: float, bulb: float, u: list[fl
 def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, Faces]:
     """Return vertices and triangles."""
     u = rng.random(8).tolist()
-    # No two arms are alike, and the higher an arm the lower it points: like ones make hands and cacti. The trunk bows
-    # away from them, so that no arm is a head above a pair of others: these make people, animals and trees.
-    v = ((np.argsort(rng.random((ARMS, 8)), axis=0) + rng.random((ARMS, 8))) / ARMS).tolist()
-    trunk = _trunk_rings(axes["trunk"], u)
-    places, parts = [], [trunk]
-    for k, one in enumerate(v):
-        row, column = 20 + int(one[5] * 15), (COLUMNS // 2 * int(2 * u[0]) + _APART * k - 13) % COLUMNS
+    # No two arms are alike, the higher an arm the lower it points, and all are short: fewer and longer ones make hands,
+    # cacti, people and animals.
+    trunk, places, parts = _trunk_rings(axes["trunk"], u), [], []
+    for k, one in enumerate(strata(rng, ARMS, 6)):
+        row, column = 12 + int(one[5] * 23), (int(COLUMNS * u[2]) + COLUMNS // ARMS * k) % COLUMNS
         places.append((row, column))
         out = np.array([turn(COLUMNS)[0][column], turn(COLUMNS)[1][column], 0.0])
-        parts.append(
-            _arm_rings(trunk[1 + COLUMNS * row + column], out, axes["reach"], axes["bulbs"] * mix(0.7, 1, one[0]), one)
-        )
+        bulb = axes["bulbs"] * mix(0.7, 1, one[0])
+        parts.append(_arm_rings(trunk[1 + COLUMNS * row + column], out, axes["reach"], bulb, one))
     kept, faces = _trunk_surface(tuple(places))
-    return smoothed(np.concatenate(parts)[kept], faces, 4), faces
+    # Twisted one way or the other, so that no side mirrors another.
+    return twisted(smoothed(np.concatenate([trunk, *parts])[kept], faces, 4), 0.6 if u[5] < 0.5 else -0.6), faces

@@ -82,11 +82,9 @@ def tampered(spec: Any, rng: random.Random) -> Any:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_tampering_is_found(task: str) -> None:
-    rng, found = random.Random(1), 0
+    rng = random.Random(1)
     for number in range(20):
-        # Another shape as an exemplar may leave the nearest one, and with it every distance, as it is.
-        found += verify_spec(tampered(novel_spec(7, "val", task, number), rng)) != ""
-    assert found >= 18
+        assert verify_spec(tampered(novel_spec(7, "val", task, number), rng))
 
 
 @pytest.mark.parametrize(
