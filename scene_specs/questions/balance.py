@@ -17,6 +17,8 @@ EXCESS, FREE = 1.05, 3
 _EXPECTED_COUNTS = 4
 # Numbers that are options of a form: four in a row, so that each can be right as often as the others.
 _NUMBERS = 4
+# As it bounds the number that is asked for, the number of objects counts for more than a word.
+_WEIGHT = 3
 
 
 class Balance:
@@ -109,7 +111,8 @@ def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
     steps = [*program.steps()]
     words = Counter([(step.op, step.value) for step in steps if step.value])
     twice = {op for (op, _), times in words.items() if times > 1}
-    found: list[Hashable] = ["", len(view.objects), tuple([step.op for step in steps]), ("twice", *sorted(twice))]
+    found: list[Hashable] = ["", tuple([step.op for step in steps]), ("twice", *sorted(twice))]
+    found += [len(view.objects)] * (_WEIGHT if program.output == "integer" else 1)
     # The place of a step: digits from 1 are those of inputs of inputs.
     left: list[tuple[int, Node, str | int | None]] = [(0, program, None)]
     while left:
