@@ -38,7 +38,7 @@ class LiveDataset(RankedDataset):
         return self._length
 
     def __iter__(self) -> Iterator[Any]:
-        (rank, ranks), (worker, workers) = self._current_rank(), self._worker()
+        (rank, ranks), (worker, workers) = self._current_rank(), self._current_worker()
         number = self._length // workers + (worker < self._length % workers)
         shard = (rank * workers + worker, ranks * workers)
         store = self._options.record

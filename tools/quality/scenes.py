@@ -3,7 +3,8 @@
 The 24 scenes are in scenes.jsonl. Each line is one frame of a MEWL episode of seed 9. There are two frames of each of
 MEWL's nine tasks, one with much glass and one with none; two more of `number`, one of `pragmatic` (the hand), and three
 crowds of 7, 8 and 10 objects, since MEWL has up to six. The first twelve are one of each task and the crowds, so that
-`--limit 12` covers everything. scenes-77.jsonl has 24 others of the same kinds, of seed 77, to confirm what was found.
+`--limit 12` covers everything. scenes-77.jsonl and scenes-131.jsonl have 24 others each of the same kinds, of seeds 77
+and 131, to confirm what was found.
 """
 
 from __future__ import annotations

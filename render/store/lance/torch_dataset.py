@@ -147,6 +147,11 @@ class RankedDataset(IterableDataset):  # type: ignore[misc]
             return torch.distributed.get_rank(), torch.distributed.get_world_size()
         return self._rank
 
+    def _current_worker(self) -> tuple[int, int]:
+        """Return the number of this worker of its rank and the number of workers."""
+        info = get_worker_info()
+        return (info.id, info.num_workers) if info else (0, 1)
+
     def set_epoch(self, epoch: int) -> None:
         """Select the items of an epoch, or their order; without effect on episodes that are not shuffled."""
         self._epoch[0] = epoch
@@ -170,8 +175,7 @@ class IterableEpisodes(_Episodes, RankedDataset):
             order = np.random.Generator(np.random.Philox([self._seed, int(self._epoch)])).permutation(order)
         rank, ranks = self._current_rank()
         order = np.resize(order, len(self) * ranks)[rank::ranks]
-        info = get_worker_info()
-        first, step = (info.id, info.num_workers) if info else (0, 1)
+        first, step = self._current_worker()
         chunks = [order[start : start + _CHUNK] for start in range(0, len(order), _CHUNK)]
         for chunk in chunks[first::step]:
             yield from self._items(chunk.tolist())

@@ -92,7 +92,7 @@ def _arm_rings(start: Floats, out: Floats, reach: float, bulb: float, u: list[fl
     # Only the lowest points up far, so that no two arms are ears.
     rise = 1.2 - 1.2 * u[5]
     turned = _unit(out * mix(0.4, 0.9, u[0]) + side * mix(-0.6, 0.6, u[1]) + up * (rise * rise - 0.1))
-    length = mix(0.4, 0.8, reach) * mix(0.9, 1.2, u[3])
+    length = mix(0.4, 0.76, reach) * mix(0.9, 1.2, u[3])
     elbow = start + out * (0.35 * length)
     end = elbow + turned * (0.75 * length)
     thin, thick = mix(0.26, 0.42, u[4]), mix(0.24, 0.56, bulb)

@@ -14,7 +14,7 @@ from diorama.scene_specs.reading.source import parse_episode
 from tools.quality.scenes import FILE, scenes
 
 
-@pytest.mark.parametrize("file", ["scenes.jsonl", "scenes-77.jsonl"])
+@pytest.mark.parametrize("file", ["scenes.jsonl", "scenes-77.jsonl", "scenes-131.jsonl"])
 def test_all_tasks_glass_much_and_none_the_hand_and_one_to_ten_objects(file: str) -> None:
     found = scenes(file=FILE.with_name(file))
     assert len(found) == 24
@@ -32,7 +32,7 @@ def test_all_tasks_glass_much_and_none_the_hand_and_one_to_ten_objects(file: str
     assert len({scene.digest() for scene in found}) == 24
 
 
-@pytest.mark.parametrize(("file", "seed"), [("scenes.jsonl", 9), ("scenes-77.jsonl", 77)])
+@pytest.mark.parametrize(("file", "seed"), [("scenes.jsonl", 9), ("scenes-77.jsonl", 77), ("scenes-131.jsonl", 131)])
 def test_a_scene_is_the_frame_of_the_episode_it_was_taken_from(file: str, seed: int) -> None:
     scene = next(each for each in scenes(file=FILE.with_name(file)) if "pragmatic" in each.name)
     number = int(scene.spec.id.rsplit("/", 1)[1])
