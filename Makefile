@@ -61,14 +61,14 @@ samples: env ## builds the folder of samples: a store, a dataset with its card, 
 	  render-specs icca --contexts 40 --seed 1 --out icca.jsonl && \
 	  render-specs mewl --split test --count 5 --seed 1 --out mewl.jsonl
 	for name in $$(ls $(SAMPLES)/specs); do \
-	  case $$name in mewl.jsonl|novel.jsonl|icca.jsonl) size=128x96;; *) size=160x120;; esac; \
+	  case $$name in icca.jsonl|kilogram.jsonl|mewl.jsonl|novel.jsonl) size=128x96;; *) size=160x120;; esac; \
 	  $(BIN)/render-batch $(SAMPLES)/specs/$$name --out $(SAMPLES)/rendered.lance --profile $(PROFILE) --size $(or $(SIZE),$$size); done
 # A copy is one commit, without the versions and small files of nine runs.
 	$(BIN)/render-store copy $(SAMPLES)/rendered.lance $(SAMPLES)/samples.lance && rm -r $(SAMPLES)/rendered.lance
 	$(BIN)/render-export $(SAMPLES)/samples.lance --format huggingface --out $(SAMPLES)/dataset --questions 2 --about $(ABOUT)
 	$(BIN)/render-gallery $(SAMPLES)/samples.lance --out $(SAMPLES)/gallery
-	@echo "$(CURDIR)/$(SAMPLES) has $$(($$(du -sb $(SAMPLES) | cut -f1) / 1000000)) MB"
-	@echo "Open $(CURDIR)/$(SAMPLES)/gallery/index.html, or in Python: diorama.samples('$(SAMPLES)')"
+	@echo "$(abspath $(SAMPLES)) has files of $$(find $(SAMPLES) -type f -printf '%s\n' | awk '{s += $$1} END {printf "%.1f", s / 1e6}') MB"
+	@echo "Open $(abspath $(SAMPLES))/gallery/index.html, or in Python: diorama.samples('$(SAMPLES)')"
 
 lint: env ## style and types
 	@$(BIN)/ruff check .
