@@ -19,6 +19,8 @@ from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.language.chat import Message, Picture
+from tests.chat_server import chat_server
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of
 
@@ -102,3 +104,17 @@ def test_passes_are_read_as_the_page_says() -> None:
 
 def test_each_page_has_one() -> None:
     assert {block.page for block in BLOCKS} == {Path(page).name for page in PAGES}
+
+
+def test_the_page_about_models_has_a_model_and_asks_a_server(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, asking = (block.text for block in blocks_of(ROOT / "docs/models.md") if block.words == ("python",))
+    names: dict[str, Any] = {}
+    exec(compile(own, "models.md", "exec"), names)
+    reply = names["Model"]().reply([Message("user", ("A or B?", Picture("images/0.png", b"")))], max_tokens=1)
+    assert (reply.text, reply.input_tokens) == ("B", 1)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with chat_server(lambda number, body: f"{number}: {body['messages'][0]['content']}") as server:
+        exec(compile(asking.replace("http://localhost:8000/v1", server.url), "models.md", "exec"), {})
+    assert capsys.readouterr().out == "0: What is a tangram?\n"

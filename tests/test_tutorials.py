@@ -75,6 +75,35 @@ def test_the_commands_of_a_page_run_in_order(tmp_path: Path, page: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "fewer", "replies", "scored"),
+    [
+        ("contrast", {"--count 120": "--count 12"}, "blind.jsonl", ("pairs.lance",)),
+        ("looks", {"--count 200": "--count 30", "--count 40": "--count 4"}, "predictions.jsonl",
+         ("test.lance", "--questions", "10")),
+    ],
+)  # fmt: skip
+def test_a_study_runs_on_fewer_episodes(
+    tmp_path: Path, page: str, fewer: dict[str, str], replies: str, scored: tuple[str, ...]
+) -> None:
+    (script,) = (block.text for block in blocks_of(ROOT / f"docs/{page}.md") if block.words == ("python",))
+    above = (ROOT / f"docs/{page}.md").read_text().partition(script)[0].rpartition("## A study")[2]
+    # Some episodes have no contrast, so not every command ends with 0; the last one, which exports, must.
+    lines = "\n".join(re.findall("^    (.+)$", above, re.MULTILINE))
+    for said, here in fewer.items():
+        assert said in lines
+        lines = lines.replace(said, here)
+    # What the players score does not depend on who renders.
+    lines = re.sub(r"(render-batch (?!.*--renderer).+)", r"\1 --renderer fake", lines)
+    programs = sorted({*re.findall("render-[a-z]+", lines)})
+    shims = [f'{name}() {{ {shlex.join(command(name))} "$@"; }}' for name in programs]
+    run_process(["bash", "-c", "\n".join([*shims, lines])], tmp_path)
+    run_process([sys.executable, "-c", script], tmp_path)
+    assert len((tmp_path / replies).read_text().splitlines()) > 20
+    run_process(command("render-eval", "score", replies, "--store", *scored), tmp_path)
+
+
+@pytest.mark.slow
 def test_the_commands_of_the_page_render_and_prove_twenty_episodes(packages: Path, tmp_path: Path) -> None:
     for line in BLOCKS["console"].splitlines():
         run_process(command(*line.split()), tmp_path, packages=packages)
