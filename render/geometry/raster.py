@@ -226,7 +226,8 @@ def compose(layers: Sequence[Layer], width: int, height: int) -> tuple[NDArray[n
     ids = np.zeros((height, width), dtype=np.uint16)
     depth = np.full((height, width), np.inf)
     for number, layer in enumerate(layers, start=1):
-        closer = layer.depth < depth[layer.window]
-        ids[layer.window][closer] = number
-        depth[layer.window][closer] = layer.depth[closer]
+        window = layer.window
+        closer = layer.depth < depth[window]
+        ids[window][closer] = number
+        depth[window][closer] = layer.depth[closer]
     return ids, depth

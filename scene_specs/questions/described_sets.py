@@ -55,8 +55,8 @@ class Sets:
         self._everything = (1 << len(judge.view.objects)) - 1
         self._minimal: dict[tuple[int, int], list[Filters]] = {}
         self._known: dict[Tree, list[_Set]] = {}
-        # Pattern and wanted answer -> steps that are left.
-        self._pairs: dict[tuple[str, Answer | None], list[Node]] = {}
+        # Pattern, its step, and wanted answer -> steps that are left.
+        self._pairs: dict[tuple[str, Tree, Answer | None], list[Node]] = {}
 
     def pair(self, tree: Tree, pattern: str, wanted: Answer | None) -> Node:
         """A step that says of the members of a set that they are in another one: another one each time, the best first.
@@ -68,7 +68,7 @@ class Sets:
         Raises:
             NothingError: no other one is left.
         """
-        key = pattern, wanted
+        key = pattern, tree, wanted
         if key not in self._pairs:
             # Of neither or at most two of a few objects, hardly anything is asked.
             least = QUANTIFIERS.get(tree.op, 2 if tree.parts[1].op == "fits" and tree.op == "difference" else 4)
