@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from diorama.render import __version__
     from diorama.render.api import *
-    from diorama.render.model.errors import *
     from diorama.render.run.summary import Summary
-    from diorama.scene_specs.language.registry import PluginError
+    from diorama.scene_specs.errors import *
+    from diorama.scene_specs.errors import PluginError
 
 # fmt: off
 __all__ = [
@@ -39,8 +39,7 @@ __all__ = [
 # Where names lie that are neither errors nor in diorama.render.api. Ray comes with the summary.
 _HOMES = {
     "__version__": "diorama.render",
-    "Diagnostic": "diorama.render.model.errors",
-    "PluginError": "diorama.scene_specs.language.registry",
+    "Diagnostic": "diorama.scene_specs.errors",
     "Summary": "diorama.render.run.summary",
 }
 _COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "eval", "gallery")
@@ -67,6 +66,6 @@ def __getattr__(name: str) -> Any:
     if name not in __all__ and command not in _COMMANDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in __all__:
-        home = "diorama.render.model.errors" if name.endswith("Error") else "diorama.render.api"
+        home = "diorama.scene_specs.errors" if name.endswith("Error") else "diorama.render.api"
         return getattr(import_module(_HOMES.get(name, home)), name)
     return import_module(f"diorama.render.cli.{command}").main

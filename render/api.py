@@ -26,22 +26,22 @@ from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.export.run_export import run_export
 from diorama.render.geometry.asset_roots import searching
 from diorama.render.geometry.shapenet import library_setting
-from diorama.render.model.blender_series import require_module
-from diorama.render.model.device_names import DEVICE_NAMES, DeviceName
-from diorama.render.model.errors import StoreError, UsageError
-from diorama.render.model.passes import Passes, Renderer
-from diorama.render.model.profiles import episode_settings
+from diorama.render.machine.blender_series import require_module
+from diorama.render.machine.device_names import DEVICE_NAMES, DeviceName
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
 from diorama.scene_specs.checks.semantics import check_spec
-from diorama.scene_specs.language.benchmark import benchmark as find_benchmark
-from diorama.scene_specs.language.notebook import register
-from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation
-from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE, Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.model.benchmark import benchmark as find_benchmark
+from diorama.scene_specs.model.passes import Passes, Renderer
+from diorama.scene_specs.model.profiles import episode_settings
+from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
+from diorama.scene_specs.model.scene import LEAST_SIDE, MOST_SIDE, Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.blocks import generate, sources_of
 from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
+from diorama.scene_specs.reports.notebook import register
 
 if TYPE_CHECKING:
     from diorama.render.run.live import Live

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from PIL import Image
 
-from diorama.scene_specs.language.rendered import (
+from diorama.scene_specs.model.record import (
     RLE,
     CameraAnnotation,
     EpisodeRecord,
@@ -20,7 +20,7 @@ from diorama.scene_specs.language.rendered import (
     Provenance,
     RenderKey,
 )
-from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
+from diorama.scene_specs.model.scene import Scene, SceneCamera, SceneFrame, SceneView, Settings
 
 SETTINGS = Settings(
     profile="standard",

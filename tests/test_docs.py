@@ -16,12 +16,11 @@ from click.testing import CliRunner
 
 from diorama.render import __version__
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import CompileError, SpecError
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.vocabulary import COLORS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.reading.source import parse_episode
 from tests.mesh_files import glb, write_files
 

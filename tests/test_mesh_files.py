@@ -9,7 +9,7 @@ import pytest
 
 from diorama.render.geometry.asset_roots import searching
 from diorama.render.geometry.shapenet import load_model
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
 from tests import mesh_files
 

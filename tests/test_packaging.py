@@ -99,7 +99,7 @@ def test_assets_are_found_where_the_wheel_is_installed(built: Path, tmp_path: Pa
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     code = (
         "import diorama; from diorama.render.geometry.meshes import load_mesh;"
-        "from diorama.scene_specs.language.stage import load_stage;"
+        "from diorama.scene_specs.model.stage import load_stage;"
         "load_mesh('cube'); load_stage('clevr'); print(diorama.__file__)"
     )
     # -P keeps the working directory out of the path; PYTHONPATH comes before an editable installation.
@@ -148,7 +148,7 @@ def test_commands_run_beside_files_with_the_names_of_our_folders(built: Path, tm
 
 FORMER = [
     ("import diorama, render", "`render` of Diorama is now `diorama.render`"),
-    ("import diorama, importlib; importlib.import_module('scene_specs.language.spec')", "`diorama.scene_specs`"),
+    ("import diorama, importlib; importlib.import_module('scene_specs.model.spec')", "`diorama.scene_specs`"),
     ("import diorama, assets", "`diorama.assets`"),
 ]
 

@@ -86,6 +86,13 @@ def test_no_modules_and_no_packages_import_each_other_in_a_circle() -> None:
     assert circles(package_graph(sources)) == []
 
 
+def test_data_classes_import_nothing_above_them() -> None:
+    below = {f"diorama.scene_specs.{name}" for name in ("files", "language", "reports")}
+    graph = package_graph(all_sources())
+    assert set(graph.successors("diorama.scene_specs.model")) == below
+    assert not [edge for one in below for edge in graph.out_edges(one) if edge[1] not in below]
+
+
 def test_ways_to_use_a_store_do_not_import_each_other() -> None:
     assert side_imports(all_sources()) == []
     planted = {"diorama/render/export/a.py": "", "diorama/render/gallery/b.py": "import diorama.render.export.a"}
@@ -129,15 +136,15 @@ PLANTED = [
     ("render/compiler/x.py", "from mathutils import Vector", "imports mathutils"),
     ("render/renderers/cycles/x.py", "import ray", "imports ray"),
     ("render/run/x.py", "import click", "imports click"),
-    ("scene_specs/x.py", "from diorama.render.model.errors import UsageError", "imports diorama.render.model.errors"),
+    ("scene_specs/x.py", "from diorama.render.api import compile_spec", "imports diorama.render.api"),
     ("scene_specs/x.py", "class A:\n    import diorama.render", "imports diorama.render"),
     (
         "scene_specs/x.py",
-        "def f():\n    import diorama.render.model.errors\n    return render",
-        "imports diorama.render.model.errors",
+        "def f():\n    import diorama.render.api\n    return render",
+        "imports diorama.render.api",
     ),
     ("render/cli/x.py", "print('done')", "print()"),
-    ("render/store/x.py", "def f():\n    from diorama.scene_specs.language.rendered import RLE", "inside a function"),
+    ("render/store/x.py", "def f():\n    from diorama.scene_specs.model.record import RLE", "inside a function"),
     ("scene_specs/x.py", "import random", "imports random"),
     ("scene_specs/x.py", "from numpy.random import default_rng", "imports numpy.random.default_rng"),
     ("render/compiler/x.py", "import numpy as np\nnp.random.seed(1)", "uses np.random.seed"),

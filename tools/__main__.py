@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from diorama.render.model.errors import DioramaError
+from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.diagnostics import did_you_mean
 
 FOLDER = Path(__file__).parent

@@ -24,7 +24,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.errors import UsageError
 from diorama.render.run.batch import Batch
 from diorama.render.run.commit import Committer
 from diorama.render.run.local_ray import ray_nodes
@@ -37,6 +36,7 @@ from diorama.render.run.worker import Done, Failure, Task, Worker
 from diorama.render.run.worker_plan import plan_workers
 from diorama.render.store import open_or_create
 from diorama.render.store.episode_store import PutResult
+from diorama.scene_specs.errors import UsageError
 from tools.programs import positive, write_specs
 
 # Workers read it from the environment of the Ray that this process starts.

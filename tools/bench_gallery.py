@@ -21,13 +21,13 @@ from typing import Any
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.bench_store import fill
 from tools.programs import positive, print_figures, run_measured
 

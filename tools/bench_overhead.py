@@ -20,13 +20,13 @@ from pathlib import Path
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.store import open_or_create
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.scene import Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.reports.tables import markdown_table
 from tools.programs import positive
 
 SIZE = (320, 240)

@@ -29,9 +29,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import write_atomic
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.reports.tables import counted
 from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.reports.tables import markdown_table
 from tools.programs import positive, size, threads
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import TunedRenderer, measure

@@ -26,7 +26,7 @@ import numpy as np
 from diorama.render.annotations.encode import encode_png
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.factories import make_job, make_record, make_scene, make_spec
 from tools.programs import positive, print_figures, run_measured
 

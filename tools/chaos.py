@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.episode.plausibility import image_problems
-from diorama.render.model.errors import DeviceError
 from diorama.render.run.recheck import difference
 from diorama.render.store import open_store, peek
+from diorama.scene_specs.errors import DeviceError
 from tools import programs, simulated_gpu
 from tools.programs import ROOT, children_of, positive
 

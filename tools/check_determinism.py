@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.render.store import open_or_create
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.programs import positive, run_json, write_specs
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from PIL import Image
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import settings_for
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from diorama.render.geometry.shapenet import library, load_model, set_library_environment
-from diorama.render.model.errors import DioramaError
+from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.model_names import word_of
 from tools.programs import positive
 

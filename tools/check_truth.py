@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.rendered import ObjectAnnotation
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import ObjectAnnotation
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.programs import positive
 
 Box = tuple[int, int, int, int]

@@ -18,7 +18,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 
 _LEFT_OUT = ("tests/", "assets/build/")
 _CODE = (".py", ".c", ".cpp", ".h")

@@ -12,8 +12,8 @@ from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.tables import text_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.reports.tables import text_table
 from tools.programs import ROOT
 
 # `render/store/lance` and deeper folders belong to the row `render/store`.

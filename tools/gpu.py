@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from diorama.render.annotations.compare import compare_images
-from diorama.render.model.device_names import GPU_NAMES
-from diorama.render.model.errors import DeviceError, UsageError
+from diorama.render.machine.device_names import GPU_NAMES
 from diorama.render.run.doctor import run_probe
 from diorama.render.run.machine import find_cards
 from diorama.render.store import open_store
-from diorama.scene_specs.language.rendered import ImageRecord
+from diorama.scene_specs.errors import DeviceError, UsageError
+from diorama.scene_specs.model.record import ImageRecord
 from tools.programs import ROOT, command, positive, print_figures, run_json, size
 
 _FIRST_USE_SECONDS = 1800.0

@@ -26,13 +26,13 @@ from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, rasterize
 from diorama.render.geometry.solid import Solid, solid
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.language.scene import SceneCamera
-from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import SHAPES
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import SceneCamera
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.programs import positive
 
 # Of 3,340 series, one is not monotone with 128, as its silhouette gains and loses single pixels.

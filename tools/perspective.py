@@ -34,13 +34,13 @@ from tqdm import tqdm
 import diorama.assets
 from diorama.render.annotations import annotate
 from diorama.render.api import compile_spec
-from diorama.render.model.passes import Renderer
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
 from diorama.scene_specs.benchmarks.perspective.items import items
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneView
+from diorama.scene_specs.model.passes import Renderer
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.scene import Scene, SceneCamera, SceneView
 from tools.programs import positive
 
 Floats = NDArray[np.float64]

@@ -22,9 +22,9 @@ import numpy as np
 from diorama.render.annotations.annotate import object_layers
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.plausibility import MIN_PIXELS, Colors, Ids, check_color, check_ids, first_problem
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.reading.source import SpecSource
 from tools.check_truth import episode
 from tools.programs import positive

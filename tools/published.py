@@ -21,8 +21,8 @@ from pathlib import Path
 from types import ModuleType
 
 from diorama.scene_specs import benchmarks
-from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.reports.tables import markdown_table
 from tools import crosschecks
 
 HEAD = ("compared", "values", "differ", "known", "note")

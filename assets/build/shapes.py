@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from diorama.assets.build.meshes import Floats, Ints, revolve, write
-from diorama.scene_specs.language.stage import StageGround, load_stage
+from diorama.scene_specs.model.stage import StageGround, load_stage
 
 # Fitted to two published pictures: a radius of 0.17 halves the error inside a cube against 0.10, because the published
 # bevel of 5 % was rounded further by subdivision; larger ones make the silhouette too small.

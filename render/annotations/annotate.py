@@ -21,9 +21,10 @@ from diorama.render.geometry.rotation import (
     rounded3,
     transpose,
 )
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes
-from diorama.scene_specs.language.rendered import (
+from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.record import (
     RLE,
     CameraAnnotation,
     FrameAnnotation,
@@ -33,9 +34,8 @@ from diorama.scene_specs.language.rendered import (
     Quaternion,
     Vector3,
 )
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from diorama.scene_specs.language.stage import load_stage
-from diorama.scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneView
+from diorama.scene_specs.model.stage import load_stage
 
 # Fields that an object's annotation has from the Scene.
 _AS_IN_SCENE = ("index", "name", "shape", "color", "color_linear", "size", "scale", "location", "rotation_deg")

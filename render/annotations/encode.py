@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes
 from diorama.render.passes import array_passes, row_of
+from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.model.passes import Passes
 
 # After PNG's filters a shaded image repeats few strings except runs. Searching only for runs gives, at 320 x 240, the
 # size of zlib's level 6 (68 KB) in the time of level 1 (4 ms instead of 22).

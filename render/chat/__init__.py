@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.chat.asking import Asker, BudgetError, Meter, ReplyLog, TemporaryError
-from diorama.render.model.errors import ChatError, UsageError
-from diorama.scene_specs.language.chat import ChatModel, Message, Picture, Reply, in_parallel
-from diorama.scene_specs.language.foreign import without_passwords
+from diorama.scene_specs.chat import ChatModel, Message, Picture, Reply, in_parallel
+from diorama.scene_specs.errors import ChatError, UsageError
+from diorama.scene_specs.files.foreign import without_passwords
+from diorama.scene_specs.files.writing import open_growing
 from diorama.scene_specs.language.registry import load_object
-from diorama.scene_specs.language.writing import open_growing
 
 __all__ = [
     "Asker", "BudgetError", "ChatError", "ChatModel", "ChatSettings", "Message", "Meter", "Models", "Picture", "Reply",
@@ -100,7 +100,7 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
 
 
 class Models:
-    """Models that share a meter and a log; see `diorama.scene_specs.language.chat.ModelOpener`."""
+    """Models that share a meter and a log; see `diorama.scene_specs.chat.ModelOpener`."""
 
     def __init__(self, settings: ChatSettings, open_log: Callable[[], ReplyLog]) -> None:
         self.meter = Meter(settings.max_requests, settings.max_tokens, settings.price)

@@ -10,9 +10,9 @@ from dataclasses import asdict, replace
 from threading import Event, Lock
 from typing import Any
 
-from diorama.render.model.errors import ChatError, DioramaError
-from diorama.scene_specs.language.chat import ChatModel, Message, Picture, Reply
-from diorama.scene_specs.language.writing import GrowingFile
+from diorama.scene_specs.chat import ChatModel, Message, Picture, Reply
+from diorama.scene_specs.errors import ChatError, DioramaError
+from diorama.scene_specs.files.writing import GrowingFile
 
 
 class BudgetError(ChatError):
@@ -184,7 +184,7 @@ class Asker:
         try:
             found: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
             if not (isinstance(found, Reply) and isinstance(found.input_tokens + found.output_tokens, int)):
-                expected = "Reply(text, input_tokens, output_tokens) of diorama.scene_specs.language.chat"
+                expected = "Reply(text, input_tokens, output_tokens) of diorama.scene_specs.chat"
                 raise ChatError(f"model {self.name}: its reply is {found!r:.100}; expected {expected}")
             tokens = (found.input_tokens, found.output_tokens)
         except TemporaryError as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 from PIL import Image
 
-from diorama.render.model.errors import ChatError, UsageError
-from diorama.scene_specs.language.chat import Message, Picture, Reply
+from diorama.scene_specs.chat import Message, Picture, Reply
+from diorama.scene_specs.errors import ChatError, UsageError
 
 
 class HuggingFaceModel:

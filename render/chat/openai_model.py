@@ -13,8 +13,8 @@ from threading import Thread
 from typing import Any
 
 from diorama.render.chat.asking import TemporaryError
-from diorama.render.model.errors import ChatError, UsageError
-from diorama.scene_specs.language.chat import Message, Picture, Reply
+from diorama.scene_specs.chat import Message, Picture, Reply
+from diorama.scene_specs.errors import ChatError, UsageError
 
 # Timed out, conflicting, too early, and too many requests; so are all errors of the server.
 _TEMPORARY = (408, 409, 425, 429)

@@ -1,4 +1,4 @@
-"""Commands of benchmarks, made from the models of their options; see diorama.scene_specs.language.benchmark."""
+"""Commands of benchmarks, made from the models of their options; see diorama.scene_specs.model.benchmark."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
-from diorama.render.model.errors import SpecError, UsageError
-from diorama.scene_specs.language.registry import PluginError, plugin, plugins
-from diorama.scene_specs.language.writing import is_stream
+from diorama.scene_specs.errors import PluginError, SpecError, UsageError
+from diorama.scene_specs.files.writing import is_stream
+from diorama.scene_specs.language.registry import plugin, plugins
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from diorama.scene_specs.language.benchmark import Benchmark, Command, Result, Series
-    from diorama.scene_specs.language.spec_data import EpisodeData
+    from diorama.scene_specs.model.benchmark import Benchmark, Command, Result, Series
+    from diorama.scene_specs.model.spec_data import EpisodeData
 
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
 _METAVARS = {"file": "FILE", "folder": "DIR"}
@@ -59,7 +59,7 @@ def command(name: str) -> click.Command | None:
     Raises:
         PluginError: the benchmark can't be imported, or does not list the command.
     """
-    from diorama.scene_specs.language.benchmark import benchmark
+    from diorama.scene_specs.model.benchmark import benchmark
 
     if name not in (known := names()):
         return None
@@ -103,7 +103,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
     """The command of a model. long_name: another name of the same command, for the help."""
-    from diorama.scene_specs.language.benchmark import SpecsCommand, StoreCommand
+    from diorama.scene_specs.model.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
@@ -224,7 +224,7 @@ def run(
     Raises:
         DioramaError: what the command raises.
     """
-    from diorama.scene_specs.language.benchmark import Report, Result, Series
+    from diorama.scene_specs.model.benchmark import Report, Result, Series
 
     with _inputs(benchmark, options) as inputs:
         found: Any
@@ -252,8 +252,8 @@ def run(
 
 
 def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> Series:
-    from diorama.scene_specs.language.benchmark import Series, benchmark_of
-    from diorama.scene_specs.language.errors import spec_error
+    from diorama.scene_specs.errors import spec_error
+    from diorama.scene_specs.model.benchmark import Series, benchmark_of
     from diorama.scene_specs.reading.siblings import siblings
     from diorama.scene_specs.reading.source import read_benchmark
 
@@ -270,7 +270,7 @@ def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> S
 
 
 def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
-    from diorama.scene_specs.language.benchmark import Series
+    from diorama.scene_specs.model.benchmark import Series
     from diorama.scene_specs.reading.siblings import balanced
 
     if benchmark.asked is None:
@@ -281,7 +281,7 @@ def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
 
 def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iterable[EpisodeData]], int]:
     """A function that generates specs from a seed, and the seed of the options."""
-    from diorama.scene_specs.language.benchmark import Series
+    from diorama.scene_specs.model.benchmark import Series
 
     def make(seed: int) -> Iterable[EpisodeData]:
         found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
@@ -299,7 +299,7 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
 @contextmanager
 def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]:
     """What the function of a command gets besides its options."""
-    from diorama.scene_specs.language.benchmark import ModelCommand, SpecsCommand, StoreCommand
+    from diorama.scene_specs.model.benchmark import ModelCommand, SpecsCommand, StoreCommand
 
     if isinstance(options, SpecsCommand):
         from diorama.scene_specs.reading.source import read_benchmark

@@ -19,11 +19,11 @@ from typing import IO, Any, cast
 import click
 
 from diorama.render import __version__
-from diorama.render.model.errors import DioramaError, SpecError, UsageError
-from diorama.scene_specs.language.foreign import printable, without_passwords
+from diorama.scene_specs.errors import DioramaError, SpecError, UsageError
+from diorama.scene_specs.files.foreign import printable, without_passwords
+from diorama.scene_specs.files.writing import NO_SPACE, unwritable
 from diorama.scene_specs.language.registry import plugin_error
-from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import NO_SPACE, unwritable
+from diorama.scene_specs.reports.tables import counted
 
 MAX_DIAGNOSTICS = 50
 INTERRUPTED = 130

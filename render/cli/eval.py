@@ -10,7 +10,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar, write_text
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.reports.tables import counted
 
 
 @click.group(cls=DioramaGroup)
@@ -34,7 +34,7 @@ class _ModelCommand(DioramaCommand):
         pydantic."""
         if all(one.name != "price" for one in self.params):
             from diorama.render.cli.benchmarks import parameter
-            from diorama.scene_specs.language.benchmark import ModelCommand
+            from diorama.scene_specs.model.benchmark import ModelCommand
 
             fields = ModelCommand.model_fields.items()
             # After --reply-tokens.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from diorama.render.model.device_names import DEVICE_NAMES
-from diorama.render.model.errors import UsageError
+from diorama.render.machine.device_names import DEVICE_NAMES
+from diorama.scene_specs.errors import UsageError
 
 if TYPE_CHECKING:
     from diorama.render.store.lance.reader import LanceReader
@@ -113,7 +113,7 @@ def parsed(parse: Callable[[str], Any]) -> Callable[[click.Context, click.Parame
 
 def _parse_size(text: str) -> tuple[int, int]:
     """Parse `WIDTHxHEIGHT` as (width, height) in pixels. Raises UsageError."""
-    from diorama.scene_specs.language.scene import LEAST_SIDE, MOST_SIDE
+    from diorama.scene_specs.model.scene import LEAST_SIDE, MOST_SIDE
 
     width, _, height = text.lower().partition("x")
     if not (text.isascii() and width.isdigit() and height.isdigit()):

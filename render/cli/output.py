@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from diorama.render.cli.command import log
-from diorama.scene_specs.language.writing import atomic_writer
+from diorama.scene_specs.files.writing import atomic_writer
 
 _Data = TypeVar("_Data")
 

@@ -14,12 +14,12 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import progress
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.writing import atomic_writer, is_stream
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import atomic_writer, is_stream
 from diorama.scene_specs.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
-    from diorama.scene_specs.language.rendered import EpisodeRecord
+    from diorama.scene_specs.model.record import EpisodeRecord
     from diorama.scene_specs.questions.generate import Questioner
     from diorama.scene_specs.questions.grammar import Grammar
     from diorama.scene_specs.questions.view import ImageView
@@ -141,8 +141,8 @@ def _views(
 def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Path, ...]) -> Iterator[EpisodeRecord]:
     from diorama.render.compiler.render_key import render_key_of
     from diorama.render.episode.make_record import make_record
-    from diorama.render.model.profiles import episode_settings
     from diorama.render.renderers.fake import FakeRenderer
+    from diorama.scene_specs.model.profiles import episode_settings
     from diorama.scene_specs.reading.source import read_checked
 
     renderer = FakeRenderer()

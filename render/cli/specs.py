@@ -16,14 +16,14 @@ from diorama.render.cli.command import DioramaGroup, log
 from diorama.render.cli.importing import import_
 from diorama.render.cli.output import print_json, write_text
 from diorama.render.cli.questions import questions
-from diorama.render.model.errors import CompileError, ContrastError, SpecError, UsageError
+from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
+from diorama.scene_specs.files.writing import atomic_writer
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import atomic_writer
+from diorama.scene_specs.reports.tables import counted
 
 if TYPE_CHECKING:
-    from diorama.scene_specs.language.scene import Scene, Settings
-    from diorama.scene_specs.language.spec import EpisodeSpec
+    from diorama.scene_specs.model.scene import Scene, Settings
+    from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 class _SpecsGroup(DioramaGroup):
@@ -84,7 +84,7 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
       render-specs report mewl specs.jsonl
       render-specs report malevic specs.jsonl --json --out report.json
     """
-    from diorama.scene_specs.language.benchmark import Report, benchmark
+    from diorama.scene_specs.model.benchmark import Report, benchmark
 
     found = benchmark(name)
     reports = [command for command in found.commands.values() if issubclass(command, Report)]
@@ -102,7 +102,7 @@ def schema(out: Path | None) -> None:
       render-specs schema
       render-specs schema --out spec.schema.json
     """
-    from diorama.scene_specs.language.schema import schema_text
+    from diorama.scene_specs.model.schema import schema_text
 
     write_text(out, schema_text())
 
@@ -188,7 +188,7 @@ def _with_settings(
 ) -> Iterator[tuple[EpisodeSpec | Scene, Settings]]:
     """Episodes of files or of a store, with the settings of their images. Raises as episodes_of."""
     from diorama.render.episode.find import episodes_of
-    from diorama.render.model.profiles import episode_settings
+    from diorama.scene_specs.model.profiles import episode_settings
 
     if bool(files) == (store is not None):
         raise click.UsageError("give FILES, or --store STORE")
@@ -197,7 +197,7 @@ def _with_settings(
 
 def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene | EpisodeSpec]]]) -> None:
     """Write the scenes or specs of all tries that succeed, a line each; exit code 1 if any does not."""
-    from diorama.scene_specs.language.look import LookError
+    from diorama.scene_specs.model.look import LookError
 
     context, failed, made = click.get_current_context(), 0, 0
     with atomic_writer(out) as stream:
@@ -306,7 +306,7 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
       render-specs looks --store scenes.lance --looks plain,photo --out looks.jsonl
     """
     from diorama.render.episode.looks import look_scenes
-    from diorama.scene_specs.language.look import check_looks
+    from diorama.scene_specs.model.look import check_looks
 
     names = check_looks([name.strip() for name in looks.split(",")])
     _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _with_settings(**given)))

@@ -12,15 +12,15 @@ from diorama.render.cli import options as opt
 from diorama.render.cli import store_maintenance, store_stats
 from diorama.render.cli.command import DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar
-from diorama.render.model.errors import Diagnostic, SpecError, StoreError, UsageError
-from diorama.scene_specs.language.tables import counted, text_table
+from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError, UsageError
+from diorama.scene_specs.reports.tables import counted, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from diorama.render.store.lance.reader import LanceReader
     from diorama.render.store.lance.verify import Verdict
-    from diorama.scene_specs.language.rendered import EpisodeRecord
+    from diorama.scene_specs.model.record import EpisodeRecord
 
 _LS_COLUMNS = ["episode_id", "benchmark", "task", "split", "attempt", "profile", "width", "height", "image_names"]
 _OBJECT_COLUMNS = ("image", "object", "shape", "color", "material", "size", "box", "visible")

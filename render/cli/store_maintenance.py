@@ -12,8 +12,8 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import print_json, progress_bar
-from diorama.render.model.errors import StoreError, UsageError
-from diorama.scene_specs.language.tables import counted, text_table
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.reports.tables import counted, text_table
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
@@ -272,7 +272,7 @@ def contrast(
     """
     from diorama.render.episode.pairs import check_pairs
     from diorama.render.store import open_store
-    from diorama.scene_specs.language.scene import pair_of_id
+    from diorama.scene_specs.model.scene import pair_of_id
 
     store = open_store(url)
     with progress_bar(store.count(None), "episodes") as advance:

@@ -11,8 +11,8 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json, progress_bar
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.tables import text_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.reports.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

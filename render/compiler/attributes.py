@@ -17,18 +17,18 @@ from diorama.render.geometry.person import FOOTPRINT
 from diorama.render.geometry.rotation import Vec, rounded, rounded3
 from diorama.render.geometry.shapenet import canonical, load_model
 from diorama.render.geometry.solid import Stand, stand_of
-from diorama.render.model.errors import CompileError
+from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.invented import parse_invented
-from diorama.scene_specs.language.materials import changed_parameters
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, has_front, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
 from diorama.scene_specs.language.person import Gaze
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.scene import SceneMaterial
-from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
-from diorama.scene_specs.language.stage import Stage, StageDefaults, StagePlace, flat_layer_distance
-from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.materials import changed_parameters
+from diorama.scene_specs.model.scene import SceneMaterial
+from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
+from diorama.scene_specs.model.stage import Stage, StageDefaults, StagePlace, flat_layer_distance
+from diorama.scene_specs.reports.tables import counted
 
 T = TypeVar("T")
 _Shape = str | OutlineSpec

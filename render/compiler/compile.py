@@ -16,11 +16,11 @@ from diorama.render.compiler.render_key import content_seed
 from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.outlines import outline_of
-from diorama.render.model.errors import CompileError
+from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneObserver, ScenePointer, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec
-from diorama.scene_specs.language.stage import Stage, stage_of
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneObserver, ScenePointer, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.model.stage import Stage, stage_of
 
 
 def _scene_object(index: int, item: Item, location: tuple[float, float, float]) -> SceneObject:

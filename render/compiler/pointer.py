@@ -18,9 +18,9 @@ from diorama.render.geometry.raster import Pose, compose, rasterize
 from diorama.render.geometry.rotation import Floats, Vec, rounded, rounded3
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.spec import FrameSpec, PointerSpec
-from diorama.scene_specs.language.stage import Stage, StagePointer
 from diorama.scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
+from diorama.scene_specs.model.spec import FrameSpec, PointerSpec
+from diorama.scene_specs.model.stage import Stage, StagePointer
 
 Span = tuple[float, float]
 NAME = "pointer"

@@ -16,18 +16,18 @@ from diorama.render.compiler.attributes import OBSERVER_MATERIAL
 from diorama.render.compiler.cameras import fits
 from diorama.render.compiler.pointer import MESHES
 from diorama.render.geometry.asset_roots import in_asset_roots
-from diorama.render.model.blender_series import key_suffix
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import Episode
+from diorama.render.machine.blender_series import key_suffix
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.invented import parse_invented
-from diorama.scene_specs.language.look import PLAIN, load_look, look_digest
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import Plugin, find_plugin, plugin, plugins, singular
-from diorama.scene_specs.language.rendered import RenderKey
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
-from diorama.scene_specs.language.stage import Stage, drawn_shapes, flat_layer_distance, stage_of
+from diorama.scene_specs.model.look import PLAIN, load_look, look_digest
+from diorama.scene_specs.model.profiles import Episode
+from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec, MaterialSpec, OutlineSpec
+from diorama.scene_specs.model.stage import Stage, drawn_shapes, flat_layer_distance, stage_of
 
 # Part of every job hash. Raise it only when the same spec gives other images or other annotations: then every stored
 # episode counts as outdated. The package's own version is in the provenance.

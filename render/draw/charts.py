@@ -13,7 +13,7 @@ from typing import NamedTuple
 from diorama.render.draw.canvas import Bitmap, Canvas, Point, Svg
 from diorama.render.draw.typography import FAINT, INK, fitting, font
 from diorama.render.store.analysis.stats import Distribution, Key, Stats
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.reports.tables import counted
 
 _GRID = "#e3e6e9"
 # Okabe and Ito's palette, which color-blind readers can distinguish, ordered by contrast.

@@ -11,9 +11,9 @@ from diorama.render.draw.canvas import Svg
 from diorama.render.draw.overlay import color_of
 from diorama.render.draw.top_view import top_view
 from diorama.render.draw.typography import printable
-from diorama.render.model.errors import DioramaError
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.errors import DioramaError
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.model.scene import Scene
 
 # An image takes 70 KB or more in the notebook's file.
 _MAX_IMAGES = 24

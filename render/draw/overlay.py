@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from diorama.render.draw.typography import font
-from diorama.scene_specs.language.rendered import Box, FrameAnnotation
+from diorama.scene_specs.model.record import Box, FrameAnnotation
 
 Color = tuple[int, int, int]
 

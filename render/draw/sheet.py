@@ -8,7 +8,7 @@ from PIL import Image
 
 from diorama.render.draw.overlay import overlay
 from diorama.render.draw.tile_grid import Tile, tile_grid
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 
 # (count, width): up to `count` images are shown `width` pixels wide. No number of images makes a side longer than about
 # 8,000 pixels.

@@ -22,9 +22,9 @@ from diorama.render.geometry.observer import eye_camera, front_of
 from diorama.render.geometry.rotation import Floats, Vec, transform
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices
-from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from diorama.scene_specs.language.stage import Stage, load_stage
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.model.stage import Stage, load_stage
 
 PANEL = 460
 _GAP = 16

@@ -13,9 +13,9 @@ from collections import OrderedDict
 
 from diorama.render.compiler.render_key import picture_key
 from diorama.render.geometry.display import with_fixation
-from diorama.render.model.passes import Passes, Renderer
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.passes import Passes, Renderer
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.stage import load_stage
 
 # Compressed bytes; an image of iWISDM's size takes about 60 KB.
 MOST_BYTES = 256 << 20

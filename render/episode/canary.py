@@ -7,10 +7,10 @@ import numpy as np
 from diorama.render.annotations.annotate import object_layers
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.plausibility import check_image
-from diorama.render.model.errors import ImplausibleError
-from diorama.render.model.passes import Renderer
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import ImplausibleError
+from diorama.scene_specs.model.passes import Renderer
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 _CUBE = {"shape": "cube", "color": "red", "location": [-1.2, 0.6], "rotation_deg": 20}
 _SPHERE = {"shape": "sphere", "color": "blue", "location": [1.2, -0.6]}

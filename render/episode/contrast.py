@@ -21,17 +21,17 @@ from diorama.render.annotations.image_views import extent_of
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.sampling_plan import glass_share
-from diorama.render.model.errors import CompileError, ContrastError, SpecError
-from diorama.render.model.json_diff import differences
-from diorama.scene_specs.language.benchmark import benchmark, benchmark_of, verifier_of
-from diorama.scene_specs.language.contrast import Edit, edits
+from diorama.scene_specs.errors import CompileError, ContrastError, SpecError
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.language.scene import Change, Scene, SceneContrast, SceneFrame, Settings
-from diorama.scene_specs.language.spec import EpisodeId, EpisodeSpec
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.benchmark import benchmark, benchmark_of, verifier_of
+from diorama.scene_specs.model.contrast import Edit, edits
+from diorama.scene_specs.model.scene import Change, Scene, SceneContrast, SceneFrame, Settings
+from diorama.scene_specs.model.spec import EpisodeId, EpisodeSpec
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.questions.view import CONTACT, vertical
 from diorama.scene_specs.reading.source import parse_episode
+from diorama.scene_specs.reports.json_diff import differences
 
 Answers = Literal["flip", "stay", "any"]
 # Edits to try per Scene.

@@ -23,12 +23,12 @@ from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.geometry.rotation import rounded3
-from diorama.render.model.errors import SpecError, UsageError
+from diorama.scene_specs.errors import SpecError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import Stage, load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import Stage, load_stage
 from diorama.scene_specs.reading.source import parse_episode
 
 Step = int | str

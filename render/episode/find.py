@@ -10,15 +10,15 @@ from pathlib import Path
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.edit import apply_edits
 from diorama.render.episode.request import EpisodeRequest, check_options
-from diorama.render.model.blender_series import PYTHONS, key_suffix, series_of
-from diorama.render.model.errors import DioramaError, UsageError
-from diorama.render.model.profiles import episode_settings
+from diorama.render.machine.blender_series import PYTHONS, key_suffix, series_of
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import unknown_id_message
 from diorama.render.store.selection import StoreEpisodes, read_exported_record
-from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
-from diorama.scene_specs.language.scene import Scene, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import DioramaError, UsageError
+from diorama.scene_specs.model.profiles import episode_settings
+from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
+from diorama.scene_specs.model.scene import Scene, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode, read_checked
 
 

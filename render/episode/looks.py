@@ -7,10 +7,10 @@ from pathlib import Path
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import Episode
-from diorama.scene_specs.language.look import PLAIN
-from diorama.scene_specs.language.scene import Scene, Settings
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.look import PLAIN
+from diorama.scene_specs.model.profiles import Episode
+from diorama.scene_specs.model.scene import Scene, Settings
 
 
 def look_scenes(spec: Episode, settings: Settings, looks: Sequence[str], asset_roots: Sequence[Path]) -> list[Scene]:

@@ -16,12 +16,12 @@ from PIL import Image
 from diorama.render.annotations.compare import Comparison, ImageComparison, compare_records
 from diorama.render.draw.comparison_strip import comparison_strip, difference_picture
 from diorama.render.draw.overlay import overlay
-from diorama.render.model.errors import UsageError
-from diorama.render.model.passes import Passes
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.writing import atomic_path, report_write_errors
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import atomic_path, report_write_errors
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 class BlendSaver:

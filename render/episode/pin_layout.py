@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import DioramaError, UsageError
-from diorama.render.model.json_diff import differences, preview_json
+from diorama.scene_specs.errors import DioramaError, UsageError
 from diorama.scene_specs.language.model_names import is_model
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject, SceneView
-from diorama.scene_specs.language.spec import (
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneView
+from diorama.scene_specs.model.spec import (
     AreaSpec,
     CameraSpec,
     EpisodeSpec,
@@ -23,8 +22,9 @@ from diorama.scene_specs.language.spec import (
     ObjectSpec,
     object_name,
 )
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.reading.source import parse_episode
+from diorama.scene_specs.reports.json_diff import differences, preview_json
 
 # Constraints on the complete layout. With every location specified the compiler may apply them more strictly than in
 # its search (beside a pointer, the axis margin holds along `right` only).

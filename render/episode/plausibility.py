@@ -21,11 +21,11 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display
 from diorama.render.geometry.ground import on_sheet
 from diorama.render.geometry.raster import Layer, compose
-from diorama.render.model.errors import ImplausibleError
-from diorama.render.model.passes import Passes
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.language.stage import Stage, StageGround, load_stage
+from diorama.scene_specs.errors import ImplausibleError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.stage import Stage, StageGround, load_stage
 
 Colors = NDArray[np.uint8]
 Ids = NDArray[np.uint16]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 
 
 @dataclass(frozen=True)

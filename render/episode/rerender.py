@@ -17,12 +17,12 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.episode.output_files import BlendSaver, Files, check_writable
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.episode.time_limit import KERNEL_SECONDS, run_within, timeout_of
-from diorama.render.model.errors import ConflictError
 from diorama.render.renderers import make_renderer
 from diorama.render.store import open_store
-from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import ConflictError
+from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.reports.tables import counted
 
 __all__ = ["EpisodeRequest", "EpisodeResult", "render_again"]
 

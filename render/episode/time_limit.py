@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from diorama.render.model.errors import DioramaError, RenderError
+from diorama.scene_specs.errors import DioramaError, RenderError
 from diorama.scene_specs.language.registry import plugin_error
 
 _Result = TypeVar("_Result")

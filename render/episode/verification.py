@@ -15,18 +15,17 @@ from typing import Any
 from diorama.render.geometry.asset_roots import find_asset
 from diorama.render.geometry.shapenet import library
 from diorama.render.geometry.solid import shape_problem
-from diorama.render.model.errors import AssetError, Diagnostic, DioramaError, SpecError
 from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.checks.object_checks import random_shapes
-from diorama.scene_specs.language import strict_json
-from diorama.scene_specs.language.benchmark import verifier_of
+from diorama.scene_specs.errors import AssetError, Diagnostic, DioramaError, PluginError, SpecError, located, spec_error
+from diorama.scene_specs.files import strict_json
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
-from diorama.scene_specs.language.errors import located, spec_error
 from diorama.scene_specs.language.model_names import parse_mesh, parse_model
-from diorama.scene_specs.language.registry import PluginError, plugin_error, plugins
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import StageError, load_stage
+from diorama.scene_specs.language.registry import plugin_error, plugins
+from diorama.scene_specs.model.benchmark import verifier_of
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import StageError, load_stage
 from diorama.scene_specs.reading.source import Item
 
 log = logging.getLogger(__name__)

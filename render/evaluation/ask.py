@@ -10,13 +10,13 @@ from typing import Any
 
 from diorama.render.chat import Message, Models, Picture
 from diorama.render.items.scores import iter_items, no_items
-from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection
-from diorama.scene_specs.language.chat import in_parallel
-from diorama.scene_specs.language.items import Item
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.writing import GrowingFile, open_growing
+from diorama.scene_specs.chat import in_parallel
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import GrowingFile, open_growing
+from diorama.scene_specs.model.items import Item
+from diorama.scene_specs.model.record import EpisodeRecord
 
 # Items in memory at once, with their images; more if more are asked at a time.
 _CHUNK = 64

@@ -7,9 +7,9 @@ from math import hypot
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.foreign import parse_json, read_text
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.foreign import parse_json, read_text
+from diorama.scene_specs.reports.tables import markdown_table
 
 _NEEDED = ("by", "group", "items", "accuracy", "low", "high")
 

@@ -21,11 +21,10 @@ from typing import IO, NamedTuple
 import pyarrow as pa
 
 from diorama.render.items.scores import Entry
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError, spec_error
 from diorama.scene_specs.language.answer_rule import answer_of
 from diorama.scene_specs.language.diagnostics import did_you_mean, preview_json
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.reports.tables import counted
 
 # A longer line, or a sample of more bytes, is not a reply.
 _MOST_BYTES = 64 << 20

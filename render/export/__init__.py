@@ -22,7 +22,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diorama.scene_specs.language.registry import PluginError, plugin
+from diorama.scene_specs.errors import PluginError
+from diorama.scene_specs.language.registry import plugin
 
 if TYPE_CHECKING:
     from diorama.render.export.protocol import Exporter

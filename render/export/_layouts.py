@@ -15,11 +15,11 @@ from typing import Any
 
 from diorama.render.export.protocol import Export, reported, write_records
 from diorama.render.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
-from diorama.render.model.errors import StoreError
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.exporting.layouts import EpisodeFolders, Identity, ImageLists
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 
 # Episodes that a process writes at once.
 _PART = 128

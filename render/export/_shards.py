@@ -19,12 +19,12 @@ from diorama.render.export.publish import DESCRIPTION, is_published
 from diorama.render.io.atomic_output import below
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.items.scores import items_maker
-from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.render.store.selection import chosen_ids, iter_valid_records
+from diorama.scene_specs.errors import ConflictError, StoreError
 from diorama.scene_specs.exporting.layouts import split_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.writing import atomic_path
+from diorama.scene_specs.files.writing import atomic_path
+from diorama.scene_specs.model.record import EpisodeRecord
 
 _log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.language.diagnostics import did_you_mean
-from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from diorama.scene_specs.language.foreign import read_text
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 

@@ -21,16 +21,16 @@ from diorama.render.geometry.meshes import is_varied
 from diorama.render.geometry.shapenet import Library, load_model
 from diorama.render.items.scores import Entry, add_guesses, iter_items, rows
 from diorama.render.items.stress import Case, Finding, stress
-from diorama.render.model.errors import AssetError, SpecError, StoreError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.errors import AssetError, PluginError, SpecError, StoreError
 from diorama.scene_specs.importing.scenes import published_by
-from diorama.scene_specs.language.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.language.invented import parse_invented
-from diorama.scene_specs.language.look import PLAIN
 from diorama.scene_specs.language.model_names import PREFIX, is_model
 from diorama.scene_specs.language.person import is_person
-from diorama.scene_specs.language.registry import PluginError, plugin, plugins
+from diorama.scene_specs.language.registry import plugin, plugins
+from diorama.scene_specs.model.benchmark import benchmark, benchmark_of
+from diorama.scene_specs.model.look import PLAIN
 
 _COLUMNS = (
     "episode_id", "split", "width", "height", "image_names", "objects", "options", "spec", "job", "provenance",

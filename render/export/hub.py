@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args, get_origin
 import pyarrow as pa
 from pydantic import BaseModel
 
-from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.language.items import Item, item_id
-from diorama.scene_specs.language.rendered import CameraAnnotation, ObjectAnnotation, PointerAnnotation, Vector3
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.items import Item, item_id
+from diorama.scene_specs.model.record import CameraAnnotation, ObjectAnnotation, PointerAnnotation, Vector3
 
 _SIMPLE = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 

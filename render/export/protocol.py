@@ -11,14 +11,13 @@ from typing import Any, Protocol, TypeVar
 
 from diorama.render.io.atomic_output import FileConflictError, output_lock, remove_leftovers
 from diorama.render.io.written_files import WrittenFiles
-from diorama.render.model.errors import ConflictError, DioramaError, StoreError, UsageError
 from diorama.render.store.episode_store import EpisodeReader, OnProgress
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.selection import Selection, iter_valid_records, listed
+from diorama.scene_specs.errors import INCOMPLETE, ConflictError, DioramaError, StoreError, UsageError, incomplete
 from diorama.scene_specs.exporting.layouts import ID
-from diorama.scene_specs.language.benchmark import benchmark_of
-from diorama.scene_specs.language.errors import INCOMPLETE, incomplete
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.benchmark import benchmark_of
+from diorama.scene_specs.model.record import EpisodeRecord
 
 # Below this many episodes, starting other processes takes longer than the export.
 MIN_PARALLEL = 1024

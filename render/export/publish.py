@@ -20,11 +20,11 @@ from diorama.render.io.atomic_output import output_lock
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.items.scores import GUESSERS, LEAST, guessed
 from diorama.render.items.stress import table as learners_table
-from diorama.render.model.errors import UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.tables import counted, markdown_table
-from diorama.scene_specs.language.writing import indented_json
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import indented_json
+from diorama.scene_specs.reports.tables import counted, markdown_table
 
 # The file that tells that a folder was exported with --about (`is_published`); written first.
 PUBLISHED = "provenance.json"

@@ -11,9 +11,9 @@ from diorama.render.export import format_of
 from diorama.render.export.about import read_about
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.export.publish import check_folder, is_published, publish
-from diorama.render.model.errors import UsageError
 from diorama.render.store import open_at, open_store
 from diorama.render.store.episode_store import check_splits, condition
+from diorama.scene_specs.errors import UsageError
 
 
 def run_export(

@@ -38,17 +38,16 @@ from diorama.render.gallery.gallery_files import (
 )
 from diorama.render.io.atomic_output import output_lock, put_file, put_folder, remove_folder
 from diorama.render.io.written_files import WrittenFiles
-from diorama.render.model.errors import DioramaError, StoreError
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, DamagedError, EpisodeReader, ids_filter, is_remote
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.row_checks import invalid_answer, problems_in, problems_of
 from diorama.render.store.rows import finite_json, record_of
 from diorama.render.store.selection import first_ids, listed
-from diorama.scene_specs.language.errors import INCOMPLETE
-from diorama.scene_specs.language.pictures import DAMAGED, open_png
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.writing import indented_json
+from diorama.scene_specs.errors import INCOMPLETE, DioramaError, StoreError
+from diorama.scene_specs.files.writing import indented_json
+from diorama.scene_specs.model.pictures import DAMAGED, open_png
+from diorama.scene_specs.model.record import EpisodeRecord
 
 log = logging.getLogger(__name__)
 

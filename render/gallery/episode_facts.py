@@ -15,11 +15,11 @@ from diorama.render.annotations.image_views import store_views
 from diorama.render.draw.overlay import color_of
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.language.person import is_person
-from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.generate import DisagreementError, Question, Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
+from diorama.scene_specs.reports.tables import counted
 
 _QUESTIONS = 8
 

@@ -30,8 +30,8 @@ from jinja2 import Environment, StrictUndefined
 from diorama.render import __version__
 from diorama.render.io.atomic_output import below, remove_folder
 from diorama.render.io.written_files import WrittenFiles
-from diorama.render.model.errors import UsageError
 from diorama.render.store.rows import finite_json
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.vocabulary import COLORS
 
 FORMAT_VERSION = 1

@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 
 log = logging.getLogger(__name__)
 HOST = "127.0.0.1"

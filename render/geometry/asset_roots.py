@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.diagnostics import did_you_mean
 
 P = ParamSpec("P")

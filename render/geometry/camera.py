@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diorama.render.geometry.rotation import Floats, Matrix, Vec, matrix_euler, multiply, transpose
-from diorama.scene_specs.language.scene import SceneCamera
+from diorama.scene_specs.model.scene import SceneCamera
 
 
 def unit(v: Vec) -> Vec:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.language.stage import StageFixation
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.stage import StageFixation
 
 # Tolerance for rounding in the mean of equal samples.
 _EXACT = 2e-6

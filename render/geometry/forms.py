@@ -16,7 +16,7 @@ from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import is_closed
 from diorama.scene_specs.invented.invented_mesh import mass_center
 from diorama.scene_specs.language.model_names import is_model
-from diorama.scene_specs.language.spec import OutlineSpec
+from diorama.scene_specs.model.spec import OutlineSpec
 
 # Rounding of meshes, at scale 1.
 FLAT, _SAME = 1e-4, 1e-5

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.person import posed
 from diorama.render.geometry.rotation import Vec, transform
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.invented.surfaces import shading_normals
 from diorama.scene_specs.language.diagnostics import did_you_mean

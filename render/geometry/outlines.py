@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh
 from diorama.render.geometry.rotation import Floats
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
-from diorama.scene_specs.language.spec import OutlineSpec
+from diorama.scene_specs.model.spec import OutlineSpec
 
 
 def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:

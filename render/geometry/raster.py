@@ -19,8 +19,8 @@ from diorama.render.geometry.fill import Corners, fill
 from diorama.render.geometry.ground import height_at, highest_before, on_sheet
 from diorama.render.geometry.rotation import Floats, Vec, rotation_matrix, transpose
 from diorama.render.geometry.solid import Solid, solid
-from diorama.scene_specs.language.scene import SceneObject
-from diorama.scene_specs.language.stage import StageGround
+from diorama.scene_specs.model.scene import SceneObject
+from diorama.scene_specs.model.stage import StageGround
 
 Indices = NDArray[np.intp]
 

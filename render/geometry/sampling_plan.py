@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import compose, mask_box, object_layer
-from diorama.scene_specs.language.materials import scatters, transmits
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec, MaterialSpec
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.materials import scatters, transmits
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec, MaterialSpec
+from diorama.scene_specs.model.stage import load_stage
 
 Layers = dict[str, NDArray[np.float32]]
 Boxes = NDArray[np.int64]

@@ -16,8 +16,8 @@ from diorama.render.geometry.shapenet import Model, load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.person import is_person
-from diorama.scene_specs.language.scene import SceneObject
-from diorama.scene_specs.language.spec import OutlineSpec
+from diorama.scene_specs.model.scene import SceneObject
+from diorama.scene_specs.model.spec import OutlineSpec
 
 Indices = NDArray[np.intp]
 # Deviation from the box of a shape, and of a normal from its length.

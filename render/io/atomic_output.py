@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.foreign import refuse_links
-from diorama.scene_specs.language.writing import write_atomic
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.foreign import refuse_links
+from diorama.scene_specs.files.writing import write_atomic
 
 
 class FileConflictError(Exception):
@@ -128,7 +128,7 @@ def remove_folder(out: Path, name: Path, own: str = "") -> bool:
 
 
 def remove_leftovers(out: Path) -> None:
-    """Delete the temporary files (diorama.scene_specs.language.writing) that a killed export left below `out`.
+    """Delete the temporary files (diorama.scene_specs.files.writing) that a killed export left below `out`.
 
     Call it only inside `output_lock`.
     """

@@ -17,9 +17,9 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from diorama.render.io.atomic_output import below
-from diorama.render.model.errors import ConflictError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, ids_filter
-from diorama.scene_specs.language.writing import atomic_path, write_atomic
+from diorama.scene_specs.errors import ConflictError
+from diorama.scene_specs.files.writing import atomic_path, write_atomic
 
 _log = logging.getLogger(__name__)
 

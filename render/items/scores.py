@@ -22,17 +22,17 @@ from typing import Any
 from zlib import crc32
 
 from diorama.render.annotations.image_views import store_views
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import Selection, chosen_ids, iter_valid_records, listed
-from diorama.scene_specs.language.items import Item, item_id, items_of
-from diorama.scene_specs.language.look import PLAIN, source_of_id
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import look_of
-from diorama.scene_specs.language.tables import counted, markdown_table
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.model.items import Item, item_id, items_of
+from diorama.scene_specs.model.look import PLAIN, source_of_id
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.scene import look_of
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.question_items import items
+from diorama.scene_specs.reports.tables import counted, markdown_table
 
 _log = logging.getLogger(__name__)
 

@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.items.scores import LEAST, fold_of, interval
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.items import Item
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.items import Item
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.reports.tables import markdown_table
 
 # Chance that a set without shortcuts is said to have one.
 ALPHA = 0.001

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.camera import Camera
 from diorama.scene_specs.language.registry import plugin, plugins
-from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.model.scene import SceneFrame
 
 Floats = NDArray[np.float32]
 

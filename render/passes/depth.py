@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diorama.render.passes import CyclesImage, Floats, PassRow
-from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.model.scene import SceneFrame
 
 # Larger depths mean that the ray meets nothing; others end at the camera's clip distance.
 _NOTHING = 1e9

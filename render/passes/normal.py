@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView
-from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.model.scene import SceneFrame
 
 
 def read(image: CyclesImage, _frame: SceneFrame) -> Floats:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.passes import CyclesImage, Floats, PassRow, SoftwareView, depth
-from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.model.scene import SceneFrame
 
 
 def read(image: CyclesImage, frame: SceneFrame) -> Floats:

@@ -1,7 +1,7 @@
 """Renderers, and the function that creates them by name.
 
 A renderer is a module or a class with a function `create_renderer(device, threads, asset_roots)`, or a class without
-one, which then takes no arguments. It returns a diorama.render.model.passes.Renderer.
+one, which then takes no arguments. It returns a diorama.scene_specs.model.passes.Renderer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from diorama.scene_specs.language.registry import find_plugin
 
 if TYPE_CHECKING:
-    from diorama.render.model.passes import Renderer
+    from diorama.scene_specs.model.passes import Renderer
 
 
 def make_renderer(name: str, device: str = "auto", threads: int = 0, asset_roots: Sequence[Path] = ()) -> Renderer:

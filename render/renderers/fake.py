@@ -18,11 +18,11 @@ import numpy as np
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display, with_fixation
 from diorama.render.geometry.raster import compose, object_layer
-from diorama.render.model.errors import RenderError, UsageError
-from diorama.render.model.passes import Passes
 from diorama.render.passes import SoftwareView, rendered_rows
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.errors import RenderError, UsageError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.stage import load_stage
 
 _GRAY = 128
 
@@ -31,8 +31,8 @@ _GRAY = 128
 class FakeRenderer:
     """Paints the silhouette of each object in its own flat color over gray.
 
-    Implements `diorama.render.model.passes.Renderer`. To use its options with `--renderer package.module:Class`, pass
-    them in a subclass.
+    Implements `diorama.scene_specs.model.passes.Renderer`. To use its options with `--renderer package.module:Class`,
+    pass them in a subclass.
 
     Args:
         seconds: minimum time per image.

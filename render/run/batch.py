@@ -15,8 +15,6 @@ from itertools import islice
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.model.errors import AssetError, CompileError, DeviceError, RayFailedError, UsageError
-from diorama.render.model.profiles import Episode, episode_settings
 from diorama.render.run.commit import Committer, conflict_failure
 from diorama.render.run.estimate import Work, predict, remember
 from diorama.render.run.local_ray import node_here, ray_nodes
@@ -33,7 +31,17 @@ from diorama.render.run.worker_plan import WorkerPlan, cards_wanted, plan_worker
 from diorama.render.store import open_or_create, peek
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import Decision, Planner
-from diorama.scene_specs.language.errors import Diagnostic, DioramaError, SpecError
+from diorama.scene_specs.errors import (
+    AssetError,
+    CompileError,
+    DeviceError,
+    Diagnostic,
+    DioramaError,
+    RayFailedError,
+    SpecError,
+    UsageError,
+)
+from diorama.scene_specs.model.profiles import Episode, episode_settings
 from diorama.scene_specs.reading.source import SpecSource
 
 log = logging.getLogger(__name__)

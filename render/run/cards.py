@@ -8,13 +8,13 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
 from diorama.render.episode.time_limit import KERNEL_SECONDS
-from diorama.render.model.errors import GpuError, GpuMemoryError, ImplausibleError
 from diorama.render.run.options import RunOptions
 from diorama.render.run.pool import Pool
 from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Card, Task
 from diorama.render.run.worker_plan import MOST_PER_GPU, WorkerPlan
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import GpuError, GpuMemoryError, ImplausibleError
+from diorama.scene_specs.reports.tables import counted
 
 log = logging.getLogger(__name__)
 

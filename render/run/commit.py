@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from diorama.render.model.errors import ConflictError, StoreError
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done, Failure
 from diorama.render.store.columns import JOB_COLUMNS
@@ -16,7 +15,8 @@ from diorama.render.store.episode_store import KEY, PutResult, ids_filter
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import put_first
 from diorama.render.store.rows import decode, job_of_row
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import ConflictError, StoreError
+from diorama.scene_specs.reports.tables import counted
 
 log = logging.getLogger(__name__)
 

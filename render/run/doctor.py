@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.blender_series import PYTHONS, require_module
-from diorama.render.model.errors import DioramaError, UsageError
+from diorama.render.machine.blender_series import PYTHONS, require_module
 from diorama.render.run.machine import core_limits, memory_here, memory_limits, workers_that_fit
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import DioramaError, UsageError
+from diorama.scene_specs.reports.tables import counted
 
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {
@@ -221,7 +221,7 @@ def check_assets() -> Check:
     """Check that meshes and stages load."""
     from diorama.render.geometry.meshes import all_mesh_paths, load_mesh
     from diorama.scene_specs.language.registry import plugins
-    from diorama.scene_specs.language.stage import load_stage
+    from diorama.scene_specs.model.stage import load_stage
 
     try:
         meshes, stages = [*map(load_mesh, all_mesh_paths())], [*map(load_stage, plugins("stages"))]

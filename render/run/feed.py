@@ -6,8 +6,8 @@ import os
 import threading
 from collections.abc import Iterator
 
-from diorama.render.model.errors import RenderError, UsageError
 from diorama.render.run.worker import Done, Failure, Task
+from diorama.scene_specs.errors import RenderError, UsageError
 
 _WAIT_SECONDS = 1.0
 FORKED = "a fork can't use the streams or the Ray of its parent; pass multiprocessing_context='spawn' to the DataLoader"

@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.items.scores import items_maker
-from diorama.render.model.errors import RenderError, UsageError
-from diorama.render.model.profiles import episode_settings
 from diorama.render.run.commit import Committer
 from diorama.render.run.feed import FORKED, Feed
 from diorama.render.run.local_ray import ray_nodes
@@ -40,12 +38,14 @@ from diorama.render.run.worker_plan import Node, plan_workers
 from diorama.render.store import open_or_create
 from diorama.render.store.rows import decode, record_of
 from diorama.render.store.selection import Selection
-from diorama.scene_specs.language.items import Item, item_id
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec_data import EpisodeData
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import RenderError, UsageError
+from diorama.scene_specs.model.items import Item, item_id
+from diorama.scene_specs.model.profiles import episode_settings
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec_data import EpisodeData
 from diorama.scene_specs.reading.blocks import BLOCK, Blocks, Source
 from diorama.scene_specs.reading.source import parse_episode, spec_json
+from diorama.scene_specs.reports.tables import counted
 
 if TYPE_CHECKING:
     from diorama.render.run.torch_items import LiveDataset

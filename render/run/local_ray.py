@@ -32,10 +32,10 @@ from ray._private.parameter import RayParams
 from ray._raylet import AuthenticationTokenLoader, Config  # type: ignore[attr-defined]  # missing in its stubs
 from ray.job_config import JobConfig
 
-from diorama.render.model.errors import DeviceError, RayFailedError, first_line
-from diorama.render.model.scratch import SCRATCH, find_abandoned, owned_folder, scratch_folder
+from diorama.render.machine.scratch import SCRATCH, find_abandoned, owned_folder, scratch_folder
 from diorama.render.run.machine import cores_here, memory_here, memory_limits, object_store_bytes, workers_that_fit
 from diorama.render.run.worker_plan import Node
+from diorama.scene_specs.errors import DeviceError, RayFailedError, first_line
 
 log = logging.getLogger(__name__)
 

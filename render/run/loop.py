@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import ray
 from ray.exceptions import RayError
 
-from diorama.render.model.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from diorama.render.run.cards import LOST_GPU, CardFaults, Tuner, tune, tuner_for
 from diorama.render.run.commit import Committer
 from diorama.render.run.estimate import Work
@@ -25,7 +24,8 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.waiting import Waiting
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
+from diorama.scene_specs.reports.tables import counted
 
 log = logging.getLogger(__name__)
 

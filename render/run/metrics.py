@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from diorama.render.model.errors import UsageError
 from diorama.render.run.status import Status
 from diorama.render.run.summary import Summary
-from diorama.scene_specs.language.writing import write_atomic
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import write_atomic
 
 # Name -> type and help. All have the label `store`, those of GPUs `gpu`, `uuid`, `host` and `device`, too.
 _METRICS = {

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from diorama.render.model.device_names import DeviceName
-from diorama.render.model.errors import UsageError
+from diorama.render.machine.device_names import DeviceName
 from diorama.render.store.resume import Policy
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.diagnostics import option_problems
 
 _Positive = Annotated[int, Field(ge=1)]

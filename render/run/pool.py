@@ -14,7 +14,6 @@ from ray.exceptions import RayError
 from ray.util.placement_group import placement_group, remove_placement_group
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from diorama.render.model.errors import AssetError, DeviceError, RayFailedError, RenderError, UsageError, first_line
 from diorama.render.run.local_ray import head_answers
 from diorama.render.run.options import RunOptions
 from diorama.render.run.slot import Slot
@@ -22,8 +21,16 @@ from diorama.render.run.status import EventLog
 from diorama.render.run.summary import GpuUse, Summary
 from diorama.render.run.worker import Card, Failure, Ready, Task, Worker, pop_stderr, running, start_actor
 from diorama.render.run.worker_plan import WorkerPlan
-from diorama.scene_specs.language.registry import PluginError
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import (
+    AssetError,
+    DeviceError,
+    PluginError,
+    RayFailedError,
+    RenderError,
+    UsageError,
+    first_line,
+)
+from diorama.scene_specs.reports.tables import counted
 
 log = logging.getLogger(__name__)
 

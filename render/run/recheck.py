@@ -10,7 +10,7 @@ from diorama.render.annotations.compare import compare_records
 from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Done, Failure, Task
 from diorama.render.store.rows import decode, record_of
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 
 # Between devices whose arithmetic differs: levels, dB, and pixels of an object.
 MOST_MEAN_ERROR, LEAST_PSNR, MOST_PIXELS, MOST_SHARE = 1.0, 30.0, 5, 0.02

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from diorama.render.model.errors import DeviceError, RayFailedError
 from diorama.render.run.worker import Failure
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import DeviceError, RayFailedError
+from diorama.scene_specs.reports.tables import counted
 
 _SHOWN_FAILURES = 50
 _CODES = {"device": DeviceError.exit_code, "ray": RayFailedError.exit_code}

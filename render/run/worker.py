@@ -24,9 +24,6 @@ from diorama.render.episode.canary import check_canary
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import may_show_glass
 from diorama.render.geometry.shapenet import set_library_environment
-from diorama.render.model.errors import DeviceError, DioramaError, first_line
-from diorama.render.model.passes import Renderer
-from diorama.render.model.profiles import Episode
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
@@ -34,9 +31,12 @@ from diorama.render.run.machine import memory_here, resident, share_of_memory, s
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.render.store.rows import encode
+from diorama.scene_specs.errors import DeviceError, DioramaError, first_line
 from diorama.scene_specs.language.registry import plugin_error
-from diorama.scene_specs.language.rendered import RenderKey
-from diorama.scene_specs.language.scene import Settings
+from diorama.scene_specs.model.passes import Renderer
+from diorama.scene_specs.model.profiles import Episode
+from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.model.scene import Settings
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diorama.render.model.errors import DeviceError, UsageError
 from diorama.render.run.options import RunOptions
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import DeviceError, UsageError
+from diorama.scene_specs.reports.tables import counted
 
 # Beyond this number of workers per GPU, the CPU work or the GPU's memory is the bottleneck.
 MOST_PER_GPU = 8

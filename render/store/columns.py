@@ -11,7 +11,7 @@ annotations     JSON list, one item per image: name, frame, view, width, height 
 relations       list of JSON, one item per image: relation -> name -> related names
 options, answer as in the task; values other than text are JSON text here
 provenance, seconds                         JSON
-job             JSON: the RenderKey (diorama.scene_specs.language.rendered) without the spec, which is in `spec`
+job             JSON: the RenderKey (diorama.scene_specs.model.record) without the spec, which is in `spec`
 job_hash        decides whether an episode is already stored: of the complete RenderKey
 sha256          over the images and extra (EpisodeRecord.digest)
 text_sha256     over episode_id, and over job, scene, annotations and provenance with everything that they leave out
@@ -28,8 +28,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.episode_store import KEY
+from diorama.scene_specs.errors import StoreError
 
 SCHEMA_VERSION = 3
 # Of rows with copies of the spec and the relations, the oldest that are read. Parquet exports have these, too.

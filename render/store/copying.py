@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from diorama.render.model.errors import ConflictError, MissingError, StoreError
 from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, EpisodeReader, read_each, short_columns
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import check_blender_series, put_first
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import ConflictError, MissingError, StoreError
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.reports.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from diorama.render.model.errors import StoreError, UsageError
+from diorama.scene_specs.errors import StoreError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean
-from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
+from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
 
 # Called with the number of episodes done since its last call.
 OnProgress = Callable[[int], None]

@@ -12,9 +12,9 @@ from multiprocessing import get_context
 from types import ModuleType
 from typing import Any, TypeVar
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store import open_at
 from diorama.render.store.episode_store import EpisodeReader
+from diorama.scene_specs.errors import StoreError
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

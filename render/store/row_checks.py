@@ -16,9 +16,9 @@ from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.episode_store import DamagedError
 from diorama.render.store.rows import record_of, row_of
 from diorama.scene_specs.checks.semantics import task_diagnostics
-from diorama.scene_specs.language.pictures import DAMAGED, open_png
-from diorama.scene_specs.language.rendered import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.model.pictures import DAMAGED, open_png
+from diorama.scene_specs.model.record import RLE, Box, EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.model.scene import SceneFrame
 
 _ROUNDED = 1e-6
 

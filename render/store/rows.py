@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import COMPLETE_VERSION, OBJECT_TYPE, SCHEMA_VERSION, TEXT_COLUMNS, episode_schema
 from diorama.render.store.episode_store import DamagedError
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation, Provenance, RenderKey
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation, Provenance, RenderKey
+from diorama.scene_specs.model.scene import Scene
 
 # Fields of a stored object that ObjectAnnotation has under the same name.
 _OBJECT_FIELDS = [field.name for field in OBJECT_TYPE if field.name in ObjectAnnotation.model_fields]

@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store import open_store
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, read_each
 from diorama.render.store.rows import record_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import pair_of_id
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.scene import pair_of_id
+from diorama.scene_specs.reports.tables import counted
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32

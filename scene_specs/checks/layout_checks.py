@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.registry import shapes
-from diorama.scene_specs.language.spec import (
+from diorama.scene_specs.language.vocabulary import CONTACTS, OPPOSITE, RELATIONS, SHAPES, SUPPORTED
+from diorama.scene_specs.model.spec import (
     AreaSpec,
     CameraSpec,
     ConstraintSpec,
@@ -25,9 +27,7 @@ from diorama.scene_specs.language.spec import (
     OutlineSpec,
     object_name,
 )
-from diorama.scene_specs.language.stage import Stage, flat_heights
-from diorama.scene_specs.language.strict_json import Path
-from diorama.scene_specs.language.vocabulary import CONTACTS, OPPOSITE, RELATIONS, SHAPES, SUPPORTED
+from diorama.scene_specs.model.stage import Stage, flat_heights
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from diorama.scene_specs.errors import PluginError
+from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.diagnostics import (
     FORMS,
     PathDiagnostic,
@@ -20,7 +22,6 @@ from diorama.scene_specs.language.diagnostics import (
     with_forms,
 )
 from diorama.scene_specs.language.invented import is_invented, parse_invented
-from diorama.scene_specs.language.materials import changed_parameters, load_material
 from diorama.scene_specs.language.model_names import (
     MESH_SUFFIXES,
     MODEL_MATERIALS,
@@ -32,11 +33,11 @@ from diorama.scene_specs.language.model_names import (
 )
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from diorama.scene_specs.language.person import is_person, parse_person
-from diorama.scene_specs.language.registry import PluginError, plugins, shapes
-from diorama.scene_specs.language.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
-from diorama.scene_specs.language.stage import Stage
-from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.language.registry import plugins, shapes
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
+from diorama.scene_specs.model.materials import changed_parameters, load_material
+from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
+from diorama.scene_specs.model.stage import Stage
 
 # Blender units; sizes on flat stages are pixels and have no maximum.
 _LARGEST = 100

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from diorama.scene_specs.checks.object_checks import object_diagnostics
+from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
 from diorama.scene_specs.language.model_names import has_front
 from diorama.scene_specs.language.person import is_person
-from diorama.scene_specs.language.scene import SceneFrame
-from diorama.scene_specs.language.spec import FrameSpec, ObjectSpec, object_name
-from diorama.scene_specs.language.stage import Stage
-from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import CONTACTS
+from diorama.scene_specs.model.scene import SceneFrame
+from diorama.scene_specs.model.spec import FrameSpec, ObjectSpec, object_name
+from diorama.scene_specs.model.stage import Stage
 
 
 def observer_diagnostics(

@@ -30,13 +30,14 @@ from diorama.scene_specs.checks.observer_checks import (
     observer_index_diagnostics,
     viewpoint_diagnostics,
 )
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.look import PLAIN, Look, LookError, load_look, look_names
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import (
+from diorama.scene_specs.model.look import PLAIN, Look, LookError, load_look, look_names
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import (
     CameraSpec,
     ConstraintSpec,
     EpisodeSpec,
@@ -46,9 +47,8 @@ from diorama.scene_specs.language.spec import (
     PointerSpec,
     object_name,
 )
-from diorama.scene_specs.language.stage import Stage, StageError, load_stage, stage_of
-from diorama.scene_specs.language.strict_json import Path
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.model.stage import Stage, StageError, load_stage, stage_of
+from diorama.scene_specs.reports.tables import counted
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
 _BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}

@@ -17,10 +17,10 @@ from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any, ClassVar, Protocol
 
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.writing import compact_json
+from diorama.scene_specs.files.writing import compact_json
+from diorama.scene_specs.model.record import EpisodeRecord
 
-# As in diorama.scene_specs.language.spec. A store may have another origin, and ids and names become paths.
+# As in diorama.scene_specs.model.spec. A store may have another origin, and ids and names become paths.
 ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}){0,7}")
 IMAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}(\.[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99})?")
 # Relative path of a file -> content.

@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from diorama.scene_specs.errors import Diagnostic, SpecError
+from diorama.scene_specs.files.strict_json import Path as JsonPath
+from diorama.scene_specs.files.strict_json import has_surrogate
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
-from diorama.scene_specs.language.errors import Diagnostic, SpecError
-from diorama.scene_specs.language.rendered import CameraAnnotation
-from diorama.scene_specs.language.spec import (
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.model.record import CameraAnnotation
+from diorama.scene_specs.model.spec import (
     AreaSpec,
     CameraSpec,
     ConstraintSpec,
@@ -27,10 +30,7 @@ from diorama.scene_specs.language.spec import (
     PointerSpec,
     object_name,
 )
-from diorama.scene_specs.language.stage import load_stage
-from diorama.scene_specs.language.strict_json import Path as JsonPath
-from diorama.scene_specs.language.strict_json import has_surrogate
-from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.reading.located_json import scan
 
 Vec = tuple[float, float, float]

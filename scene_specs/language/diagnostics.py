@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from diorama.scene_specs.language.errors import Diagnostic, spec_error
+from diorama.scene_specs.errors import Diagnostic, spec_error
+from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
-from diorama.scene_specs.language.strict_json import Path
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 
 _Model = TypeVar("_Model", bound=BaseModel)

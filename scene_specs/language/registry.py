@@ -23,8 +23,8 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
-from diorama.scene_specs.language.errors import DioramaError
-from diorama.scene_specs.language.foreign import printable
+from diorama.scene_specs.errors import DioramaError, PluginError
+from diorama.scene_specs.files.foreign import printable
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 
@@ -46,12 +46,6 @@ NOUNS = (
 )  # fmt: skip
 # The distribution, whose name on indexes is not the name that is imported.
 _OWN = "diorama-render"
-
-
-class PluginError(DioramaError):
-    """A plug-in that is unknown, provided twice, or can't be imported."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 
-from diorama.scene_specs.language.tables import text_table
 from diorama.scene_specs.questions.grammar import split
 from diorama.scene_specs.questions.lexicon import CHOICES
 from diorama.scene_specs.questions.program import NONE_OF_THESE, NUMERALS, Answer, Node, spoken
 from diorama.scene_specs.questions.view import ImageView
+from diorama.scene_specs.reports.tables import text_table
 
 # An answer may have its fair share of a family and a twentieth more, after these first ones.
 EXCESS, FREE = 1.05, 3

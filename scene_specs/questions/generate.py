@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+from diorama.scene_specs.errors import DioramaError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean
-from diorama.scene_specs.language.errors import DioramaError, UsageError
-from diorama.scene_specs.language.tables import counted
 from diorama.scene_specs.questions.balance import Balance, WordBalance, chances_of
 from diorama.scene_specs.questions.described_sets import NothingError
 from diorama.scene_specs.questions.draws import Draws
@@ -30,6 +29,7 @@ from diorama.scene_specs.questions.program import (
 from diorama.scene_specs.questions.rules import Judge, reads_well
 from diorama.scene_specs.questions.sampling import Sampler
 from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
+from diorama.scene_specs.reports.tables import counted
 
 # Programs tried for a question before the next family has its turn.
 TRIES = 12

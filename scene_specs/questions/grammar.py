@@ -23,9 +23,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.language.diagnostics import option_problems, preview_json
-from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.questions.lexicon import ADJECTIVES, RELATIONS, Lexicon, make_lexicon, with_article
 from diorama.scene_specs.questions.patterns import (
     SLOTS,

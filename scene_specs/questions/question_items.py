@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from zlib import crc32
 
-from diorama.scene_specs.language.items import Item, Part, read_prompts
+from diorama.scene_specs.model.items import Item, Part, read_prompts
 from diorama.scene_specs.questions.generate import Question, Questioner, form_of
 from diorama.scene_specs.questions.program import spoken
 from diorama.scene_specs.questions.view import ImageView

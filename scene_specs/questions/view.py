@@ -17,8 +17,8 @@ from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, REL
 from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS
 
 if TYPE_CHECKING:
-    from diorama.scene_specs.language.rendered import FrameAnnotation, ObjectAnnotation
-    from diorama.scene_specs.language.scene import Scene, SceneContrast
+    from diorama.scene_specs.model.record import FrameAnnotation, ObjectAnnotation
+    from diorama.scene_specs.model.scene import Scene, SceneContrast
 
 # Lowest and highest x, y and z, Blender units.
 Extent = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]

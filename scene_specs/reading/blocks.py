@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.benchmark import benchmark as find_benchmark
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.diagnostics import option_problems
-from diorama.scene_specs.language.errors import UsageError
 from diorama.scene_specs.language.rng import generator, shuffled
-from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.model.benchmark import benchmark as find_benchmark
+from diorama.scene_specs.model.spec_data import EpisodeData
 
 # Episodes of a block.
 BLOCK = 256

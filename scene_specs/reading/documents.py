@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
+from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.files.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.language.diagnostics import did_you_mean, nearest, preview_json
-from diorama.scene_specs.language.errors import Diagnostic, SpecError, spec_error
-from diorama.scene_specs.language.foreign import read_foreign
-from diorama.scene_specs.language.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.reading.located_json import LocatedJson, scan
 
 SUFFIXES = (".json", ".jsonl")

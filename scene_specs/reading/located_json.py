@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
-from diorama.scene_specs.language.diagnostics import PathDiagnostic
-from diorama.scene_specs.language.strict_json import (
+from diorama.scene_specs.files.strict_json import (
     MAX_DEPTH,
     NotStrictJson,
     Path,
@@ -18,6 +17,7 @@ from diorama.scene_specs.language.strict_json import (
     parse_integer,
     skip_space,
 )
+from diorama.scene_specs.language.diagnostics import PathDiagnostic
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORDS = {"true": True, "false": False, "null": None}

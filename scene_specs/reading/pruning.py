@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, key_meant, keys_at, value_at
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.strict_json import Path
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 _ROUNDS = 4
 _WIDE = [-1e4, 1e4]

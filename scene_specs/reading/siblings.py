@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from diorama.scene_specs.language.benchmark import Asked
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.language.spec import FrameSpec
-from diorama.scene_specs.language.spec_data import EpisodeData
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.model.benchmark import Asked
+from diorama.scene_specs.model.spec import FrameSpec
+from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.reports.tables import counted
 
 # Rounds of generation that add nothing before the search ends.
 _IDLE = 20

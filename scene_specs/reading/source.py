@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
+from diorama.scene_specs.errors import Diagnostic, SpecError, located, spec_error
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
-from diorama.scene_specs.language.errors import Diagnostic, SpecError, located, spec_error
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.spec_data import EpisodeData
 from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
 from diorama.scene_specs.reading.located_json import scan
 from diorama.scene_specs.reading.pruning import independent_diagnostics

@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from diorama.scene_specs.language.rendered import FrameAnnotation, RenderKey
-from diorama.scene_specs.language.scene import Scene, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.record import FrameAnnotation, RenderKey
+from diorama.scene_specs.model.scene import Scene, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 # FrameAnnotation is in EpisodeRecord.truth, whose hash is stored as well.
 ROOTS: tuple[type[BaseModel], ...] = (EpisodeSpec, Settings, Scene, RenderKey, FrameAnnotation)

@@ -18,12 +18,12 @@ from typing import Any
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import content_seed, picture_key, render_key_of
-from diorama.render.model.blender_series import key_suffix
-from diorama.render.model.profiles import settings_for
+from diorama.render.machine.blender_series import key_suffix
 from diorama.scene_specs.checks.semantics import check_spec
-from diorama.scene_specs.language.scene import Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import stage_of
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import stage_of
 from diorama.scene_specs.reading.source import parse_episode
 from tests.compatibility.commands import ROOT, run
 from tests.compatibility.digests import canonical, sha256

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import diorama
-from diorama.render.model.blender_series import installed_series
+from diorama.render.machine.blender_series import installed_series
 from tests.compatibility.commands import run, run_json
 from tests.compatibility.contents import (
     ABOUT,

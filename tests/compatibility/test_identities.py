@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.compatibility.identities import COLUMNS, EXAMPLES, GOLDEN, example_entry, generated, golden_line, plan
 from tests.marks import slow
 

@@ -12,11 +12,11 @@ import lance
 import pytest
 
 from diorama.render.gallery.build_gallery import GalleryOptions, build
-from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import text_digest
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.contracts.formats import FORMATS, all_records, store_of
 from tests.render.export.helpers import exported, run
 

@@ -14,13 +14,13 @@ import pytest
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.language.answer_rule import answer_of
-from diorama.scene_specs.language.benchmark import Benchmark, Command, Report, Series, benchmark, option
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.items import items_of
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.benchmark import Benchmark, Command, Report, Series, benchmark, option
+from diorama.scene_specs.model.items import items_of
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import SpecSource
 from tests import factories
 from tests.compatibility.commands import run, run_json

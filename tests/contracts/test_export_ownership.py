@@ -13,8 +13,8 @@ import pytest
 
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.io.written_files import RECORD
-from diorama.render.model.errors import DioramaError
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.errors import DioramaError
 from tests.contracts.formats import EACH, all_records, records, store_of
 from tests.render.export.helpers import contents, exported, run, unfinished
 

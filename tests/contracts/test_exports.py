@@ -19,12 +19,12 @@ from PIL import Image
 
 from diorama.render.export import _layouts, format_of, protocol
 from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.errors import ConflictError, StoreError, UsageError
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.contracts.formats import EACH, PLAIN, records, store_of
 from tests.render.export.helpers import contents, exported, run, unfinished
 from tests.render.store.rendered import rendered

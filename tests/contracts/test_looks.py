@@ -12,17 +12,17 @@ import pytest
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.compiler.render_key import recipes_of
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree, build_material
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.look import LookError, Recipe, load_look
-from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.look import LookError, Recipe, load_look
+from diorama.scene_specs.model.materials import load_material
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.contracts.members import members
 from tests.distributions import forget, installed, write_distribution
 

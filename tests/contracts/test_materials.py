@@ -12,13 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import DioramaError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree
-from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.materials import load_material
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.contracts.members import members
 from tests.distributions import forget, installed, write_distribution
 
@@ -110,7 +110,7 @@ def test_a_material_keeps_its_contract(
 
 GOOD = '''"""`NAME`: dull."""
 from pydantic import Field
-from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.model.spec import SpecModel
 TRANSMISSIVE = False
 class Parameters(SpecModel):
     glow: float = Field(0.0, ge=0, le=1, description="share of the light (no unit)")

@@ -13,12 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.passes import row_of
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.contracts.members import members
 from tests.distributions import installed, write_distribution
 

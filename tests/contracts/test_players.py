@@ -10,7 +10,7 @@ import pytest
 
 from diorama.scene_specs.benchmarks.icca.play import Trial, play
 from diorama.scene_specs.benchmarks.icca.players import factory
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.language.registry import plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, setup
 

@@ -16,15 +16,15 @@ from diorama.render.annotations import annotate, decode_extra, encode_extra
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import plugin_assets
 from diorama.render.geometry.camera import Camera
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes, Renderer
-from diorama.render.model.profiles import settings_for
 from diorama.render.passes import array_passes, row_of
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.passes import Passes, Renderer
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.contracts.members import members
 
 WIDTH, HEIGHT = 160, 120
@@ -85,7 +85,7 @@ def camera_of(scene: Scene) -> Camera:
 
 
 def check_form(renderer: Renderer) -> None:
-    """What diorama.render.model.passes says of shapes, types and values."""
+    """What diorama.scene_specs.model.passes says of shapes, types and values."""
     passes = one(renderer, scene_of([]))
     for name, shape, dtype in (("color", (3,), "uint8"), ("ids", (), "uint16"), ("depth", (), "float32")):
         array = getattr(passes, name)

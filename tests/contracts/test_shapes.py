@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.meshes import load_mesh
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.perspective.sight import CELLS
 from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.contracts.members import members
 
 Arrays = dict[str, NDArray[Any]]

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import DioramaError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.registry import plugin, plugins, shapes
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import COLORS, SIZES
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage
 from tests.acme import files
 from tests.contracts.members import members
 from tests.distributions import installed, write_distribution

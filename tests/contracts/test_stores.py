@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store import open_at, open_or_create, open_store
 from diorama.render.store.episode_store import PutResult
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import encode
+from diorama.scene_specs.errors import StoreError, UsageError
 from tests.factories import make_record
 
 

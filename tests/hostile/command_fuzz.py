@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import click
 from click.testing import CliRunner
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tests.hostile.fuzz_inputs import KINDS, Good, make_input
 from tests.render.cli.test_help import every_command
 from tools.programs import positive

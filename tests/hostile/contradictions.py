@@ -24,7 +24,6 @@ import numpy as np
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
 from diorama.scene_specs.benchmarks.iwisdm.export import task_file
@@ -33,10 +32,11 @@ from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.mewl.export import files_of
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
-from diorama.scene_specs.language.benchmark import benchmark
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.benchmark import benchmark
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.reports.tables import markdown_table
 from tests import factories
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published

@@ -15,11 +15,11 @@ import numpy as np
 import diorama
 from diorama.render.episode.make_record import make_record
 from diorama.render.export import format_of
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.compatibility.commands import run
 from tests.scene_specs.importing import published

@@ -17,7 +17,6 @@ from diorama.render.geometry.shapenet.library import Library
 from diorama.render.geometry.shapenet.loading import ModelCache
 from diorama.render.geometry.shapenet.model import make_model
 from diorama.render.geometry.shapenet.sources import Sources
-from diorama.render.model.errors import Diagnostic, SpecError, StoreError
 from diorama.render.store.row_checks import problems_in
 from diorama.render.store.rows import complete_row, record_of, row_of, text_digest
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
@@ -29,8 +28,9 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import figure_of, svg_text
 from diorama.scene_specs.benchmarks.kilogram.report import measure
 from diorama.scene_specs.benchmarks.kilogram.svg import read_svg
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
-from diorama.scene_specs.language.foreign import read_text
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError
+from diorama.scene_specs.files.foreign import read_text
+from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.reading.source import SpecSource
 from tests.render.geometry.shapenet import trees
 from tests.render.store.rendered import rendered

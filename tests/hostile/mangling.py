@@ -30,7 +30,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.errors import DioramaError, UsageError
+from diorama.scene_specs.errors import DioramaError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from tests.hostile.mangle_kinds import KINDS
 from tools.programs import positive

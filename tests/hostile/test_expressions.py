@@ -13,7 +13,7 @@ import pytest
 from diorama import render, scene_specs
 from diorama.render.store.lance import lance_store
 from diorama.scene_specs.benchmarks.iwisdm import reader
-from diorama.scene_specs.language import scene
+from diorama.scene_specs.model import scene
 
 SIZE = 20_000
 # Repeated, each is a text on which an expression with two adjacent repetitions tries all splits.

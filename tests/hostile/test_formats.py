@@ -18,8 +18,8 @@ from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, parse_svg, parse_transform
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
+from diorama.scene_specs.errors import SpecError, spec_error
 from diorama.scene_specs.language.diagnostics import did_you_mean
-from diorama.scene_specs.language.errors import SpecError, spec_error
 from tests.hostile.mangling import Watch
 from tests.hostile.traps import run_bounded
 from tests.marks import slow

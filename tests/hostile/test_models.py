@@ -15,7 +15,7 @@ from PIL import Image
 
 from diorama.render.geometry.asset_roots import find_asset
 from diorama.render.geometry.shapenet import library
-from diorama.render.model.errors import AssetError, UsageError
+from diorama.scene_specs.errors import AssetError, UsageError
 from tests.hostile.test_images import glb, png_of_zeros
 from tests.hostile.traps import Finished, run_bounded
 from tests.marks import slow

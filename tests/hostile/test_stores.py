@@ -14,7 +14,7 @@ from diorama.render.draw.notebook import record_html, scene_html
 from diorama.render.gallery.gallery_files import script_call
 from diorama.render.store import open_or_create
 from diorama.scene_specs.benchmarks.icca.players import factory
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tests.hostile.traps import changed, make_store, make_victim, run_bounded
 from tests.marks import slow
 from tests.render.store.rendered import rendered

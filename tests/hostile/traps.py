@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render.store import open_or_create
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 ROOT = Path(__file__).resolve().parents[2]

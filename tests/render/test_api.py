@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +17,11 @@ from click.testing import CliRunner
 import diorama
 import diorama.render.api
 from diorama.render.cli.specs import main as specs_main
-from diorama.render.model import errors
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs import errors
+from diorama.scene_specs.errors import SpecError, UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.mesh_files import write_obj
 
 SPEC = {"version": 1, "id": "api", "frames": [{"objects": [{"name": "a", "shape": "cube"}, {"name": "b"}]}]}
@@ -150,8 +150,9 @@ def test_generate_names_wrong_options_at_once(benchmark: str, options: dict[str,
 
 
 def test_every_public_name_is_there_typed_and_documented() -> None:
-    others = {"PluginError", "Summary", "__version__"}
-    assert set(dir(diorama)) == set(diorama.__all__) == {*diorama.render.api.__all__, *errors.__all__, *others}
+    others = {"Diagnostic", "Summary", "__version__"}
+    tree = re.findall(r"(\w+Error) +\d", errors.__doc__ or "")
+    assert set(dir(diorama)) == set(diorama.__all__) == {*diorama.render.api.__all__, *tree, *others}
     for name in diorama.__all__:
         found = getattr(diorama, name)
         assert name.startswith("__") or (found.__doc__ and not found.__name__.startswith("_"))

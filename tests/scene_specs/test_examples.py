@@ -9,13 +9,13 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from diorama.scene_specs.language import spec as language
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.schema import schema_text, spec_schema
-from diorama.scene_specs.language.spec import SpecModel
 from diorama.scene_specs.language.vocabulary import COLORS, CONTACTS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.model import spec as language
+from diorama.scene_specs.model.schema import schema_text, spec_schema
+from diorama.scene_specs.model.spec import SpecModel
 from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.reading.broken_specs import BROKEN

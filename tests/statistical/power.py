@@ -24,13 +24,13 @@ from tqdm import tqdm
 
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display
-from diorama.render.model.errors import UsageError
 from diorama.render.renderers.cycles import exr_passes
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.scene_specs.language.materials import load_material
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.materials import load_material
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.reports.tables import markdown_table
 from tests.statistical.scenes import folder_of, images_of_run, render, scenes
 from tests.statistical.z_test import FALSE_ALARMS, Comparison, Reference, compare
 from tools.programs import positive, threads

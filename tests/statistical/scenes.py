@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.scene_specs.language.look import Recipe
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.look import Recipe
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage
 from tests.statistical.z_test import RENDERS
 
 REFERENCES = Path(__file__).with_name("references")

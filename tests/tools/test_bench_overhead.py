@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.scene_specs.language.scene import Settings
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Settings
 from tools import bench_overhead
 from tools.__main__ import main as run_tool
 

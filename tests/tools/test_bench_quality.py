@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import settings_for
 from tools.__main__ import main as run_tool
 from tools.quality.measure import TunedRenderer
 from tools.quality.scenes import scenes

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from diorama.render.geometry.contact import contact_relations
-from diorama.scene_specs.language.scene import SceneFrame
+from diorama.scene_specs.model.scene import SceneFrame
 from tests.render.compiler.test_piles import BALL, CUBE, PLANK, SMALL, frame_of
 from tools import check_contacts
 

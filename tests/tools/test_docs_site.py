@@ -16,8 +16,8 @@ from tools import docs_site
 def test_links_lead_to_pages_images_and_sources(tmp_path: Path) -> None:
     page = docs_site.ROOT / "docs/extending.md"
     text, linked = docs_site.convert(page, "extending.md")
-    assert "](source/scene_specs/language/benchmark.py.txt)" in text
-    assert docs_site.ROOT / "scene_specs/language/benchmark.py" in linked
+    assert "](source/scene_specs/model/benchmark.py.txt)" in text
+    assert docs_site.ROOT / "scene_specs/model/benchmark.py" in linked
     text, _ = docs_site.convert(docs_site.ROOT / "README.md", "index.md")
     assert (
         "](spec.md#files-and-standard-input)" in text and "](images/mewl.jpg)" in text and "](contributing.md)" in text

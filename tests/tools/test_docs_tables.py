@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language import spec
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.model import spec
 from tools import docs_tables
 
 

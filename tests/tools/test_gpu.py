@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diorama.render.model.errors import UsageError
 from diorama.render.store import open_or_create
-from diorama.scene_specs.language.rendered import RLE, ImageRecord
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.record import RLE, ImageRecord
 from tests.factories import make_object, make_record, png
 from tools.gpu import Difference, compare_stores
 

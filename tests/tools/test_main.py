@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import RenderError, UsageError
+from diorama.scene_specs.errors import RenderError, UsageError
 from tools.__main__ import exit_code_of, list_tools, load_tool, main, tool_files
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,13 +14,13 @@ import pytest
 
 from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
 from diorama.scene_specs.benchmarks.malevic.published import encode_question, tensors, vocabulary
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
+from diorama.scene_specs.model.profiles import settings_for
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tools.__main__ import main

@@ -9,8 +9,8 @@ import pytest
 
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.display import display
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.scene import Scene
 from tests.statistical import power
 from tests.statistical.power import CHANGES
 from tests.statistical.scenes import scenes

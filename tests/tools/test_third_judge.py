@@ -11,7 +11,7 @@ from pycocotools import mask
 import diorama
 from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.lexicon import plural

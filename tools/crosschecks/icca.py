@@ -58,7 +58,7 @@ from diorama.scene_specs.benchmarks.icca.score import (
     scores,
 )
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
-from diorama.scene_specs.language.chat import Picture
+from diorama.scene_specs.chat import Picture
 from tools.crosschecks import Row
 
 MARK = "src/run_icca.py"

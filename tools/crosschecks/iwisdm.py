@@ -32,8 +32,8 @@ from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.pictures import write_models
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
-from diorama.scene_specs.language.errors import SpecError, UsageError
-from diorama.scene_specs.language.tables import csv_table
+from diorama.scene_specs.errors import SpecError, UsageError
+from diorama.scene_specs.reports.tables import csv_table
 from tools.crosschecks import Row
 
 MARK = "benchmarking/create_bench.py"

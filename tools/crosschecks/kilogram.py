@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.kilogram import Accuracy, Options
 from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
@@ -51,10 +50,11 @@ from diorama.scene_specs.benchmarks.kilogram.measures import measures
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
-from diorama.scene_specs.language.errors import Diagnostic, SpecError
-from diorama.scene_specs.language.pictures import read_picture
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.tables import csv_table
+from diorama.scene_specs.errors import Diagnostic, SpecError
+from diorama.scene_specs.model.pictures import read_picture
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.reports.tables import csv_table
 from tools.crosschecks import Row
 
 INPUTS = "models/preprocessing/model_inputs"

@@ -17,7 +17,6 @@ from PIL import Image
 from scipy.stats import chi2_contingency
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
@@ -26,8 +25,9 @@ from diorama.scene_specs.benchmarks.malevic.published import encode_question, qu
 from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SETS, classes
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.crosschecks import Row
 
 MARK = "code/build_data.py"

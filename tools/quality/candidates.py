@@ -25,10 +25,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import Settings
-from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Settings
+from diorama.scene_specs.model.spec import SpecModel
 
 Values = dict[str, bool | int | float | str]
 

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import has_rectangles, rectangles, whole_frame
-from diorama.render.model.errors import UsageError
-from diorama.render.model.passes import Passes
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.exr_passes import Exr
-from diorama.scene_specs.language.rendered import FrameAnnotation
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.record import FrameAnnotation
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.quality.candidates import Candidate
 from tools.quality.results import Measured, Size
 

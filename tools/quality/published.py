@@ -27,7 +27,6 @@ from typing import Any, TypeVar
 import bpy
 import numpy as np
 
-from diorama.render.model.errors import RenderError
 from diorama.render.renderers.cycles import stage_setup as stages
 from diorama.render.renderers.cycles.blender_meshes import mesh_data
 from diorama.render.renderers.cycles.capture import captured
@@ -35,9 +34,10 @@ from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_settings
 from diorama.render.renderers.cycles.series import SECOND, node_tree
-from diorama.scene_specs.language.pictures import decode_png
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject
+from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject
 from tools.quality.results import Measured
 
 MATERIALS = ("rubber", "metal", "glass")

@@ -23,9 +23,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.model.errors import AssetError, UsageError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.writing import atomic_path, write_atomic
+from diorama.scene_specs.errors import AssetError, UsageError
+from diorama.scene_specs.files.writing import atomic_path, write_atomic
+from diorama.scene_specs.model.profiles import settings_for
 from tools.quality.measure import TunedRenderer
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.results import Size, read_facts

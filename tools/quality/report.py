@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from diorama.render.draw.canvas import Svg
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.reports.tables import markdown_table
 from tools.quality.metrics import Errors, Picture, errors
 from tools.quality.references import load_reference
 from tools.quality.results import Result, candidates_in, results_in

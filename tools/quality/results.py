@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from diorama.render import __version__
-from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.pictures import decode_png
-from diorama.scene_specs.language.writing import write_atomic
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.files.writing import write_atomic
+from diorama.scene_specs.model.pictures import decode_png
 from tools.quality.metrics import Picture, unit
 
 # (width, height) in pixels.

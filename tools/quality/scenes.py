@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import Scene, Settings
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 from tools.programs import positive
 

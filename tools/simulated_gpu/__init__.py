@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tools.programs import ROOT
 
 log = logging.getLogger(__name__)

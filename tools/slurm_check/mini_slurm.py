@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tools.programs import children_of
 
 CORES, MEGABYTES = 2, 4000

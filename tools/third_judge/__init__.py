@@ -23,8 +23,8 @@ from tqdm import tqdm
 from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import SHAPES
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.questions.generate import Question, Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from tools.programs import positive

@@ -29,16 +29,16 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, mask_box, rasterize
 from diorama.render.geometry.solid import solid
 from diorama.render.io.atomic_output import FileConflictError, below, output_lock, put_file
-from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.scene_specs.benchmarks.clevr.importing import read_published_scenes
+from diorama.scene_specs.errors import ConflictError, StoreError, UsageError
+from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.files.writing import GrowingFile, compact_json, open_growing
 from diorama.scene_specs.importing.scenes import SIZES_OF_IMAGES, STAGE, Recovery, SourceFile, frame_of, recover
-from diorama.scene_specs.language.foreign import read_foreign
-from diorama.scene_specs.language.rendered import RLE
-from diorama.scene_specs.language.scene import SceneCamera
-from diorama.scene_specs.language.spec import FrameSpec
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import SIZES
-from diorama.scene_specs.language.writing import GrowingFile, compact_json, open_growing
+from diorama.scene_specs.model.record import RLE
+from diorama.scene_specs.model.scene import SceneCamera
+from diorama.scene_specs.model.spec import FrameSpec
+from diorama.scene_specs.model.stage import load_stage
 
 FROM_FILES = True
 FORMAT_VERSION = 1

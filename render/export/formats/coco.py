@@ -6,7 +6,7 @@
 Boxes are [x, y, width, height], masks compressed run lengths, `area` the number of visible pixels. In addition to
 COCO's fields an annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name,
 color, material, size, location, rotation_deg; an image has episode_id, name, frame, view, utterance and camera
-(diorama.scene_specs.language.rendered.CameraAnnotation). An object without visible pixels has no annotation. Episodes
+(diorama.scene_specs.model.record.CameraAnnotation). An object without visible pixels has no annotation. Episodes
 without a split are in `instances_unsplit.json`.
 
 Amodal masks, if the spec requested the pass `amodal`, are in `amodal_segm`, beside the visible mask in `segmentation`,
@@ -23,7 +23,7 @@ from typing import Any
 from diorama.render.export._layouts import ImageExport
 from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, image_path, split_of
 from diorama.scene_specs.language.model_names import kind_of
-from diorama.scene_specs.language.rendered import EpisodeRecord, ObjectAnnotation
+from diorama.scene_specs.model.record import EpisodeRecord, ObjectAnnotation
 
 # Fields of an annotation in addition to COCO's, as in ObjectAnnotation.
 _OTHERS = (

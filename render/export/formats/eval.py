@@ -23,10 +23,10 @@ from typing import IO, Any
 from diorama.render.export._layouts import ImageExport
 from diorama.render.items.scores import items_maker, no_items
 from diorama.scene_specs.exporting.layouts import ImageLists, Images, StreamedJson, Written, image_path
-from diorama.scene_specs.language.items import Item, item_id
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import compact_json
+from diorama.scene_specs.files.writing import compact_json
+from diorama.scene_specs.model.items import Item, item_id
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.reports.tables import counted
 
 QUESTIONS = True
 _log = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
     <out>/<episode id>/<image name>.png    the image
                        <image name>.json   name, frame, view, size, and its annotation
-                                           (diorama.scene_specs.language.rendered.FrameAnnotation)
+                                           (diorama.scene_specs.model.record.FrameAnnotation)
                        <image name>.npz    optional passes, if the spec requested them: depth, normal, coverage
                        episode.json        spec and job, Scene, task, provenance, digest, and the names of the files
           metadata-<split>.parquet             with --about, for datasets.load_dataset("<out>"): a row per image with
@@ -29,8 +29,8 @@ from diorama.render.export.hub import IMAGE_TYPE, check_hub_splits, data_files, 
 from diorama.render.io.written_files import WrittenFiles
 from diorama.render.store.episode_store import IDENTITY_COLUMNS
 from diorama.scene_specs.exporting.layouts import ID, IMAGE_NAME, EpisodeFolders, Identity, split_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.writing import indented_json
+from diorama.scene_specs.files.writing import indented_json
+from diorama.scene_specs.model.record import EpisodeRecord
 
 _EPISODE = "episode.json"
 _TABLE = "metadata-"

@@ -41,8 +41,8 @@ from diorama.render.store.columns import COMPLETE_VERSION, episode_schema, featu
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.rows import table_of
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.reports.tables import markdown_table
 
 SHARDED = True
 QUESTIONS = True

@@ -28,7 +28,7 @@ from diorama.render.export.croissant import Node, field, file_object, file_set, 
 from diorama.render.export.hub import IMAGE_TYPE, QUESTIONS_TYPE, data_files, features, head, typed_truth
 from diorama.render.io.written_files import WrittenShard
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 
 SHARDED = True
 QUESTIONS = True

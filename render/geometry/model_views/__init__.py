@@ -11,9 +11,9 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from diorama.scene_specs.language.benchmark import Command, Seed, argument, option
+from diorama.scene_specs.model.benchmark import Command, Seed, argument, option
 
-# As in diorama.scene_specs.language.spec.CameraSpec.
+# As in diorama.scene_specs.model.spec.CameraSpec.
 MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0
 
 

@@ -9,12 +9,12 @@ from tqdm import tqdm
 
 from diorama.render.geometry.model_views import Options
 from diorama.render.geometry.shapenet import Library, library, load_model
-from diorama.render.model.errors import AssetError, UsageError
 from diorama.scene_specs.checks.semantics import check_spec
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.foreign import read_text
+from diorama.scene_specs.errors import AssetError, UsageError
+from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
 
 _log = logging.getLogger(__name__)
 

@@ -21,11 +21,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from diorama.render.geometry.asset_roots import find_asset, package_assets
-from diorama.render.model.errors import AssetError, UsageError
+from diorama.scene_specs.errors import AssetError, UsageError
+from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.language.diagnostics import did_you_mean
-from diorama.scene_specs.language.foreign import read_foreign
 from diorama.scene_specs.language.model_names import SYNSETS, ModelName, parse_mesh, parse_model, word_of
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.reports.tables import counted
 
 ROOT, UP, FRONT = "DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")

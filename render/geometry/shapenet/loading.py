@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from diorama.render.geometry.shapenet.library import Library, MeshFolder, source_of
 from diorama.render.geometry.shapenet.model import VERSION, Model, make_model
 from diorama.render.geometry.shapenet.sources import Sources
-from diorama.scene_specs.language.writing import atomic_path
+from diorama.scene_specs.files.writing import atomic_path
 
 log = logging.getLogger(__name__)
 

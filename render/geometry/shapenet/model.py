@@ -17,7 +17,7 @@ from diorama.render.geometry.shapenet.library import Library, MeshFolder
 from diorama.render.geometry.shapenet.reading import note_license, read_parts
 from diorama.render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
 from diorama.render.geometry.shapenet.sources import Part, Sources
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 
 # Part of every digest: a change of this code that changes models changes the version.
 VERSION = "diorama-model-1"

@@ -17,8 +17,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.foreign import read_foreign
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.files.foreign import read_foreign
 
 # glTF has PNG and JPEG; .obj models also use the others. Pillow reads dozens, PostScript by starting Ghostscript.
 _FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diorama.render.model.blender_series import require_module
+from diorama.render.machine.blender_series import require_module
 
 if TYPE_CHECKING:
     from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer

@@ -18,9 +18,9 @@ from typing import Any
 
 import bpy
 
-from diorama.render.model.errors import AssetError
 from diorama.render.renderers.cycles.node_tree import Tree
-from diorama.scene_specs.language.scene import SceneMaterial
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.model.scene import SceneMaterial
 
 _ALLOWED = (bpy.types.ShaderNodeTree, bpy.types.Image, bpy.types.Text, bpy.types.Action)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh, load_mesh
 from diorama.render.geometry.outlines import outline_mesh
-from diorama.scene_specs.language.spec import OutlineSpec
+from diorama.scene_specs.model.spec import OutlineSpec
 
 
 def mesh_data(name: str) -> Any:

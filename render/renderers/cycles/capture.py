@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from diorama.render.model.errors import GpuError, GpuMemoryError, RenderError
+from diorama.scene_specs.errors import GpuError, GpuMemoryError, RenderError
 
 # Messages of Cycles and OpenImageDenoise about failures that raise no exception; a file may be called anything.
 _SIGNS = ("out of memory", "failed to", "illegal address", "is not available")

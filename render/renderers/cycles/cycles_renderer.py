@@ -25,9 +25,7 @@ from diorama.render.geometry.display import with_fixation
 from diorama.render.geometry.meshes import is_varied
 from diorama.render.geometry.outlines import outline_of
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, is_costly, rectangles, whole_frame
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes
-from diorama.render.model.scratch import scratch_folder
+from diorama.render.machine.scratch import scratch_folder
 from diorama.render.passes import rendered_rows
 from diorama.render.renderers.cycles import devices
 from diorama.render.renderers.cycles import stage_setup as stages
@@ -39,11 +37,13 @@ from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
-from diorama.scene_specs.language.look import Recipe
+from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.person import is_person
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.look import Recipe
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneMaterial, SceneObject, SceneView, Settings
+from diorama.scene_specs.model.stage import load_stage
 
 # Parameters are numbers, so a run may use any number of materials.
 _KEPT_MATERIALS = 128
@@ -89,7 +89,7 @@ def _blender() -> _Blender:
 
 
 class CyclesRenderer:
-    """Renders views of Scenes; see diorama.render.model.passes.Renderer.
+    """Renders views of Scenes; see diorama.scene_specs.model.passes.Renderer.
 
     Args:
         device: auto, gpu, or a kind such as cpu or cuda.

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from diorama.render.geometry.sampling_plan import Layers
-from diorama.render.model.errors import DeviceError, RenderError
 from diorama.render.passes import Floats
 from diorama.render.renderers.cycles.capture import render_error
 from diorama.render.renderers.cycles.devices import NVIDIA
+from diorama.scene_specs.errors import DeviceError, RenderError
 
 log = logging.getLogger(__name__)
 # Values of OIDNDeviceType, OIDNFormat, OIDNError and OIDNQuality.

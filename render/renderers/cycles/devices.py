@@ -15,8 +15,8 @@ from uuid import UUID
 
 import bpy
 
-from diorama.render.model.errors import DeviceError
 from diorama.render.renderers.cycles.capture import captured
+from diorama.scene_specs.errors import DeviceError
 
 GPU_KINDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL")
 NVIDIA = GPU_KINDS[:2]

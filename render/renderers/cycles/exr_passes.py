@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.display import display, restore_background
 from diorama.render.geometry.sampling_plan import Layers, Part, merged
-from diorama.render.model.errors import RenderError
 from diorama.render.renderers.cycles.series import LAYERS
+from diorama.scene_specs.errors import RenderError
 
 Floats = NDArray[np.float32]
 

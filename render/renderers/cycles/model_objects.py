@@ -28,8 +28,8 @@ import bpy
 import numpy as np
 
 from diorama.render.geometry.shapenet import Model, ModelMaterial, load_model
-from diorama.render.model.errors import AssetError
 from diorama.render.renderers.cycles.node_tree import Tree
+from diorama.scene_specs.errors import AssetError
 
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.

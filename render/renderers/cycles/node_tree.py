@@ -7,12 +7,12 @@ from typing import Any
 
 import bpy
 
-from diorama.render.model.errors import DioramaError, RenderError
 from diorama.render.renderers.cycles.series import node_tree
-from diorama.scene_specs.language.look import Recipe
-from diorama.scene_specs.language.materials import load_material
+from diorama.scene_specs.errors import DioramaError, RenderError
 from diorama.scene_specs.language.registry import plugin, singular
-from diorama.scene_specs.language.scene import SceneMaterial
+from diorama.scene_specs.model.look import Recipe
+from diorama.scene_specs.model.materials import load_material
+from diorama.scene_specs.model.scene import SceneMaterial
 
 # Heights at which a baseboard and a wall begin, Blender units: boards and tiles on a rising ground would bend with it.
 _WALL = (0.4, 0.75)

@@ -12,8 +12,8 @@ import sys
 import time
 from typing import Any
 
-from diorama.render.model.blender_series import require_module
-from diorama.render.model.errors import DioramaError
+from diorama.render.machine.blender_series import require_module
+from diorama.scene_specs.errors import DioramaError
 
 
 def probe(device: str, size: int = 8) -> dict[str, Any]:
@@ -37,9 +37,9 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     if not size:
         return facts
     from diorama.render.compiler import compile_episode
-    from diorama.render.model.profiles import settings_for
     from diorama.scene_specs.language.registry import plugins
-    from diorama.scene_specs.language.spec import EpisodeSpec
+    from diorama.scene_specs.model.profiles import settings_for
+    from diorama.scene_specs.model.spec import EpisodeSpec
 
     names = [name for name, registered in plugins("materials").items() if registered.own]
     objects = [{"shape": "sphere", "material": name, "size": "small"} for name in names]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from diorama.render.geometry.sampling_plan import Part, has_rectangles, whole_frame
-from diorama.render.model.errors import RenderError
 from diorama.render.passes import rendered_rows
 from diorama.render.renderers.cycles.exr_passes import CRYPTOMATTE_LEVELS
 from diorama.render.renderers.cycles.series import apply_added_settings
-from diorama.scene_specs.language.scene import LEAST_SIDE, SceneFrame, SceneView, Settings
+from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.model.scene import LEAST_SIDE, SceneFrame, SceneView, Settings
 
 # Frame.pixels -> filter and width in pixels. Cycles' first sample is at the pixel center; 0.01 is its smallest width.
 _FILTERS = {None: ("BLACKMAN_HARRIS", 1.5), "center": ("BOX", 0.01), "mean": ("BOX", 1.0)}

@@ -14,10 +14,10 @@ from diorama.render.geometry.rotation import Vec
 from diorama.render.renderers.cycles.blender_meshes import mesh_data
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.render.renderers.cycles.series import node_tree
-from diorama.scene_specs.language.look import Recipe, SceneLook, Sky
-from diorama.scene_specs.language.scene import SceneLight, SceneView, Settings
-from diorama.scene_specs.language.stage import Stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.look import Recipe, SceneLook, Sky
+from diorama.scene_specs.model.scene import SceneLight, SceneView, Settings
+from diorama.scene_specs.model.stage import Stage
 
 # Sines of the heights between which the sky has its gradient.
 _SKY = (0.0, 0.7)

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from diorama.render.annotations.compare import compare_records, scene_changes
-from diorama.render.model.errors import StoreError
 from diorama.render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
 from diorama.render.store.resume import difference
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.record import EpisodeRecord
 
 _CHUNK = 16
 _DIGESTS = ("job_hash", "sha256", "text_sha256")

@@ -10,10 +10,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.episode_store import is_remote
 from diorama.render.store.lance.errors import reason
 from diorama.render.store.lance.location import probe_location
+from diorama.scene_specs.errors import StoreError
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from diorama.render.model.errors import StoreError, UsageError
-from diorama.scene_specs.language.foreign import without_passwords
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.files.foreign import without_passwords
 
 # OverflowError: a requested number, such as a version's, has more than 64 bits.
 LANCE_ERRORS = (OSError, ValueError, RuntimeError, OverflowError)

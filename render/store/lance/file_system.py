@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.durability import sync_tree
+from diorama.scene_specs.errors import StoreError
 
 _WRITERS, _COMMITS = 3, 4
 # Locks of a network file system may never answer. The start of the processes takes most of the two usual seconds.

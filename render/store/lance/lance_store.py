@@ -26,7 +26,6 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store.columns import SCHEMA_VERSION, VERSION_KEY, episode_schema
 from diorama.render.store.episode_store import BATCH_ROWS, KEY, PutResult, ids_filter, is_remote
 from diorama.render.store.lance.durability import sync_commit, sync_tree
@@ -34,8 +33,9 @@ from diorama.render.store.lance.errors import LANCE_ERRORS, is_conflict, transla
 from diorama.render.store.lance.location import check_conditional_put, probe_location
 from diorama.render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from diorama.render.store.rows import decode, table_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.reports.tables import counted
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")

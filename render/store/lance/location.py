@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store.episode_store import is_remote
 from diorama.render.store.lance.errors import reason
+from diorama.scene_specs.errors import StoreError, UsageError
 
 Found = Literal["nothing", "dataset", "remote"]
 

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import JOB_COLUMNS, RECORD_COLUMNS, check_schema, schema_version
 from diorama.render.store.episode_store import BATCH_ROWS, ID_BATCH_ROWS, KEY, ids_filter, is_remote, unknown_id_message
 from diorama.render.store.lance.durability import last_complete, torn_file
 from diorama.render.store.lance.errors import reason, translate_errors, translate_filter_errors
 from diorama.render.store.lance.location import probe_location
 from diorama.render.store.rows import job_of_row, record_of
-from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
 
 log = logging.getLogger(__name__)
 

@@ -14,9 +14,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.model.record import EpisodeRecord
 
 try:
     import torch

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import episode_schema
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, ids_filter
 from diorama.render.store.lance.errors import reason, translate_errors
@@ -19,8 +18,9 @@ from diorama.render.store.lance.reader import LanceReader
 from diorama.render.store.processes import map_in_processes
 from diorama.render.store.row_checks import invalid_answer, problems_of
 from diorama.render.store.rows import record_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.writing import atomic_writer
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.files.writing import atomic_writer
+from diorama.scene_specs.model.record import EpisodeRecord
 
 # Rows per task: a second of work, so that the progress bar moves and one damaged file is not a worker's only task.
 _UNIT_ROWS = 128

@@ -5,7 +5,7 @@
 
 Each image is a scene; scenes are numbered in the order of episode ids. In addition to CLEVR's fields an object has
 bbox, amodal_bbox, mask (COCO run lengths) and visible_pixels, and a scene has episode_id, image_name and camera
-(diorama.scene_specs.language.rendered.CameraAnnotation). Directions and relationships come from the actual camera of
+(diorama.scene_specs.model.record.CameraAnnotation). Directions and relationships come from the actual camera of
 the image. Episodes without a split are in the split `new`, the default of the published script. An episode that CLEVR's
 vocabulary can't describe (a numeric size, another shape, a pointer) is reported and left out.
 """
@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, split_of
-from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
+from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
 

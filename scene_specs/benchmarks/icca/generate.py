@@ -34,10 +34,10 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import objects_of
 from diorama.scene_specs.benchmarks.kilogram.examples import Example
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
+from diorama.scene_specs.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))
 MAX_CONTEXTS = 10**6

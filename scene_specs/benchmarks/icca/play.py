@@ -23,7 +23,7 @@ from diorama.scene_specs.benchmarks.icca.prompts import (
     speaker_prompt,
 )
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
-from diorama.scene_specs.language.errors import DioramaError, UsageError
+from diorama.scene_specs.errors import DioramaError, UsageError
 
 METHODS = {"speaker": "speak", "listener": "choose"}
 MAX_MESSAGE = 4000

@@ -46,12 +46,10 @@ from diorama.scene_specs.benchmarks.icca.score import (
     table,
 )
 from diorama.scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts, transcripts_of
-from diorama.scene_specs.language.benchmark import Chart, Result, Series
-from diorama.scene_specs.language.chat import ModelOpener, in_parallel
-from diorama.scene_specs.language.errors import SpecError, UsageError, spec_error
-from diorama.scene_specs.language.foreign import read_foreign, read_text
-from diorama.scene_specs.language.registry import load_object
-from diorama.scene_specs.language.writing import (
+from diorama.scene_specs.chat import ModelOpener, in_parallel
+from diorama.scene_specs.errors import SpecError, UsageError, spec_error
+from diorama.scene_specs.files.foreign import read_foreign, read_text
+from diorama.scene_specs.files.writing import (
     GrowingFile,
     atomic_writer,
     create_empty_folder,
@@ -60,6 +58,8 @@ from diorama.scene_specs.language.writing import (
     report_write_errors,
     write_atomic,
 )
+from diorama.scene_specs.language.registry import load_object
+from diorama.scene_specs.model.benchmark import Chart, Result, Series
 
 _log = logging.getLogger(__name__)
 _HEAD = b'{"icca_transcript":'

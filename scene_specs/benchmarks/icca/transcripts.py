@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, listener_of, unequal_repetition
 from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
-from diorama.scene_specs.language.errors import SpecError, read_each, spec_error
-from diorama.scene_specs.language.foreign import parse_json, read_text
+from diorama.scene_specs.errors import SpecError, read_each, spec_error
+from diorama.scene_specs.files.foreign import parse_json, read_text
 
 FORMAT_VERSION = 1
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")

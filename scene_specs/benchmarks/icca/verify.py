@@ -11,9 +11,9 @@ from diorama.scene_specs.benchmarks.icca.image_sources import attributes_of, gra
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, graph_of, is_true_of, others_of, telling_layouts
 from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
 from diorama.scene_specs.benchmarks.icca.truth import Expression, Shown, Truth
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.errors import spec_error
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.

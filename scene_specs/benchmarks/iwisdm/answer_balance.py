@@ -16,10 +16,10 @@ from diorama.scene_specs.benchmarks.iwisdm.reader import UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
 from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
-from diorama.scene_specs.language.chi_square import equal_frequencies
-from diorama.scene_specs.language.errors import UsageError, located
-from diorama.scene_specs.language.spec_data import EpisodeData
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import UsageError, located
+from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.reports.chi_square import equal_frequencies
+from diorama.scene_specs.reports.tables import markdown_table
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}
 OTHER = "category or other"

@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import EveryChoice, KeyedRn
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression, PlacedTask, TaskGraph
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 # A tree: (operator, child, child, ...). ("CONST", value) is a constant, ("CONST",) one that each trial draws.
 Structure = tuple[object, ...]

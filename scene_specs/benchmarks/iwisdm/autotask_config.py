@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from diorama.scene_specs.benchmarks.iwisdm.operators import GETTERS
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, PublishedConfig
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
+from diorama.scene_specs.errors import spec_error
+from diorama.scene_specs.files.foreign import parse_json
 from diorama.scene_specs.language.diagnostics import validated
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.foreign import parse_json
 
 # "all" of the benchmarks; only user-defined tasks ask about the view angle.
 _ALL = ("location", "category", "identity")

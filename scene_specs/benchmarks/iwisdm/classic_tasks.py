@@ -33,7 +33,7 @@ from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     select,
     switch,
 )
-from diorama.scene_specs.language.errors import check_choice, spec_error
+from diorama.scene_specs.errors import check_choice, spec_error
 
 Span = tuple[int, int]
 

@@ -16,7 +16,7 @@ from diorama.scene_specs.benchmarks.iwisdm.frame_plan import Choice, Constraint,
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import Value
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import Stimuli
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 Solution = dict[Variable, Choice]
 # Steps of the search in one component. No task of a few dozen objects came near it.

@@ -12,8 +12,8 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import Item
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Shown, TaskGraph
 from diorama.scene_specs.benchmarks.iwisdm.trial import answer_text, object_numbers, question
 from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
+from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.diagnostics import preview_json
-from diorama.scene_specs.language.errors import DioramaError
 
 _EVENTS = re.compile(r"observe object [^,]*,|delay,")
 _ASKED = re.compile(r"\b(\w+) of object (\d+)\b")

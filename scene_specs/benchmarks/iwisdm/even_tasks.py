@@ -15,7 +15,7 @@ from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.published_tasks import count_operators
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 # Category and identity are one group, because an identity reveals its category.
 _GROUPS = {"location": 0, "category": 1, "identity": 1, "view_angle": 2}

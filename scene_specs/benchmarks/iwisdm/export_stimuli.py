@@ -20,8 +20,8 @@ from PIL import Image
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, VIEW_ANGLES, view_of
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Truth
 from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, Written, split_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.tables import csv_table
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.reports.tables import csv_table
 
 _COLUMNS = ("ref", "ctg_mod", "obj_mod", "ang_mod", "ctg")
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import Stimuli
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 # ("location" | "model" | "view_angle", frame, slot), or ("constant <property>", task, node).
 Variable = tuple[str, int, int]

@@ -43,10 +43,10 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import (
 )
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
 from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.errors import located, spec_error
-from diorama.scene_specs.language.foreign import read_text
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.errors import located, spec_error
+from diorama.scene_specs.files.foreign import read_text
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
 
 # Bounds the planning of earlier trials that balanced answers need.
 MAX_TRIALS = 10_000_000
@@ -252,7 +252,7 @@ class _Run:
 
 
 def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number: int, set_name: str) -> EpisodeData:
-    """The spec as JSON data that diorama.scene_specs.language.spec.EpisodeSpec takes: frames of the stage of the
+    """The spec as JSON data that diorama.scene_specs.model.spec.EpisodeSpec takes: frames of the stage of the
     stimuli.
 
     A frame holds only what is visible, so that equal frames of different trials have equal specs. `task`:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
-from diorama.scene_specs.language.errors import check_choice, spec_error
+from diorama.scene_specs.errors import check_choice, spec_error
 
 # The value of a node: a truth value, the value of a property, or the object that Select found.
 Value = bool | str | Item | None

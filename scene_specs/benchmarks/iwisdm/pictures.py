@@ -20,12 +20,12 @@ from pathlib import Path
 
 from diorama.scene_specs.benchmarks.iwisdm import Pictures
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PICTURE, VIEW_ANGLES, Stimuli
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.errors import located, spec_error
-from diorama.scene_specs.language.foreign import read_foreign, read_text
-from diorama.scene_specs.language.pictures import MOST_BYTES, read_picture
-from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import report_write_errors, write_atomic
+from diorama.scene_specs.errors import located, spec_error
+from diorama.scene_specs.files.foreign import read_foreign, read_text
+from diorama.scene_specs.files.writing import report_write_errors, write_atomic
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.model.pictures import MOST_BYTES, read_picture
+from diorama.scene_specs.reports.tables import counted
 
 # Outwards from the box, in an .obj file of ShapeNet: y up, front towards -z.
 _NORMALS = ((0, -1), (-1, 0), (0, 1), (1, 0))

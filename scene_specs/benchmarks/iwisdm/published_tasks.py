@@ -16,7 +16,7 @@ from diorama.scene_specs.benchmarks.iwisdm.autotask import DrawnTask, Structure,
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import EveryChoice, KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import GRAMMAR, Grammar
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PROPERTIES, Stimuli
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 # Published names -> Diorama's.
 OPERATORS = {"GetLoc": "GetLocation", "GetObject": "GetIdentity"}

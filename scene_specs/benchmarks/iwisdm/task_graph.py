@@ -19,7 +19,7 @@ import networkx as nx
 
 from diorama.scene_specs.benchmarks.iwisdm.operators import GETTERS, GRAMMAR, Grammar, Operator, Value
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES, Item
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 
 @dataclass(frozen=True)

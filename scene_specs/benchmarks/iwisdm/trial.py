@@ -25,7 +25,7 @@ from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.benchmarks.iwisdm.operators import Value
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VARIANTS, Item, Stimuli
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, TaskGraph
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 
 # Attempts to reach the wanted answers, each with other draws in the backward pass.
 TRIES = 40

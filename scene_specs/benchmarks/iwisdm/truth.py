@@ -8,8 +8,8 @@ from pydantic import Field, StrictBool, StrictInt, model_validator
 
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
 from diorama.scene_specs.language.diagnostics import preview_json
-from diorama.scene_specs.language.spec import SpecModel
-from diorama.scene_specs.language.truth import TaskTruth
+from diorama.scene_specs.model.spec import SpecModel
+from diorama.scene_specs.model.truth import TaskTruth
 
 Property = Literal["location", "category", "identity", "view_angle"]
 

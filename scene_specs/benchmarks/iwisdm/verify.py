@@ -14,14 +14,14 @@ from diorama.scene_specs.benchmarks.iwisdm.copies import contradictions
 from diorama.scene_specs.benchmarks.iwisdm.reader import Frames, Seen, UnreadableError, read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Placed, Truth
-from diorama.scene_specs.language.benchmark import Result
+from diorama.scene_specs.errors import located, spec_error
+from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.language.diagnostics import validated
-from diorama.scene_specs.language.errors import located, spec_error
-from diorama.scene_specs.language.foreign import parse_json, read_text
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.model.benchmark import Result
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 

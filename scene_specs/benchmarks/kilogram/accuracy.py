@@ -11,11 +11,11 @@ from diorama.scene_specs.benchmarks.kilogram import Accuracy
 from diorama.scene_specs.benchmarks.kilogram.emit import kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
-from diorama.scene_specs.language.benchmark import Result
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.predictions import Predictions
-from diorama.scene_specs.language.spec_data import EpisodeData
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import spec_error
+from diorama.scene_specs.model.benchmark import Result
+from diorama.scene_specs.model.predictions import Predictions
+from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.reports.tables import markdown_table
 
 _HEAD = ("condition", "by", "group", "examples", "games", "accuracy")
 

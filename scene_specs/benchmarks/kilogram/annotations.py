@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
+from diorama.scene_specs.errors import Diagnostic
 from diorama.scene_specs.language.diagnostics import preview_json, value_at
-from diorama.scene_specs.language.errors import Diagnostic
-from diorama.scene_specs.language.tables import counted
+from diorama.scene_specs.reports.tables import counted
 
 _log = logging.getLogger(__name__)
 # Ids of tangrams become parts of episode ids and file names.

@@ -32,12 +32,12 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import (
     tangram_problems,
     touch,
 )
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.errors import DioramaError, UsageError
+from diorama.scene_specs.errors import DioramaError, UsageError
+from diorama.scene_specs.files.writing import report_write_errors, write_atomic
 from diorama.scene_specs.language.outlines import edges
 from diorama.scene_specs.language.rng import generator, pick, shuffled
-from diorama.scene_specs.language.tables import counted
-from diorama.scene_specs.language.writing import report_write_errors, write_atomic
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.reports.tables import counted
 
 # Attempts per piece, and per tangram. Two to six attempts per piece are usual.
 PLACES = 600

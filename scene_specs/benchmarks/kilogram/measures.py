@@ -25,10 +25,10 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import (
 )
 from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, own_annotations
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
-from diorama.scene_specs.language.benchmark import Result
-from diorama.scene_specs.language.errors import Diagnostic, SpecError
-from diorama.scene_specs.language.foreign import read_text
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import Diagnostic, SpecError
+from diorama.scene_specs.files.foreign import read_text
+from diorama.scene_specs.model.benchmark import Result
+from diorama.scene_specs.reports.tables import markdown_table
 
 _log = logging.getLogger(__name__)
 # NLTK's English stop words, except the contractions, which its tokenizer splits.

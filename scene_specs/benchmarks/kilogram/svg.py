@@ -14,9 +14,9 @@ from xml.parsers import expat
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import TANGRAM
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Figure
+from diorama.scene_specs.errors import DioramaError
+from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.language.diagnostics import preview_json
-from diorama.scene_specs.language.errors import DioramaError
-from diorama.scene_specs.language.foreign import read_foreign
 
 MOST_BYTES = 1 << 20
 MOST_ELEMENTS = 2000

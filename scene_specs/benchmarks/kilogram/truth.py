@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import StrictBool, StrictInt, StringConstraints
 
 from diorama.scene_specs.benchmarks.kilogram.examples import Color
-from diorama.scene_specs.language.spec import SpecModel
-from diorama.scene_specs.language.truth import TaskTruth
+from diorama.scene_specs.model.spec import SpecModel
+from diorama.scene_specs.model.truth import TaskTruth
 
 
 class Part(SpecModel):

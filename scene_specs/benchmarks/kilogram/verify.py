@@ -25,10 +25,10 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, Corners, 
 from diorama.scene_specs.benchmarks.kilogram.report import clipped
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.language.outlines import signed_area
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.stage import load_stage
 
 _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)
 _OPTIONAL_ARTICLE = r"\s*(?:[Aa]n?\s+)?"

@@ -16,11 +16,11 @@ from diorama.scene_specs.benchmarks.malevic.sets import Set, set_of
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, Areas, Object, area_of, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
-from diorama.scene_specs.language.contrast import Edit
-from diorama.scene_specs.language.errors import located
+from diorama.scene_specs.errors import located
 from diorama.scene_specs.language.rng import shuffled
-from diorama.scene_specs.language.scene import Change
-from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.model.contrast import Edit
+from diorama.scene_specs.model.scene import Change
+from diorama.scene_specs.model.spec_data import EpisodeData
 
 # Random positions to try.
 _DRAWS = 40

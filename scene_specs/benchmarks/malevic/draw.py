@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.malevic.labels import askable, label_of
 from diorama.scene_specs.benchmarks.malevic.layout import Canvas
 from diorama.scene_specs.benchmarks.malevic.sets import Class, Set, opposite
 from diorama.scene_specs.benchmarks.malevic.shapes import CANVAS, COLORS, SHAPES, Areas, Object, anchor, area_of
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.rng import generator
 
 FEWEST, MOST = 5, 9

@@ -23,9 +23,9 @@ from diorama.scene_specs.benchmarks.malevic.sets import (
 )
 from diorama.scene_specs.benchmarks.malevic.shapes import Object, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
-from diorama.scene_specs.language.benchmark import Series
-from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.language.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.benchmark import Series
+from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),

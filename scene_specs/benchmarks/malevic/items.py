@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
-from diorama.scene_specs.language.benchmark import Asked
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.items import Item, Part, read_prompts
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.errors import spec_error
+from diorama.scene_specs.model.benchmark import Asked
+from diorama.scene_specs.model.items import Item, Part, read_prompts
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec_data import EpisodeData
 
 _TEXT = read_prompts(__name__)
 

@@ -13,11 +13,11 @@ from diorama.scene_specs.benchmarks.malevic.draw import FEWEST, MOST
 from diorama.scene_specs.benchmarks.malevic.labels import is_big, threshold
 from diorama.scene_specs.benchmarks.malevic.sets import set_of
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
-from diorama.scene_specs.language.benchmark import Result
-from diorama.scene_specs.language.errors import located, spec_error
-from diorama.scene_specs.language.predictions import Predictions
-from diorama.scene_specs.language.spec_data import EpisodeData
-from diorama.scene_specs.language.tables import markdown_table
+from diorama.scene_specs.errors import located, spec_error
+from diorama.scene_specs.model.benchmark import Result
+from diorama.scene_specs.model.predictions import Predictions
+from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.reports.tables import markdown_table
 
 
 def _truth_of(item: EpisodeData) -> Truth:

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from diorama.scene_specs.language.errors import spec_error
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import SpecModel
-from diorama.scene_specs.language.truth import TaskTruth
+from diorama.scene_specs.errors import spec_error
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import SpecModel
+from diorama.scene_specs.model.truth import TaskTruth
 
 # Keys of a question, which scenes without one have not.
 _CLAIMS = ("options", "answer", "asked", "adjective", "threshold", "distance", "vagueness")

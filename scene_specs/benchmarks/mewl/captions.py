@@ -9,9 +9,9 @@ from diorama.scene_specs.benchmarks.mewl import Captions, TaskName
 from diorama.scene_specs.benchmarks.mewl.lexicons import possible
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
-from diorama.scene_specs.language.errors import spec_error
+from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.invented import is_invented
-from diorama.scene_specs.language.spec_data import EpisodeData
+from diorama.scene_specs.model.spec_data import EpisodeData
 
 INSTRUCTION = "Please name the target object according to the above context."
 CHOOSE = "Which name fits the last context? Answer with its letter."

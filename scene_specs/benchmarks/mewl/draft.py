@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
 
 # shape, color, material, size: the order of the published files.
 Object = tuple[str, str, str, str]
@@ -128,7 +128,7 @@ def _frame_data(image: Image, name: str) -> FrameData:
 
 
 def spec_of(draft: Draft, episode: str, seed: int, split: str, task: str, number: int) -> EpisodeData:
-    """Return the spec as JSON data, valid for diorama.scene_specs.language.spec.EpisodeSpec."""
+    """Return the spec as JSON data, valid for diorama.scene_specs.model.spec.EpisodeSpec."""
     names = [f"context-{k}" for k in range(CONTEXTS)] + [QUESTION]
     truth = {"benchmark": "mewl", "name": task, "number": number, "words": draft.words}
     return {

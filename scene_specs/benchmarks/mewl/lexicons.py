@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, Object
 from diorama.scene_specs.benchmarks.mewl.truth import Meaning
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, View
-from diorama.scene_specs.language.errors import DioramaError
+from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 
 Images = Sequence[SeenImage]

@@ -19,9 +19,9 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import (
 from diorama.scene_specs.benchmarks.mewl.truth import Meaning, Truth
 from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of_record
 from diorama.scene_specs.language.diagnostics import path_text
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec_data import EpisodeData
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec_data import EpisodeData
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.draft import AXES, CONTEXTS, TYPES, VALUES, Object
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
-from diorama.scene_specs.language.errors import Diagnostic, SpecError
+from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.invented import is_invented
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord, ObjectAnnotation, PointerAnnotation
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import OPPOSITE
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation, PointerAnnotation
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.stage import load_stage
 
 _Object = TypeVar("_Object", bound=ObjectAnnotation)
 _Related = tuple[str, int, int]

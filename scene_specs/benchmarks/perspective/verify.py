@@ -15,9 +15,9 @@ import numpy as np
 
 from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, CORNERS, HIGH, PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
-from diorama.scene_specs.language.rendered import EpisodeRecord, FrameAnnotation, Vector3
-from diorama.scene_specs.language.spec_data import EpisodeData, FrameData
 from diorama.scene_specs.language.vocabulary import SHAPES
+from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, Vector3
+from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7

@@ -15,14 +15,14 @@ from pycocotools import mask as coco
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.meshes import load_mesh
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.rendered import FrameAnnotation
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.vocabulary import OPPOSITE
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import FrameAnnotation
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 Made = tuple[Scene, Passes, FrameAnnotation]
 

@@ -15,10 +15,10 @@ from PIL import Image
 from pydantic import ValidationError
 
 from diorama.render.annotations import decode_extra, encode_extra, encode_png
-from diorama.render.model.errors import RenderError
-from diorama.render.model.passes import Passes
-from diorama.scene_specs.language.pictures import decode_png, open_png
-from diorama.scene_specs.language.scene import MOST_SIDE, Settings
+from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.pictures import decode_png, open_png
+from diorama.scene_specs.model.scene import MOST_SIDE, Settings
 from tests import factories
 
 

@@ -22,8 +22,7 @@ from diorama.render.chat import (
     open_model,
     open_models,
 )
-from diorama.scene_specs.language.errors import UsageError
-from diorama.scene_specs.language.registry import PluginError
+from diorama.scene_specs.errors import PluginError, UsageError
 
 HELLO = [Message("user", ("hello", Picture("a.png", b"png")))]
 QUICK: dict[str, Any] = {"first_wait": 0.001, "longest_wait": 0.002}

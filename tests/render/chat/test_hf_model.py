@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from diorama.render.chat import ChatError, ChatSettings, Message, Picture, open_model
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 
 WORDS = [
     "<unk>",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from diorama.render.chat import ChatError, ChatSettings, Message, Picture, Reply, open_model, open_models
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tests.chat_server import Body, chat_server
 
 TALK = [

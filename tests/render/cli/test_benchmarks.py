@@ -16,12 +16,12 @@ from click.testing import CliRunner, Result
 from diorama.render.cli.benchmarks import names
 from diorama.render.cli.specs import main
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.benchmark import Report, benchmark
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.benchmark import Report, benchmark
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 
 OPTIONS = '''
@@ -30,7 +30,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 from pydantic import model_validator
-from diorama.scene_specs.language.benchmark import Command, Report, Seed, SpecsCommand, argument, option
+from diorama.scene_specs.model.benchmark import Command, Report, Seed, SpecsCommand, argument, option
 
 class Options(Command):
     """Generate counting episodes.
@@ -291,9 +291,7 @@ def test_help_of_a_benchmark_imports_its_options_only(name: str) -> None:
 
 
 def test_import_from_a_benchmark_of_a_package(acme: Path, tmp_path: Path) -> None:
-    text = (
-        "def import_published(path, camera, strict):\n    from diorama.scene_specs.language.spec import EpisodeSpec\n"
-    )
+    text = "def import_published(path, camera, strict):\n    from diorama.scene_specs.model.spec import EpisodeSpec\n"
     text += "    yield EpisodeSpec(version=1, id=f'acme/{path.stem}-{camera}', frames=({},))\n"
     package = acme / "acme_bench"
     if package.is_dir():

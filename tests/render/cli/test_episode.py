@@ -18,8 +18,8 @@ from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_or_create
-from diorama.scene_specs.language.pictures import decode_png
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.model.record import EpisodeRecord
 
 SPEC = {
     "version": 1,

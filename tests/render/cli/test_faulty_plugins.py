@@ -18,8 +18,9 @@ from diorama.render.cli.specs import main as specs
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.run.worker import Failure
 from diorama.scene_specs.checks import object_checks
-from diorama.scene_specs.language.registry import PluginError, plugin_error
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.errors import PluginError
+from diorama.scene_specs.language.registry import plugin_error
+from diorama.scene_specs.model.stage import load_stage
 from tests.distributions import forget, installed, write_distribution
 from tests.hostile.traps import make_store, run_bounded
 
@@ -126,7 +127,7 @@ def test_check_names_a_material_that_cannot_be_imported(folder: Path, code: str,
 
 
 GENERATE = """
-from diorama.scene_specs.language.benchmark import Command, Report, option
+from diorama.scene_specs.model.benchmark import Command, Report, option
 
 class Options(Command):
     "Count."

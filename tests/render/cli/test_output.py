@@ -20,8 +20,8 @@ from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import progress
 from diorama.render.cli.specs import main as specs_main
 from diorama.render.episode.output_files import Files
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.writing import atomic_writer
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.writing import atomic_writer
 
 # Longer than any file system takes: even to ask whether it is there is an error.
 LONG = "x" * 300 + ".json"

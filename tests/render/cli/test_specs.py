@@ -17,13 +17,13 @@ from click.testing import CliRunner, Result
 
 from diorama.render.cli.command import DioramaCommand, report
 from diorama.render.cli.specs import main
-from diorama.render.model.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.writing import atomic_writer
+from diorama.scene_specs.errors import DeviceError, Diagnostic, SpecError, StoreError, UsageError
+from diorama.scene_specs.files.writing import atomic_writer
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.reading.broken_cases import episode
 from tests.scene_specs.reading.broken_specs import BROKEN
 from tests.scene_specs.strategies import EXAMPLES

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from diorama.render.cli.store import main
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 

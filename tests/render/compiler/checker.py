@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from diorama.scene_specs.language.spec import EpisodeSpec, FrameSpec, object_name
-from diorama.scene_specs.language.stage import Stage, load_stage
 from diorama.scene_specs.language.vocabulary import SIZES
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec, object_name
+from diorama.scene_specs.model.stage import Stage, load_stage
 
 Floats = NDArray[np.float64]
 NEAR = 1e-9

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from diorama.scene_specs.language.spec import EpisodeSpec
 from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 

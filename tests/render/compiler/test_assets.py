@@ -10,10 +10,10 @@ import pytest
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import blend_digest, check_assets, resolve_blend
 from diorama.render.geometry.meshes import all_mesh_paths
-from diorama.render.model.errors import AssetError
-from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 def sha(path: Path) -> str:

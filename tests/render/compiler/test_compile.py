@@ -11,11 +11,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import StageError, load_stage
+from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import StageError, load_stage
 from tests.render.compiler.checker import diagnostics
 from tests.render.compiler.strategies import NAMES, episodes
 

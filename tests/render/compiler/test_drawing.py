@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.scene import SceneFrame
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import COGENT, COLORS
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import SceneFrame
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage
 
 STANDARD = settings_for("standard", 320, 240)
 OPEN = [{"axis_margin": 0}, {"min_distance": 0}, {"min_visible_pixels": 0}, {"in_frame": False}]

@@ -10,9 +10,9 @@ import pytest
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.geometry.camera import Camera
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 def spec(**changes: Any) -> EpisodeSpec:

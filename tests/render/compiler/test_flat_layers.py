@@ -9,12 +9,12 @@ import pytest
 import diorama
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.checks.semantics import check_spec
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 56, 56)
 BELOW = {"shape": "square", "color": "red", "size": 56, "location": [112, 112]}

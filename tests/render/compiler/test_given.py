@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import SceneFrame
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import SceneFrame
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage
 from tests.render.compiler.checker import diagnostics, visible_pixels
 
 STANDARD = settings_for("standard", 320, 240)

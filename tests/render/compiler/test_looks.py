@@ -9,10 +9,10 @@ import pytest
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.compiler.render_key import picture_key, recipes_of, render_key_of
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.look import LookError, load_look, look_names
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.look import LookError, load_look, look_names
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 64, 48)
 

@@ -21,10 +21,10 @@ from diorama.render.geometry.rotation import euler_matrix, matrix_euler, transfo
 from diorama.render.geometry.shapenet import load_model
 from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import solid
-from diorama.render.model.errors import CompileError, SpecError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import Scene, SceneCamera, SceneFrame
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError, SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene, SceneCamera, SceneFrame
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 
 CHAIR = "shapenet:chairs/#6"

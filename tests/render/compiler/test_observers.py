@@ -15,10 +15,10 @@ from diorama.render.api import compile_spec, render_scene
 from diorama.render.episode.edit import REMOVED, Assignment, change_scene
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.observer import HALF_VIEW_DEG, eye_camera, seen_by
-from diorama.render.model.errors import CompileError, SpecError
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.rendered import FrameAnnotation
-from diorama.scene_specs.language.scene import Scene, SceneObject
+from diorama.scene_specs.errors import CompileError, SpecError
+from diorama.scene_specs.model.record import FrameAnnotation
+from diorama.scene_specs.model.scene import Scene, SceneObject
 from tests import factories
 
 ITEMS: list[dict[str, Any]] = [{"name": "a", "size": "large"}, {"name": "b"}]

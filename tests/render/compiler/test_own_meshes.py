@@ -17,12 +17,12 @@ from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.asset_roots import searching
 from diorama.render.geometry.rotation import transform
 from diorama.render.geometry.shapenet import load_model
-from diorama.render.model.errors import AssetError
-from diorama.render.model.profiles import episode_settings
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import kind_of
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import episode_settings
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 from tests.render.geometry.shapenet.trees import MTL, obj
 

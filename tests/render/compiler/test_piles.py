@@ -11,12 +11,12 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.contact import body_of, contact_relations, depth_in, floor_of, gap
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.scene import SceneFrame
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.vocabulary import SUPPORT_MARGIN
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import SceneFrame
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 FREE: list[dict[str, Any]] = [{"min_visible_pixels": 0}, {"axis_margin": 0.1}, {"in_frame": False}]
 CLOSE = [FREE[0], {"axis_margin": 0.0}, {"min_distance": 0.02}, FREE[2]]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.constraints import Demand, Rules
 from diorama.render.compiler.placement import Tally, free_strips, placing_order
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import SceneFrame
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import SceneFrame
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 STANDARD = settings_for("standard", 320, 240)
 

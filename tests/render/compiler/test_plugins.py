@@ -15,14 +15,13 @@ from diorama.render.compiler import render_key
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.meshes import load_mesh
-from diorama.render.model.blender_series import key_suffix
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import episode_settings
+from diorama.render.machine.blender_series import key_suffix
 from diorama.render.store.resume import difference
-from diorama.scene_specs.language.registry import PluginError
-from diorama.scene_specs.language.rendered import RenderKey
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage, stage_digest
+from diorama.scene_specs.errors import PluginError, UsageError
+from diorama.scene_specs.model.profiles import episode_settings
+from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage, stage_digest
 from tests import distributions as registry
 from tests.factories import make_scene
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.meshes import load_mesh
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneObject
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 320, 240)
 

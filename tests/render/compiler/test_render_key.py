@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.rendered import RenderKey
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 def test_a_key_is_the_same_after_storing() -> None:

@@ -11,12 +11,12 @@ from diorama.render.annotations import annotate
 from diorama.render.api import compile_spec
 from diorama.render.geometry.observer import clear_sides, front_of
 from diorama.render.geometry.solid import world_vertices
-from diorama.render.model.errors import CompileError, SpecError
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.errors import CompileError, SpecError
 from diorama.scene_specs.language.model_names import has_front
-from diorama.scene_specs.language.rendered import FrameAnnotation
-from diorama.scene_specs.language.scene import Scene
 from diorama.scene_specs.language.vocabulary import RELATIONS
+from diorama.scene_specs.model.record import FrameAnnotation
+from diorama.scene_specs.model.scene import Scene
 
 CHAIR: dict[str, Any] = {"name": "chair", "shape": "shapenet:chairs/#3", "size": 0.7}
 BALL: dict[str, Any] = {"name": "ball", "shape": "sphere", "size": "small"}

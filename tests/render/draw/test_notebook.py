@@ -8,7 +8,7 @@ from typing import Any
 
 # This import makes records and Scenes show themselves.
 from diorama import compile_spec
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 HOSTILE = "<script>alert(1)</script>\"'&\u2028"

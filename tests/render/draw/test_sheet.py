@@ -14,8 +14,8 @@ from diorama.render.draw.comparison_strip import comparison_strip
 from diorama.render.draw.overlay import overlay
 from diorama.render.draw.sheet import sheet
 from diorama.render.draw.typography import fitting, font, wrapped
-from diorama.scene_specs.language.pictures import decode_png
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 

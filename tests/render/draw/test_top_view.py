@@ -15,7 +15,7 @@ import diorama
 from diorama.render.draw.top_view import PANEL, outline, seen_at, seen_ground, top_view
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.shapenet.repair import convex_hull
-from diorama.scene_specs.language.scene import Scene, SceneCamera
+from diorama.scene_specs.model.scene import Scene, SceneCamera
 
 SVG = "{http://www.w3.org/2000/svg}"
 

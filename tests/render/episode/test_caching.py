@@ -9,9 +9,9 @@ import numpy as np
 
 from diorama.render.api import compile_spec
 from diorama.render.episode.caching import CachingRenderer
-from diorama.render.model.passes import Passes
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
 
 VIEW = {"yaw_deg": 20, "elevation_deg": 30}
 

@@ -13,12 +13,12 @@ from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.sampling_plan import glass_share, samples_of
-from diorama.render.model.errors import ContrastError, SpecError
-from diorama.render.model.profiles import episode_settings, settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.benchmark import verifier_of
-from diorama.scene_specs.language.scene import Change, Scene, pair_of_id
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import ContrastError, SpecError
+from diorama.scene_specs.model.benchmark import verifier_of
+from diorama.scene_specs.model.profiles import episode_settings, settings_for
+from diorama.scene_specs.model.scene import Change, Scene, pair_of_id
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job
 
 SETTINGS = settings_for("draft", 64, 48)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import diorama
 from diorama.render.episode.edit import REMOVED, change_scene, parse_assignment
-from diorama.render.model.errors import DioramaError, SpecError
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.errors import DioramaError, SpecError
+from diorama.scene_specs.model.scene import Scene
 
 SPEC = {
     "version": 1,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.episode.edit import REMOVED, changed, parse_assignment, parse_path
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.diagnostics import path_text
 
 DOCUMENT = {

@@ -6,10 +6,10 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.looks import look_scenes
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import SceneContrast
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import SceneContrast
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 64, 48)
 SPEC = EpisodeSpec.model_validate({"version": 1, "id": "l/1", "seed": 3, "frames": [{"objects": [{"color": "red"}]}]})

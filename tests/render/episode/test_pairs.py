@@ -18,13 +18,13 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.episode.pairs import regions
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.geometry.camera import Camera
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.selection import chosen_ids
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.scene import Change
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.scene import Change
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job
 
 SETTINGS = settings_for("draft", 64, 48)

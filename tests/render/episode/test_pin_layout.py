@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.edit import change_scene
 from diorama.render.episode.pin_layout import pin_layout
-from diorama.render.model.errors import CompileError, SpecError, UsageError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError, SpecError, UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 from tests.render.compiler.strategies import episodes
 

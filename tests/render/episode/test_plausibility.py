@@ -16,13 +16,13 @@ from diorama.render.episode import plausibility
 from diorama.render.episode.canary import check_canary
 from diorama.render.episode.make_record import make_record
 from diorama.render.episode.plausibility import CYCLES, FAKE, check_image, image_problems
-from diorama.render.model.errors import ImplausibleError
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import ImplausibleError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import SpecSource
 from tests.factories import make_job
 from tools.plausibility import faults

@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from diorama.render.cli.batch import main as batch
 from diorama.render.cli.episode import main as episode
 from diorama.render.episode.rerender import Replaced
-from diorama.render.model.passes import Passes
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
 
 ROOT = Path(__file__).resolve().parents[3]
 RENDERER = "tests.render.episode.test_rerender:Negative"

@@ -14,9 +14,9 @@ from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.settle import settle, simulate
 from diorama.render.geometry.contact import body_of, floor_of
-from diorama.render.model.errors import CompileError, UsageError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError, UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.strategies import EXAMPLES
 from tools.check_contacts import BOUND, Contacts, Measured
 

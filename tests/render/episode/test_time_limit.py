@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from diorama.render.episode.time_limit import run_within
-from diorama.render.model.errors import RenderError
+from diorama.scene_specs.errors import RenderError
 
 
 def _path() -> list[str]:

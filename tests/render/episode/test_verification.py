@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from diorama.render.episode.verification import AssetCheck, verify_files, verify_store
-from diorama.render.model.errors import SpecError, UsageError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl import verify
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
+from diorama.scene_specs.errors import SpecError, UsageError
 from diorama.scene_specs.reading.source import SpecSource, read_benchmark, read_checked
 from tests.render.store.rendered import rendered
 from tests.scene_specs.reading.broken_cases import episode

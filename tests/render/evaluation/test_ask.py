@@ -17,7 +17,7 @@ from diorama.render.chat import Message, Picture, Reply
 from diorama.render.cli.eval import main
 from diorama.render.evaluation.ask import message_of
 from diorama.scene_specs.language.answer_rule import LETTERS
-from diorama.scene_specs.language.items import items_of
+from diorama.scene_specs.model.items import items_of
 from tests.chat_server import chat_server
 from tests.compatibility.commands import run
 from tests.render.export.helpers import make_store

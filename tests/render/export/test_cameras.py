@@ -11,12 +11,12 @@ import pytest
 from pycocotools.coco import COCO
 
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.export import scene_file
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected, run
 

@@ -19,9 +19,9 @@ from diorama.render.export.formats.clevr_masks import export
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.geometry.raster import Pose, compose, rasterize
 from diorama.render.geometry.solid import solid
-from diorama.render.model.errors import UsageError
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.vocabulary import SIZES
+from diorama.scene_specs.model.stage import load_stage
 from tests.scene_specs.importing.published import camera_at, clevr_file, jittered, scene
 
 SIZE = (480, 320)

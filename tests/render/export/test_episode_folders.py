@@ -12,10 +12,10 @@ import pytest
 
 from diorama.render.export._layouts import FolderExport
 from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.exporting.layouts import EpisodeFolders
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.factories import make_record
 from tests.render.export.helpers import contents, unfinished
 

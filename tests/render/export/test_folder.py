@@ -12,10 +12,10 @@ from diorama.render.export.formats.folder import write_tables
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.atomic_output import output_lock
 from diorama.render.io.written_files import WrittenFiles
-from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.store.episode_store import DamagedError
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import ConflictError, StoreError, UsageError
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.factories import make_record
 
 

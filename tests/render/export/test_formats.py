@@ -8,8 +8,8 @@ import pytest
 
 from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportReport
-from diorama.render.model.errors import StoreError
-from diorama.scene_specs.language.registry import PluginError, plugins
+from diorama.scene_specs.errors import PluginError, StoreError
+from diorama.scene_specs.language.registry import plugins
 from tests.distributions import installed, write_distribution
 from tests.render.export.helpers import SPLITS, exported, make_store, run
 

@@ -16,8 +16,6 @@ from pycocotools import mask as coco
 from diorama.render.episode.make_record import make_record
 from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.model.errors import SpecError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.iwisdm import Options
@@ -27,9 +25,11 @@ from diorama.scene_specs.benchmarks.iwisdm.reader import read
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, verify_record
-from diorama.scene_specs.language.items import items_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.items import items_of
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import projected
 

@@ -14,7 +14,6 @@ import pytest
 from diorama.render.episode.make_record import make_record
 from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.kilogram import Options
@@ -23,8 +22,9 @@ from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_spec
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, caption, games
 from diorama.scene_specs.benchmarks.kilogram.export import games_path
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents
 from tests.render.store.rendered import rendered

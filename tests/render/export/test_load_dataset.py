@@ -15,8 +15,8 @@ from PIL import Image
 from diorama.render.cli.export import main as export
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.pictures import decode_png
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 from tests.render.episode.test_pairs import pair
 from tests.render.export.helpers import run
 from tests.render.export.test_publish import ABOUT

@@ -24,16 +24,15 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.io.atomic_output import put_file
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.verify import verify_record
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.rendered import RLE, EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError, UsageError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import RLE, EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.render.export.helpers import contents, unfinished
 

@@ -19,16 +19,16 @@ from diorama.render.compiler import compile_episode
 from diorama.render.episode.make_record import make_record
 from diorama.render.export import format_of
 from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from diorama.scene_specs.benchmarks.mewl.verify import verify_record, verify_spec, verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 
 SIDES = ("left", "right", "front", "behind")

@@ -21,13 +21,13 @@ from diorama.render.export.publish import citation_cff
 from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.shapenet import load_model
 from diorama.render.items.stress import Case, Finding
-from diorama.render.model.errors import SpecError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.rendered import EpisodeRecord, ImageRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job
 from tests.render.export.helpers import make_store
 from tests.render.items.eval_stores import eval_store

@@ -18,7 +18,7 @@ from pycocotools.coco import COCO
 
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.pictures import decode_png
+from diorama.scene_specs.model.pictures import decode_png
 from tests.render.export.helpers import SPLITS, make_store, run
 from tests.render.store.rendered import rendered
 

@@ -8,11 +8,11 @@ from typing import Any
 import lance
 
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 
 # Whatever of this a browser took for HTML or script would set window.hacked, load something, or end the page's data.

@@ -11,10 +11,10 @@ import pytest
 from diorama.render.episode.looks import look_scenes
 from diorama.render.episode.make_record import make_record
 from diorama.render.gallery.build_gallery import GalleryOptions, build
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job, make_spec
 from tests.render.episode.test_pairs import pair
 from tests.render.gallery.browsing import Open, pixels, until

@@ -13,8 +13,8 @@ import pytest
 from diorama.render.gallery.build_gallery import GalleryOptions, GalleryReport, build
 from diorama.render.gallery.gallery_files import folder_of, read_rows
 from diorama.render.io.written_files import RECORD
-from diorama.render.model.errors import ConflictError, StoreError, UsageError
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.errors import ConflictError, StoreError, UsageError
 from tests import factories
 from tests.render.gallery.stores import HOSTILE, hostile, odd_store
 from tests.render.store.rendered import rendered

@@ -16,7 +16,7 @@ from diorama.render.gallery.episode_facts import caption, check_of, description,
 from diorama.render.gallery.gallery_files import script_call
 from diorama.render.store.row_checks import problems_in
 from diorama.render.store.rows import row_of
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests import factories
 from tests.render.gallery.stores import HIDING, POINTING, rendered
 from tests.render.gallery.test_build_gallery import script_data

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from diorama.render.gallery.serve import HOST, address_of, server_of
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 
 HASHED = "episodes/0af/0af00000000000000000/page.js"
 EMPTY = HASHED.replace("page.js", "0.png")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from diorama.render.geometry.camera import Camera
-from diorama.scene_specs.language.scene import SceneCamera
+from diorama.scene_specs.model.scene import SceneCamera
 
 coordinate = st.floats(-20, 20)
 points = st.tuples(coordinate, coordinate, coordinate)

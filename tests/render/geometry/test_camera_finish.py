@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from diorama.render.geometry.camera_finish import finished
-from diorama.scene_specs.language.look import Finish
+from diorama.scene_specs.model.look import Finish
 
 GRAY = np.full((48, 64, 3), 128, dtype=np.uint8)
 

@@ -20,12 +20,12 @@ from diorama.render.geometry.sampling_plan import (
     whole_frame,
 )
 from diorama.render.geometry.solid import solid
-from diorama.render.model.profiles import settings_for
 from diorama.render.run.worker import Task
-from diorama.scene_specs.language.materials import transmits
-from diorama.scene_specs.language.scene import Scene, SceneMaterial
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.model.materials import transmits
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene, SceneMaterial
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.reading.source import parse_episode
 from tests.distributions import installed, write_distribution
 

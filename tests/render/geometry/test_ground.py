@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from diorama.render.geometry.ground import height_and_slope, height_at, highest_before
 from diorama.render.geometry.meshes import load_mesh
-from diorama.scene_specs.language.stage import StageGround, load_stage
+from diorama.scene_specs.model.stage import StageGround, load_stage
 
 
 def ground() -> StageGround:

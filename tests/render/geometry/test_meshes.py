@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from diorama.render.geometry.meshes import all_mesh_paths, load_mesh
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 
 
 def test_an_unknown_mesh_names_the_nearest() -> None:

@@ -11,7 +11,7 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, rasterize
 from diorama.render.geometry.rotation import transform
 from diorama.render.geometry.solid import Solid, solid
-from diorama.scene_specs.language.scene import SceneCamera
+from diorama.scene_specs.model.scene import SceneCamera
 from tests.render.geometry.caster import mesh_of
 
 FAR = 4000.0

@@ -14,11 +14,10 @@ from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.outlines import corners_of, outline_mesh, triangulate
 from diorama.render.geometry.solid import solid, stand_of
-from diorama.render.model.errors import AssetError
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import AssetError, SpecError
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
-from diorama.scene_specs.language.spec import EpisodeSpec, OutlineSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec, OutlineSpec
 from diorama.scene_specs.reading.source import parse_episode
 
 

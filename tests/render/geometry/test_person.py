@@ -12,8 +12,7 @@ from diorama.render.api import compile_spec
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.person import eye_of, gaze_at
 from diorama.render.geometry.solid import solid
-from diorama.render.model.errors import AssetError
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import AssetError, SpecError
 from diorama.scene_specs.language.person import parse_person
 from diorama.scene_specs.questions.view import kind_values
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.sampling_plan import Box, Part, has_rectangles, merged, rectangles, samples_of, whole_frame
-from diorama.render.model.profiles import profiles, settings_for
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import profiles, settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 SETTINGS = settings_for("draft", 320, 240).model_copy(update={"samples": 8, "object_samples": 24})
 WHOLE = Part(8, 7)

@@ -9,11 +9,11 @@ from typing import Any
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.language.rendered import EpisodeRecord
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job
 
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -16,12 +16,12 @@ import pytest
 
 from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.language.answer_rule import LETTERS
-from diorama.scene_specs.language.benchmark import verifier_of
-from diorama.scene_specs.language.items import Item, items_of
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.benchmark import verifier_of
+from diorama.scene_specs.model.items import Item, items_of
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.questions.generate import Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor

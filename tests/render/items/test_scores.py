@@ -25,14 +25,14 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.evaluation.predictions import read_predictions
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.items.scores import Entry, add_guesses, interval, read_entries, rows, table
-from diorama.render.model.errors import StoreError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS
 from diorama.scene_specs.benchmarks.mewl.audit import audit
+from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.language.answer_rule import LETTERS
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.compatibility.commands import run, run_json
 from tests.factories import make_job
 from tests.render.items.eval_stores import episodes, eval_store

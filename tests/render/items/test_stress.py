@@ -13,7 +13,7 @@ import pytest
 from diorama.render.evaluation.compare import gaps, memorized, read_rows
 from diorama.render.items.scores import interval
 from diorama.render.items.stress import LEARNERS, Case, giveaways, ids_to_prune, stress
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tests.compatibility.commands import run, run_json
 from tests.render.items.eval_stores import eval_store
 

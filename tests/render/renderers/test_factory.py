@@ -8,7 +8,7 @@ import pytest
 
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.registry import PluginError
+from diorama.scene_specs.errors import PluginError
 from tests.distributions import installed, write_distribution
 
 

@@ -1,4 +1,4 @@
-"""The fake renderer keeps the contract of `diorama.render.model.passes`, and misbehaves on demand."""
+"""The fake renderer keeps the contract of `diorama.scene_specs.model.passes`, and misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.display import display
-from diorama.render.model.errors import RenderError, UsageError
-from diorama.render.model.passes import Passes, Renderer
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import RenderError, UsageError
+from diorama.scene_specs.model.passes import Passes, Renderer
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 def scene_of(passes: list[str] | None = None) -> Scene:

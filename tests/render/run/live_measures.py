@@ -24,9 +24,9 @@ from unittest.mock import patch
 import diorama
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import episode_settings
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.run import live
+from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.reading.blocks import Blocks, sources_of
 from diorama.scene_specs.reading.source import parse_episode, spec_json
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from diorama.render.model.errors import DeviceError, GpuError, GpuMemoryError
-from diorama.render.model.passes import Passes
 from diorama.render.renderers.cycles.capture import captured
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene, SceneFrame, SceneView
+from diorama.scene_specs.errors import DeviceError, GpuError, GpuMemoryError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
 
 
 def _first_time(name: str) -> bool:

@@ -20,15 +20,15 @@ from click.testing import CliRunner
 from diorama.render.cli.batch import main
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import IDENTITY_VERSION
-from diorama.render.model.errors import ConflictError, Diagnostic
-from diorama.render.model.profiles import settings_for
 from diorama.render.run.batch import Batch
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
 from diorama.render.store import open_or_create
 from diorama.render.store.resume import Decision, Planner
-from diorama.scene_specs.language.rendered import RenderKey
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import ConflictError, Diagnostic
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.documents import Document, SpecFile, documents
 from diorama.scene_specs.reading.source import parse_episode
 from tests.marks import slow

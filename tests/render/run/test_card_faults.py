@@ -17,7 +17,6 @@ from unittest.mock import MagicMock, Mock
 import pytest
 
 from diorama.render.episode.time_limit import KERNEL_SECONDS
-from diorama.render.model.errors import DeviceError
 from diorama.render.run import cards, pool
 from diorama.render.run.cards import LAST_STRIKES, STRIKES, TOO_LARGE, CardFaults
 from diorama.render.run.local_ray import local_ray
@@ -30,6 +29,7 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.worker import Done, Failure, Ready, Task
 from diorama.render.run.worker_plan import Node, WorkerPlan, plan_workers
 from diorama.render.store import open_store
+from diorama.scene_specs.errors import DeviceError
 from tests.render.run.conftest import Farm
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.run.commit import Committer
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker import Done
 from diorama.render.store.episode_store import PutResult
+from diorama.scene_specs.errors import StoreError
 
 # Never waited for where all is well.
 BOUND = 20.0

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diorama.render.model.errors import ConflictError
 from diorama.render.run.batch import Batch
 from diorama.render.run.commit import Committer
 from diorama.render.run.local_ray import local_ray
@@ -24,7 +23,8 @@ from diorama.render.store import open_or_create, open_store
 from diorama.render.store.episode_store import PutResult
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import encode
-from diorama.scene_specs.language.rendered import RenderKey
+from diorama.scene_specs.errors import ConflictError
+from diorama.scene_specs.model.record import RenderKey
 from tests.factories import make_job, make_record, make_spec
 from tests.marks import slow
 from tests.render.run.conftest import Farm

@@ -14,7 +14,6 @@ from unittest.mock import patch
 import pytest
 import ray
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.run.cards import Tuner, tune
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
@@ -25,6 +24,7 @@ from diorama.render.run.worker import Ready
 from diorama.render.run.worker_plan import Node, plan_workers
 from diorama.render.store import open_store
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.errors import StoreError, UsageError
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 

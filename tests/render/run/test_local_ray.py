@@ -22,9 +22,9 @@ from ray._private import ray_constants
 from ray._private import utils as ray_utils
 from ray._private import worker as ray_worker
 
-from diorama.render.model.errors import DeviceError, RenderError
-from diorama.render.model.scratch import SCRATCH
+from diorama.render.machine.scratch import SCRATCH
 from diorama.render.run.local_ray import _starting_workers, local_ray, ray_nodes
+from diorama.scene_specs.errors import DeviceError, RenderError
 from tests.marks import slow
 from tests.render.run.conftest import Farm
 
@@ -280,7 +280,7 @@ def test_sigterm_while_ray_starts_ends_the_run_cleanly(farm: Farm, moment: str) 
 def test_scratch_folders_of_a_killed_worker_go_with_the_run() -> None:
     @ray.remote(max_retries=0)
     def killed() -> None:
-        from diorama.render.model.scratch import scratch_folder
+        from diorama.render.machine.scratch import scratch_folder
 
         scratch_folder()
         os.kill(os.getpid(), signal.SIGKILL)

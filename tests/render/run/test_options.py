@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from diorama.render.model.errors import UsageError
 from diorama.render.run.options import parse_bytes
+from diorama.scene_specs.errors import UsageError
 
 
 def test_memory_is_written_as_people_do() -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import RayFailedError, UsageError
 from diorama.render.run.batch import Batch
 from diorama.render.run.loop import RenderLoop
 from diorama.render.run.options import RunOptions
@@ -22,6 +21,7 @@ from diorama.render.run.pool import RayLostError
 from diorama.render.run.stopping import Deadline, Interrupts, job_end, parse_time
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker_plan import Node
+from diorama.scene_specs.errors import RayFailedError, UsageError
 from tests.render.run.conftest import Farm
 from tools.programs import children_of
 

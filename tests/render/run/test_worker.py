@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import DeviceError
 from diorama.render.run.worker import check_device, pop_stderr
 from diorama.render.run.worker_plan import WorkerPlan
+from diorama.scene_specs.errors import DeviceError
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.model.device_names import DeviceName
-from diorama.render.model.errors import DeviceError, UsageError
+from diorama.render.machine.device_names import DeviceName
 from diorama.render.run.cards import tuner_for
 from diorama.render.run.options import RunOptions
 from diorama.render.run.worker_plan import Node, WorkerPlan, cards_wanted, plan_workers
+from diorama.scene_specs.errors import DeviceError, UsageError
 
 
 def here(cores: int = 8, gpus: int = 0) -> list[Node]:

@@ -21,7 +21,7 @@ from diorama.render.run.recheck import difference, is_sampled, may_take
 from diorama.render.run.slot import Slot
 from diorama.render.run.worker import Card, Task
 from diorama.render.run.worker_plan import Node, plan_workers
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import make_job
 from tests.marks import slow
 from tests.render.run.conftest import Farm

@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import Any
 
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.rendered import EpisodeRecord, RenderKey
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.record import EpisodeRecord, RenderKey
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 @lru_cache(maxsize=64)

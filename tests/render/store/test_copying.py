@@ -5,10 +5,10 @@ from pathlib import Path
 import lance
 import pytest
 
-from diorama.render.model.errors import ConflictError, MissingError
 from diorama.render.store.copying import States, check_together, copy
 from diorama.render.store.episode_store import condition
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.errors import ConflictError, MissingError
 from tests.factories import make_job, make_record
 
 

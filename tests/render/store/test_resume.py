@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.model.errors import ConflictError
 from diorama.render.store.resume import Planner, Policy, difference
-from diorama.scene_specs.language.rendered import RenderKey
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import ConflictError
+from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.factories import SETTINGS, make_job, make_spec
 
 

@@ -15,8 +15,8 @@ from diorama.render.store import row_checks
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.row_checks import invalid_answer, measure, problems_of, runs
 from diorama.render.store.rows import complete_row, row_of, table_of, text_digest
-from diorama.scene_specs.language.pictures import open_png
-from diorama.scene_specs.language.rendered import RLE, EpisodeRecord
+from diorama.scene_specs.model.pictures import open_png
+from diorama.scene_specs.model.record import RLE, EpisodeRecord
 from tests.factories import png
 from tests.render.store.rendered import rendered
 

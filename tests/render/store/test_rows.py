@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.columns import COMPLETE_VERSION, JOB_COLUMNS, RECORD_COLUMNS, SCHEMA_VERSION, episode_schema
 from diorama.render.store.episode_store import DamagedError
 from diorama.render.store.rows import complete_row, job_of_row, record_of, row_of, table_of, text_digest
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.factories import make_job, make_record, records
 from tests.render.store.rendered import rendered
 

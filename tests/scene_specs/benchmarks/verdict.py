@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 
 
 def verdict(verify: Callable[[Any], str], episode: object) -> str:

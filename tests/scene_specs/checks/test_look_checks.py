@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.look import Look
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.look import Look
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 RED = {"shape": "cube", "color": "red", "material": "metal"}
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import CompileError
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 def spec_of(frame: dict[str, Any], stage: str = "clevr") -> EpisodeSpec:

@@ -12,11 +12,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.checks.semantics import check_spec, diagnostics_with_plugins
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.reading.source import parse_episode
 
 PLACE = st.floats(-3, 3)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from diorama.render.geometry.camera import Camera
-from diorama.scene_specs.language.scene import SceneCamera
-from diorama.scene_specs.language.stage import load_stage
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.model.scene import SceneCamera
+from diorama.scene_specs.model.stage import load_stage
 
 Vec = tuple[float, float, float]
 NOMINAL = load_stage("clevr").camera

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 
 from diorama.render.cli.specs import main
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from diorama.scene_specs.checks.semantics import check_spec
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.stage import load_stage
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.stage import load_stage
 from tests.scene_specs.importing.published import clevr_file, jittered, mewl_folder, scene
 
 HAND: dict[str, Any] = {

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from diorama.scene_specs.language.registry import PluginError, find_plugin, plugin, plugin_error, plugins, shapes
+from diorama.scene_specs.errors import PluginError
+from diorama.scene_specs.language.registry import find_plugin, plugin, plugin_error, plugins, shapes
 from tests.distributions import forget, installed, write_distribution
 
 BROKEN = "raise RuntimeError('broken when imported')\n"

@@ -16,7 +16,7 @@ import pytest
 import diorama
 from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.questions.captions import captions
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.grammar import default_grammar, read_grammar

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.questions.balance import answer_table
 from diorama.scene_specs.questions.clevr_questions import clevr_numbers, clevr_question
 from diorama.scene_specs.questions.generate import (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.scene_specs.language.strict_json import MAX_DEPTH, NotStrictJson, decode
+from diorama.scene_specs.files.strict_json import MAX_DEPTH, NotStrictJson, decode
 from diorama.scene_specs.reading.located_json import scan
 from tests.scene_specs.strategies import JSON, places
 

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import diorama
 from diorama.render.cli.specs import main
-from diorama.scene_specs.language.benchmark import Asked, benchmark
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.benchmark import Asked, benchmark
 from diorama.scene_specs.reading.siblings import balanced, cell_of, siblings
 from diorama.scene_specs.reading.source import read_checked
 

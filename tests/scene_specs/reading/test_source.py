@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import generate
+from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.language.diagnostics import PathDiagnostic
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.documents import Spool
 from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from tests.scene_specs.reading.broken_cases import episode

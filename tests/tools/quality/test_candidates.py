@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from diorama.render.model.errors import UsageError
-from diorama.render.model.profiles import profiles
+from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.model.profiles import profiles
 from tools.quality.candidates import Candidate, candidates
 
 TRIES = Path(candidates.__code__.co_filename).with_name("tries")

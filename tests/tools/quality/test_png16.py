@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from tools.quality.references import read_png16, write_png16
 
 

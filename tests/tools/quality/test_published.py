@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import RenderError
+from diorama.scene_specs.errors import RenderError
 from tests.factories import make_scene
 from tools.quality import published
 from tools.quality.published import PublishedRenderer

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diorama.render.model.profiles import settings_for
-from diorama.scene_specs.language.pictures import decode_png
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.model.profiles import settings_for
 from tools.__main__ import main as run_tool
 from tools.quality.measure import TunedRenderer
 from tools.quality.published import PublishedRenderer

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from diorama.render.annotations.encode import encode_png
-from diorama.render.model.errors import AssetError, UsageError
-from diorama.render.model.profiles import settings_for
+from diorama.scene_specs.errors import AssetError, UsageError
+from diorama.scene_specs.model.profiles import settings_for
 from tools.quality import references, report, results
 from tools.quality.measure import divide_seconds, mean_samples
 from tools.quality.metrics import errors

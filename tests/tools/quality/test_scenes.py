@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
+from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.reading.source import parse_episode
 from tools.quality.scenes import FILE, scenes
 

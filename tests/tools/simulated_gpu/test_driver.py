@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tests.tools.simulated_gpu.conftest import Machine
 from tools.simulated_gpu import atomic_folder, environment
 

@@ -1,1 +1,1 @@
-"""Materials of the Cycles renderer, one file each; see scene_specs/language/materials.py."""
+"""Materials of the Cycles renderer, one file each; see scene_specs/model/materials.py."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.model.spec import SpecModel
 
 TRANSMISSIVE = False
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from diorama.scene_specs.language.spec import Positive, SpecModel
+from diorama.scene_specs.model.spec import Positive, SpecModel
 
 
 class Parameters(SpecModel):

@@ -10,7 +10,7 @@ import pytest
 from diorama.render.geometry.shapenet import Library, library, load_model, loading
 from diorama.render.geometry.shapenet.loading import ModelCache
 from diorama.render.geometry.shapenet.model import Model
-from diorama.render.model.errors import AssetError, DioramaError, UsageError
+from diorama.scene_specs.errors import AssetError, DioramaError, UsageError
 from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, png, textured
 
 IDS = ("0b", "0a", "10", "9")

@@ -13,7 +13,7 @@ import pytest
 
 from diorama.render.geometry.asset_roots import find_asset, in_asset_roots, searching
 from diorama.render.geometry.shapenet import Model, canonical, load_model
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from tests.mesh_files import glb
 from tests.render.geometry.shapenet.test_trees import volume
 from tests.render.geometry.shapenet.trees import (

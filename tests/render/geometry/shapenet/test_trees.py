@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.shapenet import Library, Model, load_model
 from diorama.render.geometry.solid import Solid
-from diorama.render.model.errors import AssetError
+from diorama.scene_specs.errors import AssetError
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from diorama.render.model.errors import GpuError, GpuMemoryError, RenderError
 from diorama.render.renderers.cycles.capture import captured, naming, render_error
+from diorama.scene_specs.errors import GpuError, GpuMemoryError, RenderError
 
 FATAL = [
     "Illegal address in CUDA queue synchronize (integrator_init_from_camera integrator_reset)",

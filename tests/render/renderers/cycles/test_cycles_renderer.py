@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import AssetError, DeviceError
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.capture import KEPT_IN, captured
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import AssetError, DeviceError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,16 @@ import pytest
 from diorama.render.annotations import annotate
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.shapes import COLORS
 from diorama.scene_specs.benchmarks.malevic.verify import verify_record
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from diorama.render.api import compile_spec, render_scene
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS
+from diorama.scene_specs.model.profiles import settings_for
 
 SIDE = 64
 # Extent of the cross from the center, with half of its width, in pixels.

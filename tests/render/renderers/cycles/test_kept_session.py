@@ -14,11 +14,11 @@ import pytest
 from PIL import Image
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.errors import RenderError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one
 
 # More lights, fewer, one that is an object, another world, and other numbers of samples.

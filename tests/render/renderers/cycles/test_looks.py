@@ -8,12 +8,12 @@ import pytest
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.episode.plausibility import check_color, first_problem
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.scene_specs.language.look import load_look, look_names
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.look import load_look, look_names
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 THINGS = [
     {"shape": shape, "color": color, "material": material, "size": "large"}

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from diorama.render.api import RenderedImage, compile_spec, render_scene
 from diorama.render.geometry.asset_roots import searching
-from diorama.render.model.errors import AssetError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.fake import FakeRenderer
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
 from tests.mesh_files import MTL, glb, write_obj
 from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
 

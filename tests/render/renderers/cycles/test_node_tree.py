@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 import pytest
 
-from diorama.render.model.errors import AssetError, DioramaError, RenderError
 from diorama.render.renderers.cycles import node_tree
-from diorama.scene_specs.language.scene import SceneMaterial
-from diorama.scene_specs.language.spec import SpecModel
+from diorama.scene_specs.errors import AssetError, DioramaError, RenderError
+from diorama.scene_specs.model.scene import SceneMaterial
+from diorama.scene_specs.model.spec import SpecModel
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.sampling_plan import Box, Layers, Part, is_costly, rectangles, whole_frame
-from diorama.render.model.errors import DeviceError
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles import cycles_renderer, denoiser, render_settings
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.exr_passes import Exr
 from diorama.render.renderers.cycles.render_settings import apply_part
-from diorama.scene_specs.language.scene import Scene
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import DeviceError
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.marks import slow
 from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one, scene_of
 

@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from diorama.render.model.errors import RenderError
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.errors import RenderError
 from tests.render.renderers.cycles.test_cycles_renderer import TRIO, one, scene_of
 
 # What no picture of ours shows: the viewport, baking, films of several frames, stamps, the output file's form, volumes,

@@ -10,8 +10,6 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.passes import Passes
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.kilogram import Options
@@ -21,7 +19,9 @@ from diorama.scene_specs.benchmarks.kilogram.examples import RGB
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_record
 from diorama.scene_specs.language.outlines import signed_area
-from diorama.scene_specs.language.scene import Scene
+from diorama.scene_specs.model.passes import Passes
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.reading.source import parse_episode
 from tests import factories
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.errors import explain_s3_error, translate_errors
+from diorama.scene_specs.errors import StoreError
 
 # The answer of a Ceph gateway in the text of Lance's error.
 TEXT = (

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.verify import verify
+from diorama.scene_specs.errors import StoreError
 from tests.factories import make_record
 from tests.render.store.rendered import rendered
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.run.doctor import check_disk
 from diorama.render.store.lance import file_system
+from diorama.scene_specs.errors import StoreError
 
 
 def test_a_local_disk_holds_commits_of_several_processes(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ import lance
 import pyarrow as pa
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store import open_or_create, open_store, peek
 from diorama.render.store.columns import VERSION_KEY, episode_schema
 from diorama.render.store.episode_store import DamagedError
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.location import probe_location
 from diorama.render.store.rows import table_of
+from diorama.scene_specs.errors import StoreError
 from tests.factories import make_record
 
 

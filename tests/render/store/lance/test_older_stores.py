@@ -9,7 +9,6 @@ from pathlib import Path
 import lance
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store import open_store
 from diorama.render.store.columns import COMPLETE_VERSION, SCHEMA_VERSION, VERSION_KEY
 from diorama.render.store.copying import copy
@@ -17,6 +16,7 @@ from diorama.render.store.episode_store import PutResult
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.verify import verify
 from diorama.render.store.rows import table_of
+from diorama.scene_specs.errors import StoreError
 from tests.render.store.rendered import rendered
 
 

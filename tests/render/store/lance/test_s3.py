@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.model.errors import StoreError
 from diorama.render.store.copying import copy
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.location import check_conditional_put
 from diorama.render.store.lance.verify import verify
+from diorama.scene_specs.errors import StoreError
 from tests.render.store.rendered import rendered
 
 # In the environment that has moto; ends with its standard input.

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store.lance import torch_dataset as torch_data
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.reader import LanceReader
-from diorama.scene_specs.language.pictures import decode_png
-from diorama.scene_specs.language.rendered import EpisodeRecord
+from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.model.record import EpisodeRecord
 from tests.render.store.rendered import rendered
 
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.model.errors import StoreError, UsageError
 from diorama.render.store import open_at
 from diorama.render.store.episode_store import PutResult
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.lance.reader import Change, Version, changes
 from diorama.render.store.rows import encode
+from diorama.scene_specs.errors import StoreError, UsageError
 from tests.factories import make_record
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
+from diorama.scene_specs.model.spec import EpisodeSpec
 
 
 def drawn(index: int = 0, **options: Any) -> EpisodeSpec:

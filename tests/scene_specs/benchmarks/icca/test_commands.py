@@ -14,14 +14,14 @@ from PIL import Image
 
 from diorama.render.cli.specs import main
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.errors import StoreError
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.icca.game import Game
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.scene_specs.benchmarks.icca.pieces import context_spec
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, Game, misleading_order, new_game
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game
 
 NAMES = ["d.png", "b.png", "a.png", "c.png"]

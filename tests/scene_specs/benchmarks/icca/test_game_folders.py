@@ -24,7 +24,7 @@ from diorama.scene_specs.benchmarks.icca.game_folders import (
 )
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.benchmarks.icca.score import played_recording, scores
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, setup, write
 
 # As facts about the published data have them.

@@ -15,9 +15,9 @@ from diorama.scene_specs.benchmarks.icca.layout import graph_from_json, is_true_
 from diorama.scene_specs.benchmarks.icca.referring_expressions import Lexicon
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
-from diorama.scene_specs.language.benchmark import benchmark_of
-from diorama.scene_specs.language.errors import SpecError, UsageError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError, UsageError
+from diorama.scene_specs.model.benchmark import benchmark_of
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.icca.pieces import context_spec, context_specs
 
 KINDS = [(source, vary) for source, own in SOURCES.items() for vary in own.vary] + [("tangram", "parts")]

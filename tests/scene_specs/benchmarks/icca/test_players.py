@@ -14,8 +14,8 @@ from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, Speake
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.benchmarks.icca.prompts import PastTrial
 from diorama.scene_specs.benchmarks.icca.score import content_words, novelty, plain_words
-from diorama.scene_specs.language.errors import SpecError, UsageError
-from diorama.scene_specs.language.registry import PluginError, plugins
+from diorama.scene_specs.errors import PluginError, SpecError, UsageError
+from diorama.scene_specs.language.registry import plugins
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, share
 
 SOURCES = [("clevr", ""), ("clevr", "relations"), ("shapenet", ""), ("flat", ""), ("tangram", "")]

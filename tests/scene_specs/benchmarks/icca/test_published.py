@@ -18,7 +18,7 @@ from diorama.scene_specs.benchmarks.icca import Play, Prompt
 from diorama.scene_specs.benchmarks.icca.play_files import play_games, show_prompt
 from diorama.scene_specs.benchmarks.icca.score import Played, read_tokenizer, scores
 from diorama.scene_specs.benchmarks.icca.transcripts import read_transcripts
-from diorama.scene_specs.language.errors import UsageError
+from diorama.scene_specs.errors import UsageError
 from tests.chat_server import Body, chat_server
 from tests.scene_specs.benchmarks.icca.test_game_folders import human
 

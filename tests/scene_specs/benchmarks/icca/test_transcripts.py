@@ -18,7 +18,7 @@ from diorama.scene_specs.benchmarks.icca.play import play
 from diorama.scene_specs.benchmarks.icca.players import Replay, factory
 from diorama.scene_specs.benchmarks.icca.score import MEASURES, Played, _interval_of, played_transcript, scores, table
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import pictures_of_record, pictures_of_spec, verify_record, verify_spec
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.scene_specs.benchmarks.icca.pieces import context_spec
 
 

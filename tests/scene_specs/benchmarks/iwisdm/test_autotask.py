@@ -27,7 +27,7 @@ from diorama.scene_specs.benchmarks.iwisdm.published_tasks import (
     PublishedTasks,
     count_operators,
 )
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.marks import slow
 
 LEVELS = ("low", "medium", "high", "single-frame")

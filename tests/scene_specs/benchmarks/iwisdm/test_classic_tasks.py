@@ -13,7 +13,7 @@ from diorama.scene_specs.benchmarks.iwisdm import Options
 from diorama.scene_specs.benchmarks.iwisdm.classic_tasks import TASKS, read_settings
 from diorama.scene_specs.benchmarks.iwisdm.generate import trial_specs
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 
 # docs/iwisdm.md has the result of 1000.
 TRIALS = int(os.environ.get("DIORAMA_CLASSIC_TRIALS", "200"))

@@ -40,7 +40,7 @@ from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
 )
 from diorama.scene_specs.benchmarks.iwisdm.trial import make_trial
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.reading.source import parse_episode
 from tests.marks import slow
 

@@ -33,7 +33,7 @@ from diorama.scene_specs.benchmarks.iwisdm.task_graph import (
     switch,
 )
 from diorama.scene_specs.benchmarks.iwisdm.trial import make_trial
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 
 
 def expression_of(data: Mapping[str, Any]) -> Expression:

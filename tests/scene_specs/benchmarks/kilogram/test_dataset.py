@@ -11,7 +11,7 @@ import pytest
 
 from diorama.scene_specs.benchmarks.kilogram.annotations import read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset, read_drawings
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.scene_specs.benchmarks.kilogram.published import annotation, make_published
 
 

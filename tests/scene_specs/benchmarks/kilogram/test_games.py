@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from diorama.render.compiler import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotation, Annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset, own_dataset
@@ -29,7 +28,8 @@ from diorama.scene_specs.benchmarks.kilogram.examples import (
 )
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 
 DATA = own_dataset(0)

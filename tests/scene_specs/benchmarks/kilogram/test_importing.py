@@ -22,8 +22,8 @@ from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published, make_subset_games
 
 Rows = dict[str, list[str]]

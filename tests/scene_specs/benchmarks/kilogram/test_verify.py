@@ -14,14 +14,14 @@ import pytest
 
 from diorama.render.annotations.encode import encode_png
 from diorama.render.episode.make_record import make_record
-from diorama.render.model.profiles import settings_for
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.benchmarks.kilogram import Options
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import CONDITIONS, games
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_record, verify_spec
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.marks import slow
 from tests.scene_specs.benchmarks.verdict import verdict

@@ -21,8 +21,8 @@ from diorama.scene_specs.benchmarks.malevic import Options, importing
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.malevic.published_files import OBJECTS, SCENE, published
 
 Entry = list[Any]

@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import generate
 from diorama.scene_specs.benchmarks.malevic.items import items
 from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, COLORS
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.factories import make_job
 
 

@@ -17,7 +17,7 @@ from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
 from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
-from diorama.scene_specs.language.errors import SpecError
+from diorama.scene_specs.errors import SpecError
 from tests.scene_specs.benchmarks.malevic.published_files import published
 from tests.scene_specs.benchmarks.verdict import verdict
 

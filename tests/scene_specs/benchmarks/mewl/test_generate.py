@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from diorama.render.compiler.compile import compile_episode
-from diorama.render.model.profiles import settings_for
 from diorama.scene_specs.benchmarks.mewl.generate import COUNTS, TASKS, mewl_spec
 from diorama.scene_specs.benchmarks.mewl.lexicons import KNOWN, SPLITS
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
+from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.reading.source import parse_episode
 
 SHAPES = ("cube", "sphere", "cylinder")

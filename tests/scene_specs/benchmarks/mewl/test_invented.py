@@ -11,8 +11,8 @@ from diorama.scene_specs.benchmarks.mewl.captions import questions
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.brute_force import RULES, brute_force
 
 

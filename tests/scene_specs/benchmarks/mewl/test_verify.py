@@ -11,8 +11,8 @@ from diorama.scene_specs.benchmarks.mewl.draft import OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec, verify_view
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, View, learner_view
-from diorama.scene_specs.language.errors import SpecError
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.mewl.broken import all_broken, episode
 
 BROKEN = all_broken()

@@ -12,7 +12,7 @@ import pytest
 from diorama.scene_specs.benchmarks.novel.generate import TASKS, novel_spec
 from diorama.scene_specs.benchmarks.novel.verify import verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
-from diorama.scene_specs.language.spec import EpisodeSpec
+from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.scene_specs.benchmarks.verdict import verdict
 
 COUNT = 12

@@ -1,0 +1,1 @@
+"""What this machine has: a series of Blender, devices, scratch space."""

@@ -1,0 +1,1 @@
+"""Files: strict JSON, files of strangers, and writing that leaves no half file."""

@@ -1,0 +1,99 @@
+"""Files and texts of strangers: reading them ends, and printing them does nothing to a terminal."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+from diorama.scene_specs.errors import spec_error
+
+# Larger than any file that Diorama reads in one piece; a store's images are not read through here.
+MOST_BYTES = 1 << 30
+
+
+def read_foreign(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read a regular file of at most `most` bytes.
+
+    The file is opened first and judged by what was opened, so nothing can be put into its place in between.
+
+    Raises:
+        OSError: the file can't be read, is larger, or is a pipe or a device.
+    """
+    # A pipe that nobody writes to would otherwise hold the process when it is opened.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as stream:
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if state.st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
+        # Not the limit, as that much memory would be allocated for each small file.
+        content = stream.read(state.st_size + 1)
+        if state.st_size < len(content) <= most:
+            # The file grows, or has no size, as those of /proc.
+            content += stream.read(most + 1 - len(content))
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"larger than {most / 2**20:,.0f} MiB", str(path))
+    return content
+
+
+def read_text(path: Path, most: int = MOST_BYTES) -> str:
+    """Read a UTF-8 file, with line breaks as \n and without a byte order mark.
+
+    Raises:
+        SpecError: the file can't be read.
+    """
+    try:
+        text = read_foreign(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise spec_error(f"byte {error.start}: not UTF-8", "save the file as UTF-8", file=str(path)) from None
+    except (OSError, ValueError) as error:
+        # ValueError: a name with a NUL or a surrogate.
+        raise spec_error(f"can't be read: {getattr(error, 'strerror', '') or error}", file=str(path)) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def parse_json(text: str, file: str = "", line: int = 0) -> Any:
+    """Parse JSON.
+
+    Raises:
+        SpecError: the text is not JSON, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError) as error:
+        problem = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise spec_error(f"invalid JSON: {problem}", file=file, line=line) from None
+
+
+def printable(text: str) -> str:
+    """Escape every character that a terminal may obey as JSON does, so JSON stays the same JSON.
+
+    Line breaks and tabs stay.
+    """
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else json.dumps(c)[1:-1] for c in text)
+
+
+def without_passwords(text: str) -> str:
+    """Remove the user names and passwords of a text's URLs."""
+    return re.sub(r"://[^/\s]*@", "://***@", text)
+
+
+def refuse_links(root: Path, path: Path) -> None:
+    """Refuse symbolic links from `root`, which may be one, down to `path`.
+
+    Raises:
+        OSError: a folder in between, or `path` itself, is a symbolic link.
+    """
+    for part in (path, *path.parents):
+        if part == root:
+            return
+        if part.is_symlink():
+            raise OSError(errno.ELOOP, "is a symbolic link; nothing is written through it", str(part))
