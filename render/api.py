@@ -24,13 +24,12 @@ from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
 from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.export.run_export import run_export
-from diorama.render.geometry.asset_roots import searching
-from diorama.render.geometry.shapenet import library_setting
 from diorama.render.machine.blender_series import require_module
 from diorama.render.machine.device_names import DEVICE_NAMES, DeviceName
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
+from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.errors import StoreError, UsageError
 from diorama.scene_specs.model.benchmark import benchmark as find_benchmark
@@ -42,6 +41,7 @@ from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.blocks import generate, sources_of
 from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
 from diorama.scene_specs.reports.notebook import register
+from diorama.scene_specs.shapenet import library_setting
 
 if TYPE_CHECKING:
     from diorama.render.run.live import Live

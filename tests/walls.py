@@ -25,7 +25,7 @@ LAZY_IMPORTS = {
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
-    ("render/geometry/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
+    ("scene_specs/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
     ("render/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",

@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
-from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, rasterize
 from diorama.render.geometry.solid import Solid, solid
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.vocabulary import SHAPES

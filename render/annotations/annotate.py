@@ -12,15 +12,6 @@ from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.observer import clear_sides, eye_camera, front_of, seen_by
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
-from diorama.render.geometry.rotation import (
-    Matrix,
-    matrix_quaternion,
-    multiply,
-    rotation_matrix,
-    rounded,
-    rounded3,
-    transpose,
-)
 from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.vocabulary import RELATIONS
 from diorama.scene_specs.model.passes import Passes
@@ -36,6 +27,15 @@ from diorama.scene_specs.model.record import (
 )
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneView
 from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.rotation import (
+    Matrix,
+    matrix_quaternion,
+    multiply,
+    rotation_matrix,
+    rounded,
+    rounded3,
+    transpose,
+)
 
 # Fields that an object's annotation has from the Scene.
 _AS_IN_SCENE = ("index", "name", "shape", "color", "color_linear", "size", "scale", "location", "rotation_deg")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from diorama.render.annotations.annotate import fronts_of, standing, viewpoints_of
-from diorama.render.geometry.rotation import rounded
 from diorama.render.geometry.solid import world_vertices
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import has_front
@@ -13,6 +12,7 @@ from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import SceneFrame, SceneObject
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.questions.view import UNKNOWN, Extent, ImageView, view_of
+from diorama.scene_specs.rotation import rounded
 
 
 def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:

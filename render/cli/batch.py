@@ -216,8 +216,8 @@ def main(
     """
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
-    from diorama.render.geometry.shapenet import library_setting
     from diorama.render.machine.blender_series import require_module
+    from diorama.scene_specs.shapenet import library_setting
 
     require_module("ray")
     from diorama.render.run.batch import Batch

@@ -87,7 +87,7 @@ def questions(
       render-specs questions scenes.lance --family forms --out questions.jsonl
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
-    from diorama.render.geometry.asset_roots import searching
+    from diorama.scene_specs.asset_roots import searching
     from diorama.scene_specs.questions.balance import answer_table
     from diorama.scene_specs.questions.generate import Questioner
     from diorama.scene_specs.questions.grammar import default_grammar, read_grammar

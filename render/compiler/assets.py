@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from diorama.render.geometry.asset_roots import find_asset
 from diorama.render.geometry.meshes import load_mesh
-from diorama.render.geometry.shapenet import load_model
+from diorama.scene_specs.asset_roots import find_asset
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.model.look import look_digest
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.stage import Stage, stage_digest
+from diorama.scene_specs.shapenet import load_model
 
 
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:

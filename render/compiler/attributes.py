@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.outlines import corners_of, outline_of
 from diorama.render.geometry.person import FOOTPRINT
-from diorama.render.geometry.rotation import Vec, rounded, rounded3
-from diorama.render.geometry.shapenet import canonical, load_model
 from diorama.render.geometry.solid import Stand, stand_of
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.invented import parse_invented
@@ -29,6 +27,8 @@ from diorama.scene_specs.model.scene import SceneMaterial
 from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
 from diorama.scene_specs.model.stage import Stage, StageDefaults, StagePlace, flat_layer_distance
 from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.rotation import Vec, rounded, rounded3
+from diorama.scene_specs.shapenet import canonical, load_model
 
 T = TypeVar("T")
 _Shape = str | OutlineSpec

@@ -13,9 +13,9 @@ from diorama.render.compiler.layout import lay_out, lay_out_piles
 from diorama.render.compiler.looks import with_look
 from diorama.render.compiler.observers import check_gazes
 from diorama.render.compiler.render_key import content_seed
-from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.outlines import outline_of
+from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneObserver, ScenePointer, Settings

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.observer import clear_sides, front_of
-from diorama.render.geometry.rotation import Floats, Vec
-from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.checks.layout_checks import supports
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
 from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.model.stage import StagePlacement
+from diorama.scene_specs.rotation import Floats, Vec
+from diorama.scene_specs.shapenet.repair import convex_hull
 
 # Cosine of 40 degrees; see `clear_sides`. Annotations are less strict, as an eye is not above the middle of a person.
 _CLEARLY = 0.766

@@ -17,12 +17,12 @@ from diorama.render.compiler.pointer import Placer, quadrants
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
-from diorama.render.geometry.rotation import Floats, Vec
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.model.spec import FrameSpec
 from diorama.scene_specs.model.stage import Stage
 from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.rotation import Floats, Vec
 
 # Layouts computed together: few at first, because one of the first usually succeeds.
 _BATCHES = (4, 8, 16, 32)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from diorama.render.geometry.rotation import rounded, rounded3
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.rng import Keys, pick
 from diorama.scene_specs.model.look import PLAIN, Look, LookError, Recipe, SceneLook, load_look, look_digest
 from diorama.scene_specs.model.materials import scatters
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneLight, SceneObject
 from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.rotation import rounded, rounded3
 
 # Textures repeat, if at all, after much more than that, Blender units.
 _FAR = 64.0

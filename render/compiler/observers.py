@@ -12,10 +12,10 @@ from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.observer import eye_camera
 from diorama.render.geometry.person import gaze_at
-from diorama.render.geometry.rotation import Vec, rounded
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.diagnostics import path_text, preview_json
 from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.rotation import Vec, rounded
 
 # How far the gaze of a given Scene may miss its target, degrees; compiled gazes are rounded to 0.0001.
 _MOST_MISS_DEG = 0.1

@@ -20,12 +20,12 @@ from diorama.render.geometry import contact
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.contact import Body, depth_in, gap
 from diorama.render.geometry.forms import area, form_of
-from diorama.render.geometry.rotation import Floats, Vec, rounded, rounded3
-from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import FrameSpec
+from diorama.scene_specs.rotation import Floats, Vec, rounded, rounded3
+from diorama.scene_specs.shapenet.repair import convex_hull
 
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
 _TRIES, _MOST, _RESTARTS = 40, 6000, 60

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from diorama.render.compiler.attributes import Item
 from diorama.render.compiler.constraints import Distance, Rules
 from diorama.render.compiler.visibility import VisibilityCounter, frame_planes
-from diorama.render.geometry.rotation import Floats
+from diorama.scene_specs.rotation import Floats
 
 if TYPE_CHECKING:
     from diorama.render.compiler.piles import Piles

@@ -15,12 +15,12 @@ from diorama.render.compiler.placement import Ground2
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.raster import Pose, compose, rasterize
-from diorama.render.geometry.rotation import Floats, Vec, rounded, rounded3
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
 from diorama.scene_specs.model.spec import FrameSpec, PointerSpec
 from diorama.scene_specs.model.stage import Stage, StagePointer
+from diorama.scene_specs.rotation import Floats, Vec, rounded, rounded3
 
 Span = tuple[float, float]
 NAME = "pointer"

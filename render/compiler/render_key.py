@@ -15,8 +15,8 @@ from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import OBSERVER_MATERIAL
 from diorama.render.compiler.cameras import fits
 from diorama.render.compiler.pointer import MESHES
-from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.machine.blender_series import key_suffix
+from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.model_names import is_model

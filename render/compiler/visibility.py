@@ -10,9 +10,9 @@ import numpy as np
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Layer, Pose, camera_vertices, compose, model_view, rasterize
-from diorama.render.geometry.rotation import Floats, Vec
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.model.stage import StageGround
+from diorama.scene_specs.rotation import Floats, Vec
 
 # With how many objects a layout is tried before all are drawn: one and those nearest to it.
 _NEAREST = (2, 4)

@@ -19,12 +19,12 @@ from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.observer import eye_camera, front_of
-from diorama.render.geometry.rotation import Floats, Vec, transform
-from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import world_vertices
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
 from diorama.scene_specs.model.stage import Stage, load_stage
+from diorama.scene_specs.rotation import Floats, Vec, transform
+from diorama.scene_specs.shapenet.repair import convex_hull
 
 PANEL = 460
 _GAP = 16

@@ -22,7 +22,6 @@ from typing import Any, Final
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.episode.request import EpisodeRequest
-from diorama.render.geometry.rotation import rounded3
 from diorama.scene_specs.errors import SpecError, UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
@@ -30,6 +29,7 @@ from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.stage import Stage, load_stage
 from diorama.scene_specs.reading.source import parse_episode
+from diorama.scene_specs.rotation import rounded3
 
 Step = int | str
 Assignment = tuple[tuple[Step, ...], Any]

@@ -18,15 +18,15 @@ from diorama.render.annotations.encode import encode_extra, encode_png
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
 from diorama.render.episode.plausibility import CYCLES, check_image
-from diorama.render.geometry.asset_roots import in_asset_roots
-from diorama.render.geometry.shapenet import load_model
 from diorama.render.passes import rendered_rows
+from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.model.passes import Passes, Renderer
 from diorama.scene_specs.model.profiles import Episode
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, Provenance, RenderKey
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
+from diorama.scene_specs.shapenet import load_model
 
 
 class Stopwatch:

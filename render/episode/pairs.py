@@ -22,15 +22,15 @@ from PIL import Image, ImageDraw, ImageFilter
 from diorama.render.episode.find import find, record_of_frames, scene_of_frames
 from diorama.render.episode.request import EpisodeRequest
 from diorama.render.episode.rerender import render_request
-from diorama.render.geometry.asset_roots import in_asset_roots
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.rotation import euler_matrix
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.store.episode_store import EpisodeReader, OnProgress
 from diorama.render.store.selection import iter_valid_records
+from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import SceneContrast, SceneFrame, pair_of_id
+from diorama.scene_specs.rotation import euler_matrix
 
 # Share of the pixels of twins that count as unchanged.
 NOISE = 0.99

@@ -15,12 +15,12 @@ import numpy as np
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.forms import Form, form_of
-from diorama.render.geometry.rotation import Floats, matrix_euler, matrix_quaternion, rotation_matrix, rounded3
 from diorama.scene_specs.errors import CompileError, SpecError, UsageError
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec, object_name
 from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.rotation import Floats, matrix_euler, matrix_quaternion, rotation_matrix, rounded3
 
 # Seconds: of a step, of the longest simulation, and for which everything must be slow enough to rest.
 _STEP, LONGEST, _REST = 0.002, 10.0, 0.25

@@ -12,10 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from diorama.render.geometry.asset_roots import find_asset
-from diorama.render.geometry.shapenet import library
 from diorama.render.geometry.solid import shape_problem
 from diorama.render.store.selection import StoreEpisodes
+from diorama.scene_specs.asset_roots import find_asset
 from diorama.scene_specs.checks.object_checks import random_shapes
 from diorama.scene_specs.errors import AssetError, Diagnostic, DioramaError, PluginError, SpecError, located, spec_error
 from diorama.scene_specs.files import strict_json
@@ -27,6 +26,7 @@ from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.stage import StageError, load_stage
 from diorama.scene_specs.reading.source import Item
+from diorama.scene_specs.shapenet import library
 
 log = logging.getLogger(__name__)
 

@@ -16,13 +16,12 @@ from diorama.render.compiler.assets import blend_digest, resolve_blend
 from diorama.render.export.about import About
 from diorama.render.export.biases import ObjectCounts
 from diorama.render.export.protocol import ExportOptions
-from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.meshes import is_varied
-from diorama.render.geometry.shapenet import Library, load_model
 from diorama.render.items.scores import Entry, add_guesses, iter_items, rows
 from diorama.render.items.stress import Case, Finding, stress
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.selection import chosen_ids
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.errors import AssetError, PluginError, SpecError, StoreError
 from diorama.scene_specs.importing.scenes import published_by
 from diorama.scene_specs.language.invented import parse_invented
@@ -31,6 +30,7 @@ from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.language.registry import plugin, plugins
 from diorama.scene_specs.model.benchmark import benchmark, benchmark_of
 from diorama.scene_specs.model.look import PLAIN
+from diorama.scene_specs.shapenet import Library, load_model
 
 _COLUMNS = (
     "episode_id", "split", "width", "height", "image_names", "objects", "options", "spec", "job", "provenance",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diorama.render.geometry.rotation import Floats, Matrix, Vec, matrix_euler, multiply, transpose
 from diorama.scene_specs.model.scene import SceneCamera
+from diorama.scene_specs.rotation import Floats, Matrix, Vec, matrix_euler, multiply, transpose
 
 
 def unit(v: Vec) -> Vec:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Floats
 from diorama.scene_specs.model.look import Finish
+from diorama.scene_specs.rotation import Floats
 
 # The orthonormal cosine transform of eight values, in 1 / 4096.
 _ANGLES = np.outer(np.arange(8), 2 * np.arange(8) + 1) * np.pi / 16

@@ -15,9 +15,9 @@ from itertools import combinations, permutations
 import numpy as np
 
 from diorama.render.geometry.forms import FLAT, Cavity, Form, Prism, form_of, hull
-from diorama.render.geometry.rotation import Floats, Vec, transform
 from diorama.scene_specs.language.vocabulary import BETWEEN, FAR, NEAR
 from diorama.scene_specs.model.scene import SceneObject
+from diorama.scene_specs.rotation import Floats, Vec, transform
 
 # Blender units by which surfaces that touch may miss each other.
 TOUCH = 2e-3

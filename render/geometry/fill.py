@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Floats
+from diorama.scene_specs.rotation import Floats
 
 Indices = NDArray[np.intp]
 

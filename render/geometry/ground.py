@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Floats, Vec
 from diorama.scene_specs.model.stage import StageGround
+from diorama.scene_specs.rotation import Floats, Vec
 
 # Points of a ray where `is_between` compares it with the ground.
 _SAMPLES = 512

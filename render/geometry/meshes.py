@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.person import posed
-from diorama.render.geometry.rotation import Vec, transform
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.invented.surfaces import shading_normals
@@ -30,6 +29,7 @@ from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.person import is_person, parse_person
 from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.rotation import Vec, transform
 
 
 @dataclass(frozen=True)

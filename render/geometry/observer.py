@@ -11,11 +11,11 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.person import eye_of
 from diorama.render.geometry.raster import compose, object_layer
-from diorama.render.geometry.rotation import Vec, rotation_matrix
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.person import parse_person
 from diorama.scene_specs.model.scene import SceneCamera, SceneObject
 from diorama.scene_specs.model.stage import StageGround
+from diorama.scene_specs.rotation import Vec, rotation_matrix
 
 # Half the angle that a person sees, degrees, and the side of the image that stands for it, pixels.
 HALF_VIEW_DEG, SIDE = 60.0, 512

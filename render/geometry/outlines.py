@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh
-from diorama.render.geometry.rotation import Floats
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
 from diorama.scene_specs.model.spec import OutlineSpec
+from diorama.scene_specs.rotation import Floats
 
 
 def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:

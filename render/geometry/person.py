@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from diorama.render.geometry.rotation import Floats, Vec, transform
 from diorama.scene_specs.language.person import Gaze
+from diorama.scene_specs.rotation import Floats, Vec, transform
 
 Anchors = Mapping[str, Floats]
 

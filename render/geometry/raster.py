@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.fill import Corners, fill
 from diorama.render.geometry.ground import height_at, highest_before, on_sheet
-from diorama.render.geometry.rotation import Floats, Vec, rotation_matrix, transpose
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.model.scene import SceneObject
 from diorama.scene_specs.model.stage import StageGround
+from diorama.scene_specs.rotation import Floats, Vec, rotation_matrix, transpose
 
 Indices = NDArray[np.intp]
 

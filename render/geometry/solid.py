@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh, is_varied, load_mesh
 from diorama.render.geometry.outlines import corners_of, outline_mesh, outline_of
-from diorama.render.geometry.rotation import Floats, transform
-from diorama.render.geometry.shapenet import Model, load_model
-from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.model.scene import SceneObject
 from diorama.scene_specs.model.spec import OutlineSpec
+from diorama.scene_specs.rotation import Floats, transform
+from diorama.scene_specs.shapenet import Model, load_model
+from diorama.scene_specs.shapenet.repair import convex_hull
 
 Indices = NDArray[np.intp]
 # Deviation from the box of a shape, and of a normal from its length.

@@ -14,13 +14,13 @@ import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
 from diorama.render.geometry.sampling_plan import expected_number, object_samples_at, samples_at
-from diorama.render.geometry.shapenet.loading import cache_folder
 from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.files.writing import write_atomic
 from diorama.scene_specs.model.materials import scatters, transmits
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.shapenet.loading import cache_folder
 
 # Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1

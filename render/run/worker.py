@@ -23,7 +23,6 @@ from diorama.render.episode.caching import CachingRenderer
 from diorama.render.episode.canary import check_canary
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.sampling_plan import may_show_glass
-from diorama.render.geometry.shapenet import set_library_environment
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.estimate import Work
@@ -37,6 +36,7 @@ from diorama.scene_specs.model.passes import Renderer
 from diorama.scene_specs.model.profiles import Episode
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.scene import Settings
+from diorama.scene_specs.shapenet import set_library_environment
 
 log = logging.getLogger(__name__)
 

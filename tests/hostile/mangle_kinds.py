@@ -13,10 +13,6 @@ import numpy as np
 from diorama.render.export.formats.clevr_masks import export
 from diorama.render.export.protocol import ExportOptions
 from diorama.render.gallery.episode_facts import page_data, search_row
-from diorama.render.geometry.shapenet.library import Library
-from diorama.render.geometry.shapenet.loading import ModelCache
-from diorama.render.geometry.shapenet.model import make_model
-from diorama.render.geometry.shapenet.sources import Sources
 from diorama.render.store.row_checks import problems_in
 from diorama.render.store.rows import complete_row, record_of, row_of, text_digest
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
@@ -32,10 +28,14 @@ from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError
 from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.reading.source import SpecSource
-from tests.render.geometry.shapenet import trees
+from diorama.scene_specs.shapenet.library import Library
+from diorama.scene_specs.shapenet.loading import ModelCache
+from diorama.scene_specs.shapenet.model import make_model
+from diorama.scene_specs.shapenet.sources import Sources
 from tests.render.store.rendered import rendered
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.importing import published
+from tests.scene_specs.shapenet import trees
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "scene_specs" / "examples"
 _TEXTS = ("annotations", "job", "provenance", "scene")

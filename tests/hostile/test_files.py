@@ -10,8 +10,8 @@ import pytest
 
 from tests.hostile.traps import changed, make_store, run_bounded
 from tests.marks import slow
-from tests.render.geometry.shapenet.trees import Tree, obj
 from tests.render.store.rendered import rendered
+from tests.scene_specs.shapenet.trees import Tree, obj
 
 
 @pytest.mark.parametrize(

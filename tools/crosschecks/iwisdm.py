@@ -22,7 +22,6 @@ from PIL import Image
 from scipy.stats import chi2_contingency
 
 from diorama.render.api import compile_spec, render_scene
-from diorama.render.geometry.shapenet import set_library_environment
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.iwisdm import Options, Pictures
 from diorama.scene_specs.benchmarks.iwisdm.autotask_config import benchmark_config
@@ -34,6 +33,7 @@ from diorama.scene_specs.benchmarks.iwisdm.published_tasks import Limits
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.errors import SpecError, UsageError
 from diorama.scene_specs.reports.tables import csv_table
+from diorama.scene_specs.shapenet import set_library_environment
 from tools.crosschecks import Row
 
 MARK = "benchmarking/create_bench.py"

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from diorama.render.compiler.assets import resolve_blend
-from diorama.render.geometry.asset_roots import all_roots, searching
 from diorama.render.geometry.camera_finish import finished
 from diorama.render.geometry.display import with_fixation
 from diorama.render.geometry.meshes import is_varied
@@ -37,6 +36,7 @@ from diorama.render.renderers.cycles.exr_passes import Exr, object_name
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.cycles.node_tree import build_material
 from diorama.render.renderers.cycles.render_settings import apply_part, apply_settings
+from diorama.scene_specs.asset_roots import all_roots, searching
 from diorama.scene_specs.errors import RenderError
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, ORIGINAL, PAINTED, UNLIT, is_model
 from diorama.scene_specs.language.person import is_person

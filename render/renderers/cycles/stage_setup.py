@@ -10,7 +10,6 @@ import bpy
 from mathutils import Matrix, Vector
 
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.rotation import Vec
 from diorama.render.renderers.cycles.blender_meshes import mesh_data
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.render.renderers.cycles.series import node_tree
@@ -18,6 +17,7 @@ from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.look import Recipe, SceneLook, Sky
 from diorama.scene_specs.model.scene import SceneLight, SceneView, Settings
 from diorama.scene_specs.model.stage import Stage
+from diorama.scene_specs.rotation import Vec
 
 # Sines of the heights between which the sky has its gradient.
 _SKY = (0.0, 0.7)

@@ -17,15 +17,15 @@ from diorama.render.compiler.constraints import clearance, difference
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
 from diorama.render.geometry.camera import Camera, seen_from
 from diorama.render.geometry.raster import Pose, rasterize
-from diorama.render.geometry.rotation import euler_matrix, matrix_euler, transform
-from diorama.render.geometry.shapenet import load_model
-from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.errors import CompileError, SpecError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene, SceneCamera, SceneFrame
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
+from diorama.scene_specs.rotation import euler_matrix, matrix_euler, transform
+from diorama.scene_specs.shapenet import load_model
+from diorama.scene_specs.shapenet.repair import convex_hull
 
 CHAIR = "shapenet:chairs/#6"
 

@@ -14,17 +14,17 @@ from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import picture_key, render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.episode.pin_layout import pin_layout
-from diorama.render.geometry.asset_roots import searching
-from diorama.render.geometry.rotation import transform
-from diorama.render.geometry.shapenet import load_model
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import kind_of
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
-from tests.render.geometry.shapenet.trees import MTL, obj
+from diorama.scene_specs.rotation import transform
+from diorama.scene_specs.shapenet import load_model
+from tests.scene_specs.shapenet.trees import MTL, obj
 
 MUG = {"mesh": "mugs/red.obj"}
 

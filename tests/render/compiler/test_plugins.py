@@ -13,10 +13,10 @@ import pytest
 import diorama
 from diorama.render.compiler import render_key
 from diorama.render.compiler.render_key import IDENTITY_VERSION, render_key_of
-from diorama.render.geometry.asset_roots import package_assets
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.machine.blender_series import key_suffix
 from diorama.render.store.resume import difference
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.errors import PluginError, UsageError
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import RenderKey

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import diorama
 from diorama.render.draw.top_view import PANEL, outline, seen_at, seen_ground, top_view
 from diorama.render.geometry.camera import Camera
-from diorama.render.geometry.shapenet.repair import convex_hull
 from diorama.scene_specs.model.scene import Scene, SceneCamera
+from diorama.scene_specs.shapenet.repair import convex_hull
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -12,9 +12,9 @@ import pytest
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.geometry.asset_roots import searching
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError, RenderError
 from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.profiles import settings_for
@@ -22,7 +22,7 @@ from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
-from tests.render.geometry.shapenet.trees import Tree, obj
+from tests.scene_specs.shapenet.trees import Tree, obj
 
 
 class Wrong(FakeRenderer):

@@ -18,16 +18,16 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.export import dataset_facts
 from diorama.render.export.about import TEMPLATE, read_about
 from diorama.render.export.publish import citation_cff
-from diorama.render.geometry.asset_roots import package_assets
-from diorama.render.geometry.shapenet import load_model
 from diorama.render.items.stress import Case, Finding
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.shapenet import load_model
 from tests.factories import make_job
 from tests.render.export.helpers import make_store
 from tests.render.items.eval_stores import eval_store

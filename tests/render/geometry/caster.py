@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.meshes import Mesh
 from diorama.render.geometry.raster import Pose
-from diorama.render.geometry.rotation import transform
+from diorama.scene_specs.rotation import transform
 
 Floats = NDArray[np.float64]
 

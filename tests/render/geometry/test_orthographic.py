@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, compose, rasterize
-from diorama.render.geometry.rotation import transform
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.model.scene import SceneCamera
+from diorama.scene_specs.rotation import transform
 from tests.render.geometry.caster import mesh_of
 
 FAR = 4000.0

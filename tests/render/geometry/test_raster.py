@@ -14,10 +14,10 @@ from diorama.render.geometry import fill
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.raster import Layer, Pose, compose, mask_box, rasterize
-from diorama.render.geometry.rotation import transform
 from diorama.render.geometry.solid import Solid, solid
 from diorama.scene_specs.model.scene import SceneCamera
 from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.rotation import transform
 from tests.render.geometry.caster import cast, mesh_of
 
 CLEVR = SceneCamera(location=(7.4811, -6.5076, 5.3437), look_at=(0, 0, 0), lens=35, sensor_width=32, clip=(0.1, 100))

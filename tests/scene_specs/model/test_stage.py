@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.geometry.asset_roots import package_assets
+from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.model import stage
 from diorama.scene_specs.model.spec import EpisodeSpec

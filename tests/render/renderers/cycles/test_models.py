@@ -12,15 +12,15 @@ import pytest
 from numpy.typing import NDArray
 
 from diorama.render.api import RenderedImage, compile_spec, render_scene
-from diorama.render.geometry.asset_roots import searching
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.model_objects import ModelStore
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
 from tests.mesh_files import MTL, glb, write_obj
-from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
+from tests.scene_specs.shapenet.trees import CASES, Case, Tree, obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]
 PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")

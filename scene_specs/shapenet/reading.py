@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from diorama.render.geometry.shapenet.sources import Part, Sources, decode_text, open_texture, part_of
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.shapenet.sources import Part, Sources, decode_text, open_texture, part_of
 
 _MOST_CORNERS = 10_000
 _MTLLIB = re.compile(r"^[^\S\n]*mtllib[ \t]+(.*)$", re.MULTILINE)

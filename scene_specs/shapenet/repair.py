@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.geometry.rotation import Floats
+from diorama.scene_specs.rotation import Floats
 
 Indices = NDArray[np.int64]
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diorama.render.geometry.asset_roots import find_asset, in_asset_roots, searching
-from diorama.render.geometry.shapenet import Model, canonical, load_model
+from diorama.scene_specs.asset_roots import find_asset, in_asset_roots, searching
 from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.shapenet import Model, canonical, load_model
 from tests.mesh_files import glb
-from tests.render.geometry.shapenet.test_trees import volume
-from tests.render.geometry.shapenet.trees import (
+from tests.scene_specs.shapenet.test_trees import volume
+from tests.scene_specs.shapenet.trees import (
     BLUE,
     FACES,
     MTL,
@@ -224,7 +224,7 @@ def test_a_glb_has_the_defaults_and_the_opacity_of_gltf(root: Path, monkeypatch:
     model = loaded(root, "mug.glb")
     look = model.materials[0]
     assert (*look.color, look.roughness, look.metallic, look.alpha) == pytest.approx(expected)
-    monkeypatch.setattr("diorama.render.geometry.shapenet.model._GLTF_VERSION", "diorama-model-1")
+    monkeypatch.setattr("diorama.scene_specs.shapenet.model._GLTF_VERSION", "diorama-model-1")
     monkeypatch.setenv("DIORAMA_CACHE", str(root / "another"))
     os.utime(root / "mug.glb", (1, 1))
     assert (loaded(root, "mug.glb").sha256 == model.sha256) == same_digest

@@ -1,7 +1,4 @@
-"""The benchmark `views`: many views of each model, with camera matrices in every record.
-
-It is not in `scene_specs` because it reads the library of models.
-"""
+"""The benchmark `views`: many views of each model, with camera matrices in every record."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict
 
-from diorama.render.geometry.rotation import Floats, Vec, rounded3
-from diorama.render.geometry.shapenet.library import Library, MeshFolder
-from diorama.render.geometry.shapenet.reading import note_license, read_parts
-from diorama.render.geometry.shapenet.repair import convex_hull, live_faces, oriented, weld
-from diorama.render.geometry.shapenet.sources import Part, Sources
 from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.rotation import Floats, Vec, rounded3
+from diorama.scene_specs.shapenet.library import Library, MeshFolder
+from diorama.scene_specs.shapenet.reading import note_license, read_parts
+from diorama.scene_specs.shapenet.repair import convex_hull, live_faces, oriented, weld
+from diorama.scene_specs.shapenet.sources import Part, Sources
 
 # Part of every digest: a change of this code that changes models changes the version.
 VERSION = "diorama-model-1"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from diorama.render.geometry.shapenet import Library, Model, load_model
 from diorama.render.geometry.solid import Solid
 from diorama.scene_specs.errors import AssetError
-from tests.render.geometry.shapenet.trees import CASES, Case, Tree, obj
+from diorama.scene_specs.shapenet import Library, Model, load_model
+from tests.scene_specs.shapenet.trees import CASES, Case, Tree, obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]
 WRONG = [case for case in CASES if case not in RIGHT]

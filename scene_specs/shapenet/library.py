@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from diorama.render.geometry.asset_roots import find_asset, package_assets
+from diorama.scene_specs.asset_roots import find_asset, package_assets
 from diorama.scene_specs.errors import AssetError, UsageError
 from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.language.diagnostics import did_you_mean

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diorama.render.geometry.shapenet.library import Library, library, library_setting, set_library_environment
-from diorama.render.geometry.shapenet.loading import canonical, load_model
-from diorama.render.geometry.shapenet.model import Model, ModelMaterial
+from diorama.scene_specs.shapenet.library import Library, library, library_setting, set_library_environment
+from diorama.scene_specs.shapenet.loading import canonical, load_model
+from diorama.scene_specs.shapenet.model import Model, ModelMaterial
 
 # fmt: off
 __all__ = [

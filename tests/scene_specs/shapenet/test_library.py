@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diorama.render.geometry.shapenet import Library, library, load_model, loading
-from diorama.render.geometry.shapenet.loading import ModelCache
-from diorama.render.geometry.shapenet.model import Model
 from diorama.scene_specs.errors import AssetError, DioramaError, UsageError
-from tests.render.geometry.shapenet.trees import CHAIR, Tree, obj, png, textured
+from diorama.scene_specs.shapenet import Library, library, load_model, loading
+from diorama.scene_specs.shapenet.loading import ModelCache
+from diorama.scene_specs.shapenet.model import Model
+from tests.scene_specs.shapenet.trees import CHAIR, Tree, obj, png, textured
 
 IDS = ("0b", "0a", "10", "9")
 NAMES = tuple(f"shapenet:chairs/{identity}" for identity in IDS)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diorama.render.geometry.rotation import euler_matrix, matrix_quaternion, multiply, transform
+from diorama.scene_specs.rotation import euler_matrix, matrix_quaternion, multiply, transform
 
 angle = st.floats(-math.pi, math.pi)
 angles = st.tuples(angle, angle, angle)

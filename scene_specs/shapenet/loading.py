@@ -22,10 +22,10 @@ from typing import IO, Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from diorama.render.geometry.shapenet.library import Library, MeshFolder, source_of
-from diorama.render.geometry.shapenet.model import VERSION, Model, make_model
-from diorama.render.geometry.shapenet.sources import Sources
 from diorama.scene_specs.files.writing import atomic_path
+from diorama.scene_specs.shapenet.library import Library, MeshFolder, source_of
+from diorama.scene_specs.shapenet.model import VERSION, Model, make_model
+from diorama.scene_specs.shapenet.sources import Sources
 
 log = logging.getLogger(__name__)
 
