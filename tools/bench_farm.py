@@ -37,6 +37,7 @@ from diorama.render.run.worker_plan import plan_workers
 from diorama.render.store import open_or_create
 from diorama.render.store.episode_store import PutResult
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.reading.source import SpecSource
 from tools.programs import positive, write_specs
 
 # Workers read it from the environment of the Ray that this process starts.
@@ -115,7 +116,7 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     specs, store = write_specs(folder / "specs.jsonl", episodes), str(folder / "bench.lance")
     options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake", size=(64, 48))
     start = time.perf_counter()
-    batch = Batch([str(specs)], store, options)
+    batch = Batch(SpecSource([specs]), store, options)
     batch.plan()
     planned = time.perf_counter() - start
     real: Any = open_or_create(store) if arguments.store else NullStore()
@@ -130,7 +131,7 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     if arguments.store:
         held, start = resident(), time.perf_counter()
-        again = Batch([str(specs)], store, options)
+        again = Batch(SpecSource([specs]), store, options)
         again.plan()
         seconds, grown = round(time.perf_counter() - start, 1), (resident() - held) >> 20
         kept = {"store_MB": round(real.bytes_on_disk() / 1e6, 1), "resume_s": seconds, "resume_MiB": grown}

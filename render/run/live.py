@@ -300,17 +300,19 @@ class Live(Iterator[LiveItem]):
         if number % BLOCK == 0:
             self._make = items_maker(Selection(questions=self.options.questions))
         items: list[LiveItem] = []
-        if isinstance(done, Failure):
-            log.warning("left out: %s", done.message)
-        else:
-            (row,) = decode([done.row]).to_pylist()
-            record = record_of(row)
-            items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
+        why = ""
+        match done:
+            case Failure():
+                log.warning("left out: %s", done.message)
+                why = f"; the last: {done.message}"
+            case Done():
+                (row,) = decode([done.row]).to_pylist()
+                record = record_of(row)
+                items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
         if number < self._episode:
             return
         self._without = 0 if items else self._without + 1
         if self._without > BLOCK:
-            why = f"; the last: {done.message}" if isinstance(done, Failure) else ""
             raise UsageError(f"{self._without} episodes in a row have no item{why}")
         self._items.extend(items[self._given :])
         if self._committer is not None:

@@ -87,23 +87,16 @@ class RenderLoop:
         self._deadline = interrupts.deadline
         self.events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
-            self._pool.start(plans)
-            self._tuner = tuner_for(self.options, plans)
-            while self._run_turn(interrupts):
-                pass
-            left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
-            self._count_committed(self.sink.finish(max(0.0, left)))
-            if self.sink.unsaved:
-                log.warning("%s not committed in time", counted(self.sink.unsaved, "episode"))
+            self._render_and_commit(plans, interrupts)
         except (StoreError, ConflictError):
             raise
-        except (KeyboardInterrupt, DioramaError, RayError) as error:
-            if isinstance(error, DeviceError) and self._pool.devices:
-                self.summary.stopped = "device"
-            lost = isinstance(error, RayLostError | RayError)
+        except (KeyboardInterrupt, DioramaError) as error:
+            match error:
+                case DeviceError() if self._pool.devices:
+                    self.summary.stopped = "device"
+                case RayLostError():
+                    lost = True
             self._commit_rendered()
-            if isinstance(error, RayError):
-                raise RayLostError.of(error) from error
             raise
         finally:
             with interrupts.undisturbed():
@@ -111,6 +104,20 @@ class RenderLoop:
                 self.sink.close()
             self._close_summary(time.monotonic() - start)
         return self.summary
+
+    def _render_and_commit(self, plans: list[WorkerPlan], interrupts: Interrupts) -> None:
+        """Render everything. Raises what `go` raises."""
+        try:
+            self._pool.start(plans)
+            self._tuner = tuner_for(self.options, plans)
+            while self._run_turn(interrupts):
+                pass
+        except RayError as error:
+            raise RayLostError.of(error) from error
+        left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
+        self._count_committed(self.sink.finish(max(0.0, left)))
+        if self.sink.unsaved:
+            log.warning("%s not committed in time", counted(self.sink.unsaved, "episode"))
 
     def _run_turn(self, interrupts: Interrupts) -> bool:
         """Do one turn of the loop; return whether another is needed."""
@@ -164,9 +171,11 @@ class RenderLoop:
                 return self._cards.may_take(slot, task, choosy) and may_take(self._pool.slots, slot, task)
 
             while not self.summary.stopped and (found := self._waiting.take(fits)):
-                if isinstance(found, Task):
-                    return found
-                self._count_failure(found, 0.0)
+                match found:
+                    case Task():
+                        return found
+                    case Failure():
+                        self._count_failure(found, 0.0)
         return None
 
     def _has_more(self) -> bool:
@@ -204,24 +213,26 @@ class RenderLoop:
             except RayError as error:
                 self._replace(slot, *how_lost(error))
                 continue
-            if isinstance(done, Failure) and done.kind in LOST_GPU:
-                self._replace(slot, LOST_GPU[done.kind], done.message.removeprefix(f"episode {done.episode_id}: "))
-                continue
+            match done:
+                case Failure(kind=kind) if kind in LOST_GPU:
+                    self._replace(slot, LOST_GPU[kind], done.message.removeprefix(f"episode {done.episode_id}: "))
+                    continue
             task = slot.in_flight.popleft()
             now = time.monotonic()
             seconds = now - task.started
             self._depth = 2 if seconds < SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
-            self._take_answer(slot, task, done, memory, seconds)
+            match done:
+                case Failure(kind=DeviceError.__name__):
+                    raise DeviceError(done.message)
+                case Failure():
+                    self._count_failure(done, task.work.cost, slot)
+                case Done():
+                    self._take_rendered(slot, task, done, memory, seconds)
             self._pool.answered(slot, memory)
 
-    def _take_answer(self, slot: Slot, task: Task, done: Done | Failure, memory: int, seconds: float) -> None:
-        if isinstance(done, Failure):
-            if done.kind == DeviceError.__name__:
-                raise DeviceError(done.message)
-            self._count_failure(done, task.work.cost, slot)
-            return
+    def _take_rendered(self, slot: Slot, task: Task, done: Done, memory: int, seconds: float) -> None:
         self._cards.succeeded(slot)
         self._pool.count(slot, self.summary, images=done.images)
         if task.first is None and self.options.recheck and is_sampled(done.episode_id, self.options.recheck):
@@ -229,10 +240,10 @@ class RenderLoop:
             self._waiting.append(task)
             return
         if task.first is not None:
-            done = judge(task.first, done)
-            if isinstance(done, Failure):
-                self._count_failure(done, task.work.cost, slot)
+            if failure := judge(task.first, done):
+                self._count_failure(failure, task.work.cost, slot)
                 return
+            done = task.first
             self.summary.rechecked += 1
         self.sink.add(done)
         self.summary.add_seconds(done.seconds)
@@ -357,10 +368,13 @@ class RenderLoop:
             self._put_back(slot, task)
 
     def _count_committed(self, group: list[Done | Failure]) -> None:
-        stored = [done for done in group if isinstance(done, Done)]
-        for failure in group:
-            if isinstance(failure, Failure):
-                self._count_failure(failure, None)
+        stored: list[Done] = []
+        for done in group:
+            match done:
+                case Failure():
+                    self._count_failure(done, None)
+                case Done():
+                    stored.append(done)
         if stored:
             images = sum(done.images for done in stored)
             self.summary.rendered += len(stored)
