@@ -357,9 +357,7 @@ def _require(name: str, value: object, right: bool, allowed: str) -> None:
 
 def _check_size(size: tuple[int, int] | None) -> None:
     match size:
-        case None:
-            return
-        case [int(width), int(height)] if min(width, height) >= LEAST_SIDE and max(width, height) <= MOST_SIDE:
+        case None | [int(), int()] if all(LEAST_SIDE <= side <= MOST_SIDE for side in size or ()):
             return
     raise UsageError(f"size {size!r}: allowed are a width and height, two integers from {LEAST_SIDE} to {MOST_SIDE}")
 

@@ -23,7 +23,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.episode.request import EpisodeRequest
 from diorama.scene_specs.errors import SpecError, UsageError
-from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
+from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json, value_at
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -360,11 +360,8 @@ def hinted(problem: str, word: object, known: Iterable[str]) -> str:
 
 def item_names(items: Sequence[Any], field: str) -> list[str]:
     """Return the names of a list's items: their own `name`, or the compiler's name for them, such as `object-1`."""
-    names = []
-    for index, item in enumerate(items):
-        match item:
-            case {"name": str(name)} if name:
-                names.append(name)
-            case _:
-                names.append(f"{field.removesuffix('s') or 'item'}-{index}")
-    return names
+    names = [value_at(item, ("name",)) for item in items]
+    return [
+        name if isinstance(name, str) and name else f"{field.removesuffix('s') or 'item'}-{index}"
+        for index, name in enumerate(names)
+    ]

@@ -22,7 +22,7 @@ from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
 from diorama.render.run.waiting import Waiting
-from diorama.render.run.worker import Card, Done, Failure, Task, Worker, how_lost, pack
+from diorama.render.run.worker import Card, Done, Failure, Task, Worker, failures_in, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from diorama.scene_specs.reports.tables import counted
@@ -87,16 +87,25 @@ class RenderLoop:
         self._deadline = interrupts.deadline
         self.events.write("start", workers=len(plans), store=self.summary.store, devices=[p.device for p in plans])
         try:
-            self._render_and_commit(plans, interrupts)
+            self._pool.start(plans)
+            self._tuner = tuner_for(self.options, plans)
+            while self._run_turn(interrupts):
+                pass
+            left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
+            self._count_committed(self.sink.finish(max(0.0, left)))
+            if self.sink.unsaved:
+                log.warning("%s not committed in time", counted(self.sink.unsaved, "episode"))
         except (StoreError, ConflictError):
             raise
-        except (KeyboardInterrupt, DioramaError) as error:
+        except (KeyboardInterrupt, DioramaError, RayError) as error:
             match error:
                 case DeviceError() if self._pool.devices:
                     self.summary.stopped = "device"
-                case RayLostError():
+                case RayLostError() | RayError():
                     lost = True
             self._commit_rendered()
+            if isinstance(error, RayError):
+                raise RayLostError.of(error) from error
             raise
         finally:
             with interrupts.undisturbed():
@@ -104,20 +113,6 @@ class RenderLoop:
                 self.sink.close()
             self._close_summary(time.monotonic() - start)
         return self.summary
-
-    def _render_and_commit(self, plans: list[WorkerPlan], interrupts: Interrupts) -> None:
-        """Render everything. Raises what `go` raises."""
-        try:
-            self._pool.start(plans)
-            self._tuner = tuner_for(self.options, plans)
-            while self._run_turn(interrupts):
-                pass
-        except RayError as error:
-            raise RayLostError.of(error) from error
-        left = _STOP_NOW_SECONDS if interrupts.terminated else self._deadline.left(_STOP_NOW_SECONDS)
-        self._count_committed(self.sink.finish(max(0.0, left)))
-        if self.sink.unsaved:
-            log.warning("%s not committed in time", counted(self.sink.unsaved, "episode"))
 
     def _run_turn(self, interrupts: Interrupts) -> bool:
         """Do one turn of the loop; return whether another is needed."""
@@ -171,11 +166,9 @@ class RenderLoop:
                 return self._cards.may_take(slot, task, choosy) and may_take(self._pool.slots, slot, task)
 
             while not self.summary.stopped and (found := self._waiting.take(fits)):
-                match found:
-                    case Task():
-                        return found
-                    case Failure():
-                        self._count_failure(found, 0.0)
+                if isinstance(found, Task):
+                    return found
+                self._count_failure(found, 0.0)
         return None
 
     def _has_more(self) -> bool:
@@ -213,10 +206,9 @@ class RenderLoop:
             except RayError as error:
                 self._replace(slot, *how_lost(error))
                 continue
-            match done:
-                case Failure(kind=kind) if kind in LOST_GPU:
-                    self._replace(slot, LOST_GPU[kind], done.message.removeprefix(f"episode {done.episode_id}: "))
-                    continue
+            if isinstance(done, Failure) and done.kind in LOST_GPU:
+                self._replace(slot, LOST_GPU[done.kind], done.message.removeprefix(f"episode {done.episode_id}: "))
+                continue
             task = slot.in_flight.popleft()
             now = time.monotonic()
             seconds = now - task.started
@@ -368,13 +360,9 @@ class RenderLoop:
             self._put_back(slot, task)
 
     def _count_committed(self, group: list[Done | Failure]) -> None:
-        stored: list[Done] = []
-        for done in group:
-            match done:
-                case Failure():
-                    self._count_failure(done, None)
-                case Done():
-                    stored.append(done)
+        stored = [done for done in group if isinstance(done, Done)]
+        for failure in failures_in(group):
+            self._count_failure(failure, None)
         if stored:
             images = sum(done.images for done in stored)
             self.summary.rendered += len(stored)
