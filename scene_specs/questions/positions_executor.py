@@ -7,7 +7,9 @@ function with relations_executor.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from operator import and_, eq, ge, gt, le, lt, not_, or_, sub
 from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES
@@ -36,39 +38,19 @@ class PositionsExecutor:
     def run(self, node: Node) -> Any:
         """Sets are frozensets of indices, objects indices, other results an Answer. Raises PresuppositionError."""
         given = list(map(self.run, node.inputs))
-        match node.op, given:
-            case "scene", []:
-                return self._everything
-            case "unique", [members]:
-                if len(members) == 1:
-                    return min(members)
-                raise PresuppositionError("not exactly one object")
-            case "relate", [index]:
-                return frozenset(k for k in self._everything if k != index and self._holds(str(node.value), k, index))
-            case "falls", [index]:
-                return self._falling(index)
-            case "faced", [index]:
-                return frozenset(k for k in self._everything if k != index and self._faces(index, k))
-            case "nearest", [members, index]:
-                return self._nearest(members - {index}, self._items[index].truth.location)
-            case "extreme", [members]:
-                return self._extreme(members, str(node.value))
-            case "union", [one, other]:
-                return one.union(other)
-            case "intersect", [one, other]:
-                return one.intersection(other)
-            case "difference", [one, other]:
-                return one.difference(other)
-            case "except", [members, index]:
-                return frozenset(k for k in members if k != index)
-        if node.op.startswith(("filter_", "same_", "differ_", "query_")):
-            return self._by_attribute(node, given[0])
-        return self._conclude(node, given)
+        what, _, name = node.op.partition("_")
+        if what in ("filter", "same", "differ", "query"):
+            return self._by_attribute(what, name, node.value, given[0])
+        if node.op in QUANTIFIERS:
+            return self._share(node.op, *given)
+        if node.op in _NUMERALS:
+            return _NUMERALS[node.op](len(given[0]), node.value)
+        plain = eq if what == "equal" else _PLAIN.get(node.op)
+        return plain(*given) if plain else _STEPS[node.op](self, node.value, *given)
 
-    def _by_attribute(self, node: Node, given: Any) -> Any:
-        what, name = node.op.split("_")
+    def _by_attribute(self, what: str, name: str, value: Any, given: Any) -> Any:
         if what == "filter":
-            return self._having(given, name, node.value)
+            return self._having(given, name, value)
         own = self._attribute(given, name)
         if own is None:
             raise PresuppositionError(f"without {name}")
@@ -87,80 +69,25 @@ class PositionsExecutor:
             raise PresuppositionError(f"{name} in doubt")
         return frozenset(k for k in found if found[k] == value)
 
-    def _conclude(self, node: Node, given: list[Any]) -> Any:
-        match node.op, given:
-            case "count", [members]:
-                return len(members)
-            case "exist", [members]:
-                return len(members) > 0
-            case "exactly", [members]:
-                return len(members) == node.value
-            case "at_least", [members]:
-                return not len(members) < int(str(node.value))
-            case "at_most", [members]:
-                return not len(members) > int(str(node.value))
-            case "more_than", [members]:
-                return len(members) - int(str(node.value)) > 0
-            case "fewer_than", [members]:
-                return int(str(node.value)) - len(members) > 0
-            case "between", [members]:
-                lowest, _, highest = str(node.value).partition("-")
-                return len(members) in range(int(lowest), int(highest) + 1)
-            case "not", [truth]:
-                return truth is False
-            case "among", [color]:
-                return next((one for one in str(node.value).split(", ") if one == color), "none of these")
-            case "twice", [one, other]:
-                if other == 0:
-                    raise PresuppositionError("twice nothing")
-                return one - other == other
-            case "less_than", [one, other]:
-                return one < other
-            case "greater_than", [one, other]:
-                return other < one
-            case "own", [one, of]:
-                return self._seen(str(node.value), one, of, of)
-            case "seen", [one, of, viewer]:
-                return self._seen(str(node.value), one, of, viewer)
-            case "own_side", [one, other, of]:
-                return self._on_one_side(str(node.value), one, other, of)
-            case "faces", [one, other]:
-                return self._faces(one, other)
-            case word, [frozenset() as members, frozenset() as others]:
-                return self._share(word, members, others)
-            case (("larger" | "smaller"), [one, other]):
-                ratio = self._items[one].scale / self._items[other].scale
-                if not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN):
-                    raise PresuppositionError("no clear difference of size")
-                return ratio > 1 if node.op == "larger" else ratio < 1
-            case _, [one, other]:
-                return one == other
-        raise AssertionError(node.op)
+    def _larger(self, one: int, other: int) -> bool:
+        ratio = self._items[one].scale / self._items[other].scale
+        if not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN):
+            raise PresuppositionError("no clear difference of size")
+        return ratio > 1
 
     def _share(self, word: str, members: frozenset[int], others: frozenset[int]) -> bool:
         outside, within = len(members - others), len(others - members)
         inside = len(members) - outside
         if len(members) < QUANTIFIERS[word] or (word == "only" and not others):
             raise PresuppositionError("too few objects")
-        match word:
-            case "all":
-                return outside == 0
-            case "none":
-                return members.isdisjoint(others)
-            case "only":
-                return within == 0
-            case "most":
-                return outside < inside
-            case "half":
-                if len(members) & 1:
-                    raise PresuppositionError("no half")
-                return outside == inside
-            case "fewer_than_half":
-                return inside < outside
-            case "at_least_half":
-                return inside >= outside
-        least = self._view.thresholds[word] * len(members)
-        return inside <= least if word == "few" else inside >= least
+        if word == "half" and len(members) & 1:
+            raise PresuppositionError("no half")
+        limit = self._view.thresholds.get(word, 0) * len(members)
+        return {
+            "all": outside == 0, "none": inside == 0, "only": within == 0, "most": outside < inside,
+            "half": outside == inside, "fewer_than_half": inside < outside, "at_least_half": inside >= outside,
+            "few": inside <= limit, "many": inside >= limit,
+        }[word]  # fmt: skip
 
     def _attribute(self, index: int, name: str) -> str | None:
         key = (index, name)
@@ -192,12 +119,8 @@ class PositionsExecutor:
         if math.hypot(ahead[0], ahead[1]) < 1e-9:
             # Straight down, the top of the image is behind.
             ahead = tuple(-part for part in rows[1])
-        right = [part / math.hypot(across[0], across[1]) for part in across[:2]]
-        behind = [part / math.hypot(ahead[0], ahead[1]) for part in ahead[:2]]
-        return {
-            "right": (right[0], right[1]), "left": (-right[0], -right[1]),
-            "behind": (behind[0], behind[1]), "front": (-behind[0], -behind[1]),
-        }  # fmt: skip
+        (x, y), (u, v) = ([part / math.hypot(*axis[:2]) for part in axis[:2]] for axis in (across, ahead))
+        return {"right": (x, y), "left": (-x, -y), "behind": (u, v), "front": (-u, -v)}
 
     def _along(self, index: int, direction: str) -> float:
         axis, place = self._axes[direction], self._items[index].truth.location
@@ -319,10 +242,7 @@ class PositionsExecutor:
         return frozenset(fallen - {index})
 
     def _nearest(self, members: frozenset[int], point: tuple[float, float, float]) -> int:
-        far = {
-            k: math.hypot(*(a - b for a, b in zip(self._items[k].truth.location, point, strict=True)))
-            for k in sorted(members)
-        }
+        far = {k: math.dist(self._items[k].truth.location, point) for k in sorted(members)}
         best = min(far, key=lambda k: far[k], default=-1)
         if len(far) < 2 or any(far[k] < far[best] * (1 + _MARGIN) for k in far if k != best):
             raise PresuppositionError("none clearly nearest")
@@ -345,3 +265,41 @@ class PositionsExecutor:
         if gap < least or (gap == least and which not in ("largest", "smallest")):
             raise PresuppositionError(f"none clearly {which}")
         return max(measured, key=lambda k: measured[k])
+
+
+def _only(members: frozenset[int]) -> int:
+    if len(members) != 1:
+        raise PresuppositionError("not exactly one object")
+    return min(members)
+
+
+def _is_double(one: int, other: int) -> bool:
+    if other == 0:
+        raise PresuppositionError("twice nothing")
+    return one - other == other
+
+
+_NUMERALS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "exactly": eq, "at_least": ge, "at_most": le, "more_than": gt, "fewer_than": lt,
+}  # fmt: skip
+# Steps without a value that need no image.
+_PLAIN: Mapping[str, Callable[..., Any]] = {
+    "union": or_, "intersect": and_, "difference": sub, "count": len, "exist": bool, "not": not_, "less_than": lt,
+    "greater_than": gt, "except": lambda members, index: members - {index}, "unique": _only, "twice": _is_double,
+}  # fmt: skip
+_STEPS: Mapping[str, Callable[..., Any]] = {
+    "scene": lambda self, _: self._everything,
+    "relate": lambda self, how, of: frozenset(k for k in self._everything if k != of and self._holds(how, k, of)),
+    "falls": lambda self, _, index: self._falling(index),
+    "faced": lambda self, _, index: frozenset(k for k in self._everything if k != index and self._faces(index, k)),
+    "nearest": lambda self, _, members, to: self._nearest(members - {to}, self._items[to].truth.location),
+    "extreme": lambda self, which, members: self._extreme(members, which),
+    "between": lambda _self, value, members: int(value.split("-")[0]) <= len(members) <= int(value.split("-")[1]),
+    "among": lambda _self, value, color: next((one for one in value.split(", ") if one == color), "none of these"),
+    "larger": lambda self, _, one, other: self._larger(one, other),
+    "smaller": lambda self, _, one, other: self._larger(other, one),
+    "own": lambda self, side, one, of: self._seen(side, one, of, of),
+    "seen": lambda self, side, one, of, viewer: self._seen(side, one, of, viewer),
+    "own_side": lambda self, pair, one, other, of: self._on_one_side(pair, one, other, of),
+    "faces": lambda self, _, one, other: self._faces(one, other),
+}

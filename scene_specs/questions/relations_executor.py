@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial, reduce
 from math import cos, dist, hypot, radians
-from operator import or_
+from operator import eq, ge, gt, le, lt, or_
 from typing import Any
 
 from diorama.scene_specs.language.vocabulary import OPPOSITE
@@ -309,42 +309,26 @@ def _steps_about(name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     yield f"equal_{name}", lambda _self, _, one, other: one == other
 
 
-def _quantifier_test(word: str) -> Callable[..., Any]:
-    return lambda self, _, bits, others: self.quantify(word, bits, others)
-
-
+_METHODS = ("unique", "relate", "falls", "extreme", "nearest", "twice", "seen", "own_side", "faces", "faced")
+_NUMERALS = {"exactly": eq, "at_least": ge, "at_most": le, "more_than": gt, "fewer_than": lt}
+_NUMBERS = {"equal_integer": eq, "less_than": lt, "greater_than": gt}
 _STEPS: dict[str, Callable[..., Any]] = {
     **{op: step for name in ATTRIBUTES for op, step in _steps_about(name)},
+    **{name: getattr(RelationsExecutor, name) for name in _METHODS},
+    **{op: lambda _self, number, bits, test=test: test(bits.bit_count(), number) for op, test in _NUMERALS.items()},
+    **{op: lambda _self, _, one, other, test=test: test(one, other) for op, test in _NUMBERS.items()},
+    **{op: lambda self, _, bits, others, op=op: self.quantify(op, bits, others) for op in QUANTIFIERS},
     "scene": lambda self, _: self._present,
-    "unique": RelationsExecutor.unique,
-    "relate": RelationsExecutor.relate,
-    "falls": RelationsExecutor.falls,
-    "extreme": RelationsExecutor.extreme,
-    "nearest": RelationsExecutor.nearest,
     "count": lambda _self, _, bits: bits.bit_count(),
     "exist": lambda _self, _, bits: bits != 0,
-    "exactly": lambda _self, number, bits: bits.bit_count() == number,
-    "at_least": lambda _self, number, bits: bits.bit_count() >= number,
-    "at_most": lambda _self, number, bits: bits.bit_count() <= number,
-    "more_than": lambda _self, number, bits: bits.bit_count() > number,
-    "fewer_than": lambda _self, number, bits: bits.bit_count() < number,
     "between": lambda _self, value, bits: _in_range(value, bits),
     "not": lambda _self, _, truth: not truth,
     "except": lambda _self, _, bits, index: bits & ~(1 << index),
     "difference": lambda _self, _, bits, others: bits & ~others,
-    "among": lambda _self, value, color: color if color in value.split(", ") else NONE_OF_THESE,
-    "twice": RelationsExecutor.twice,
     "union": lambda _self, _, one, other: one | other,
     "intersect": lambda _self, _, one, other: one & other,
-    **{word: _quantifier_test(word) for word in QUANTIFIERS},
-    "equal_integer": lambda _self, _, one, other: one == other,
-    "less_than": lambda _self, _, one, other: one < other,
-    "greater_than": lambda _self, _, one, other: one > other,
+    "among": lambda _self, value, color: color if color in value.split(", ") else NONE_OF_THESE,
     "larger": RelationsExecutor.compare,
     "smaller": lambda self, word, one, other: self.compare(word, other, one),
     "own": lambda self, side, one, of: self.seen(side, one, of, of),
-    "seen": RelationsExecutor.seen,
-    "own_side": RelationsExecutor.own_side,
-    "faces": RelationsExecutor.faces,
-    "faced": RelationsExecutor.faced,
 }

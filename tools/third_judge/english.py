@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
+from operator import eq, ge, gt, le, lt
 from typing import Any
 
 from tools.third_judge.world import USUAL, Things, Unclear, World
@@ -20,6 +21,7 @@ _SIDES = {
     "above": "above", "below": "below", "underneath": "below", "on top of": "on",
     "inside": "in", "leaning against": "leaning",
 }  # fmt: skip
+_NAMES = ("size", "color", "material", "shape", "kind")
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest")
 _HIDDEN = {
@@ -160,9 +162,11 @@ class Reader:
         return found
 
     def _slot(self, kind: str, text: str) -> Sequence[Any]:
-        readers: dict[str, Callable[[str], Sequence[Any]]]
-        readers = {"S": self.things, "T": self.kinds, "X": self.object, "P": self.property, "W": lambda word: [word]}
-        return readers[kind](text)
+        readers = {"S": self.things, "T": self.kinds, "X": self.object, "P": self.property}
+        if kind in readers:
+            return readers[kind](text)
+        known = _LITERALS.get(kind, {text: text})
+        return [known[text]] if text in known else []
 
 
 def cuts(text: str, *words: str) -> Iterator[tuple[str, str]]:
@@ -200,12 +204,11 @@ def _at_least(least: int, test: Callable[[int, int], bool]) -> Callable[..., boo
     return meaning
 
 
-def _vague(few: bool) -> Callable[..., bool]:
+def _vague(test: Callable[[float, float], bool]) -> Callable[..., bool]:
     def meaning(self: Reader, some: Things, those: Things) -> bool:
-        limit = self._world.share
-        if limit is None or not some:
+        if self._world.share is None or not some:
             raise Unclear("no threshold")
-        return len(some & those) / len(some) <= limit if few else len(some & those) / len(some) >= limit
+        return test(len(some & those) / len(some), self._world.share)
 
     return meaning
 
@@ -216,10 +219,6 @@ def _only(_: Reader, some: Things, those: Things) -> bool:
     return those <= some
 
 
-def _opposite(meaning: Callable[..., bool]) -> Callable[..., bool]:
-    return lambda *values: not meaning(*values)
-
-
 def only(some: Things) -> int:
     """The only object of a set."""
     if len(some) != 1:
@@ -227,12 +226,8 @@ def only(some: Things) -> int:
     return min(some)
 
 
-def _value(name: str) -> Callable[..., str]:
-    return lambda self, k: self.value(name, k)
-
-
-def _equal(name: str) -> Callable[..., bool]:
-    return lambda self, one, other: self.value(name, one) == self.value(name, other)
+def _equal(name: str, self: Reader, one: int, other: int, result: bool = True) -> bool:
+    return (self.value(name, one) == self.value(name, other)) == result
 
 
 def _bigger(self: Reader, one: int, other: int) -> bool:
@@ -246,115 +241,88 @@ def _choice(self: Reader, k: int, *colors: str) -> str:
     return next((one for one in colors if one == self.value("color", k)), "none of these")
 
 
-def _numeral(word: str, count: int, limit: int) -> bool:
-    return {
-        "exactly": count == limit, "at least": count >= limit, "at most": count <= limit, "more than": count > limit,
-        "fewer than": count < limit, "no more than": count <= limit,
-    }[word]  # fmt: skip
-
-
-def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Texts and what they mean. S: a set; T: a kind; X: an object; P: a property; W: a word."""
-    yield "how many {S} are there", lambda _, s: len(s)
-    yield "how many {S} are {P}", lambda _, s, p: len(s & p)
-    yield "would any {S} fall if {X} were taken away", lambda self, s, x: bool(s & self.falling(x))
-    yield "how many {S} would fall if {X} were taken away", lambda self, s, x: len(s & self.falling(x))
-    yield "how many {S} would not fall if {X} were taken away", lambda self, s, x: len(s - self.falling(x))
-    yield "not counting {X} , how many {S} are there", lambda _, x, s: len(s - {x})
-    yield "not counting {T} , how many {S} are there", lambda _, t, s: len(s - t)
-    yield "what is the number of {S}", lambda _, s: len(s)
-    for name in ("size", "color", "material", "shape", "kind"):
-        yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
-        for words, result in (("does any other {S} have", True), ("is it true that no other {S} has", False)):
-            yield (
-                f"{words} the same {name} as {{X}}",
-                lambda self, s, x, n=name, r=result: bool(s & self.alike(n, x) - {x}) == r,
-            )
-        yield (
-            f"not counting {{X}} , what {name} is the {{W}} {{S}}",
-            lambda self, x, word, s, n=name: self.value(n, self.utmost(word, s - {x})),
-        )
-        for text in ("what {} is {{X}}", "what is the {} of {{X}}", "there is {{X}} ; what {} is it",
-                     "there is {{X}} ; what is its {}"):  # fmt: skip
-            yield text.format(name), _value(name)
-        for text in ("do {{X}} and {{X}} have the same {}", "is {{X}} the same {} as {{X}}",
-                     "there is {{X}} ; does it have the same {} as {{X}}"):  # fmt: skip
-            yield text.format(name), _equal(name)
-        text = f"what {name} is the {{S}} that would fall if {{X}} were taken away"
-        yield text, lambda self, s, x, n=name: self.value(n, only(s & self.falling(x)))
-        yield f"is the {name} of {{X}} the same as the {name} of {{X}}", _equal(name)
-        yield f"is the {name} of {{X}} different from the {name} of {{X}}", _opposite(_equal(name))
-    yield "how big is {X}", _value("size")
-    for text in ("what is {X} made of", "there is {X} ; what is it made of"):
-        yield text, _value("material")
-    yield "are {X} and {X} made of the same material", _equal("material")
-    for text in ("what kind of object is {X}", "there is {X} ; what kind of object is it"):
-        yield text, _value("kind")
-    for text in ("are {X} and {X} the same kind of object", "is {X} the same kind of object as {X}",
-                 "there is {X} ; is it the same kind of object as {X}"):  # fmt: skip
-        yield text, _equal("kind")
-    for text in ("is {X} larger than {X}", "there is {X} ; is it bigger than {X}"):
-        yield text, _bigger
-    for text in ("is {X} smaller than {X}", "there is {X} ; is it smaller than {X}"):
-        yield text, _opposite(_bigger)
-    for words, side in list(_SIDES.items())[:4]:
-        text = f"from the point of view of {{X}} , is {{X}} {words} {{X}}"
-        yield text, lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
-        text = f"judging by the way {{X}} faces , is {{X}} {words} {{X}}"
-        yield text, lambda self, y, x, same, s=side: self._world.sees(s, x, only(frozenset({y, same})), y)
-    yield "is {X} facing {X}", lambda self, y, x: self._world.faces(y, x)
-    for k, sides in enumerate(("left or right", "front or back")):
-        text = f"judging by the way {{X}} faces , are {{X}} and {{X}} on the same side ({sides}) of {{X}}"
-        yield text, lambda self, y, i, j, same, k=k: self._world.together(i, j, only(frozenset({y, same})))[k]
-    for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
-        yield text, lambda _, s: bool(s)
-    yield "is it true that there are no {S}", lambda _, s: not s
-    for text in ("are any of the {S} {P}", "of the {S} , are any of them {P}"):
-        yield text, _at_least(1, lambda yes, _: yes > 0)
-    yield "is it true that none of the {S} are {P}", _at_least(2, lambda yes, _: yes == 0)
-    for text in ("are all of the {S} {P}", "of the {S} , are all of them {P}", "is it true that each {S} is {P}"):
-        yield text, _at_least(2, lambda yes, total: yes == total)
-    yield "is it true that not all of the {S} are {P}", _at_least(2, lambda yes, total: yes < total)
-    for text in ("are most of the {S} {P}", "of the {S} , are most of them {P}", "are more than half of the {S} {P}"):
-        yield text, _at_least(3, lambda yes, total: yes > total - yes)
-    for text in ("are {} of the {{S}} {{P}}", "is it true that {} of the {{S}} are {{P}}"):
-        yield text.format("exactly half"), _at_least(2, lambda yes, total: yes == total - yes)
-        yield text.format("fewer than half"), _at_least(3, lambda yes, total: yes < total - yes)
-    yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
-    yield "is it true that few of the {S} are {P}", _vague(True)
-    for text in ("are many of the {S} {P}", "is it true that many of the {S} are {P}"):
-        yield text, _vague(False)
-    yield "is it true that not many of the {S} are {P}", _opposite(_vague(False))
-    yield "are there only {S} {P}", _only
-    yield "not counting {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
-    yield "are there an equal number of {S} and {S}", lambda _, s, t: len(s) == len(t)
-    yield "are there exactly as many {S} as {S}", lambda _, s, t: len(s) == len(t)
-    yield "are there exactly twice as many {S} as {S}", lambda _, s, t: len(s) == 2 * len(t)
-    yield "are there fewer {S} than {S}", lambda _, s, t: len(s) < len(t)
-    yield "are there more {S} than {S}", lambda _, s, t: len(s) > len(t)
-    number = "is the number of {{S}} {} the number of {{S}}"
-    yield number.format("equal to"), lambda _, s, t: len(s) == len(t)
-    yield number.format("different from"), lambda _, s, t: len(s) != len(t)
-    yield number.format("less than"), lambda _, s, t: len(s) < len(t)
-    yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
-    for k, name in enumerate(_NUMBERS):
-        for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than"):
-            yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
-            text = f"not counting {{X}} , are there {word} {name} {{S}}"
-            yield text, lambda _, x, s, k=k, word=word: _numeral(word, len(s - {x}), k)
-            yield f"are {word} {name} of the {{S}} {{P}}", lambda _, s, p, k=k, word=word: _numeral(word, len(s & p), k)
-        for high in range(k + 1, len(_NUMBERS)):
-            text = f"are there between {name} and {_NUMBERS[high]} {{S}} , inclusive"
-            yield text, lambda _, s, k=k, high=high: k <= len(s) <= high
-    yield "is {X} {W} , {W} , {W} , or none of these colors", _choice
-
-
-def _pattern(text: str) -> tuple[list[str], list[str]]:
-    parts = re.split(r"\{(\w)\}", text)
-    return parts[::2], parts[1::2]
-
-
-_QUESTIONS = [(*_pattern(text), meaning) for text, meaning in _questions()]
+# What a slot can say with words of its own. A: an attribute, N: a number, C: a comparison with one, D: a side.
+_LITERALS: Mapping[str, Mapping[str, Any]] = {
+    "A": {name: name for name in _NAMES},
+    "N": {name: k for k, name in enumerate(_NUMBERS)},
+    "C": {"exactly": eq, "at least": ge, "at most": le, "more than": gt, "fewer than": lt, "no more than": le},
+    "D": dict(list(_SIDES.items())[:4]),
+}
+# Texts, with "|" between those of one meaning. S: a set; T: a kind; X: an object; P: a property; W: any words; and the
+# slots above.
+_MEANINGS: Mapping[str, Callable[..., Any]] = {
+    "how many {S} are there|what is the number of {S}": lambda _, s: len(s),
+    "how many {S} are {P}": lambda _, s, p: len(s & p),
+    "would any {S} fall if {X} were taken away": lambda self, s, x: bool(s & self.falling(x)),
+    "how many {S} would fall if {X} were taken away": lambda self, s, x: len(s & self.falling(x)),
+    "how many {S} would not fall if {X} were taken away": lambda self, s, x: len(s - self.falling(x)),
+    "what {A} is the {S} that would fall if {X} were taken away":
+        lambda self, a, s, x: self.value(a, only(s & self.falling(x))),
+    "not counting {X} , how many {S} are there": lambda _, x, s: len(s - {x}),
+    "not counting {T} , how many {S} are there": lambda _, t, s: len(s - t),
+    "how many other {S} differ in {A} from {X}": lambda self, s, a, x: len(s - self.alike(a, x)),
+    "does any other {S} have the same {A} as {X}": lambda self, s, a, x: bool(s & self.alike(a, x) - {x}),
+    "is it true that no other {S} has the same {A} as {X}": lambda self, s, a, x: not s & self.alike(a, x) - {x},
+    "not counting {X} , what {A} is the {W} {S}": lambda self, x, a, w, s: self.value(a, self.utmost(w, s - {x})),
+    "what {A} is {X}|what is the {A} of {X}": Reader.value,
+    "there is {X} ; what {A} is it|there is {X} ; what is its {A}": lambda self, x, a: self.value(a, x),
+    "how big is {X}": lambda self, x: self.value("size", x),
+    "what is {X} made of|there is {X} ; what is it made of": lambda self, x: self.value("material", x),
+    "what kind of object is {X}|there is {X} ; what kind of object is it": lambda self, x: self.value("kind", x),
+    "do {X} and {X} have the same {A}": lambda self, x, y, a: _equal(a, self, x, y),
+    "is {X} the same {A} as {X}|there is {X} ; does it have the same {A} as {X}":
+        lambda self, x, a, y: _equal(a, self, x, y),
+    **{f"is the {a} of {{X}} the same as the {a} of {{X}}": partial(_equal, a) for a in _NAMES},
+    **{f"is the {a} of {{X}} different from the {a} of {{X}}": partial(_equal, a, result=False) for a in _NAMES},
+    "are {X} and {X} made of the same material": partial(_equal, "material"),
+    "are {X} and {X} the same kind of object|is {X} the same kind of object as {X}"
+    "|there is {X} ; is it the same kind of object as {X}": partial(_equal, "kind"),
+    "is {X} larger than {X}|there is {X} ; is it bigger than {X}": _bigger,
+    "is {X} smaller than {X}|there is {X} ; is it smaller than {X}": lambda *values: not _bigger(*values),
+    "from the point of view of {X} , is {X} {D} {X}": lambda self, p, x, d, y: self._world.sees(d, x, y, p),
+    "judging by the way {X} faces , is {X} {D} {X}":
+        lambda self, y, x, d, same: self._world.sees(d, x, only(frozenset({y, same})), y),
+    "judging by the way {X} faces , are {X} and {X} on the same side (left or right) of {X}":
+        lambda self, y, i, j, same: self._world.together(i, j, only(frozenset({y, same})))[0],
+    "judging by the way {X} faces , are {X} and {X} on the same side (front or back) of {X}":
+        lambda self, y, i, j, same: self._world.together(i, j, only(frozenset({y, same})))[1],
+    "is {X} facing {X}": lambda self, y, x: self._world.faces(y, x),
+    "are there any {S}|is there a {S}|is there an {S}|is there another {S}": lambda _, s: bool(s),
+    "is it true that there are no {S}": lambda _, s: not s,
+    "are any of the {S} {P}|of the {S} , are any of them {P}": _at_least(1, lambda yes, _: yes > 0),
+    "is it true that none of the {S} are {P}": _at_least(2, lambda yes, _: yes == 0),
+    "are all of the {S} {P}|of the {S} , are all of them {P}|is it true that each {S} is {P}":
+        _at_least(2, lambda yes, total: yes == total),
+    "is it true that not all of the {S} are {P}": _at_least(2, lambda yes, total: yes < total),
+    "are most of the {S} {P}|of the {S} , are most of them {P}|are more than half of the {S} {P}":
+        _at_least(3, lambda yes, total: yes > total - yes),
+    "are exactly half of the {S} {P}|is it true that exactly half of the {S} are {P}":
+        _at_least(2, lambda yes, total: yes == total - yes),
+    "are fewer than half of the {S} {P}|is it true that fewer than half of the {S} are {P}":
+        _at_least(3, lambda yes, total: yes < total - yes),
+    "are at least half of the {S} {P}": _at_least(3, lambda yes, total: yes >= total - yes),
+    "is it true that few of the {S} are {P}": _vague(le),
+    "are many of the {S} {P}|is it true that many of the {S} are {P}": _vague(ge),
+    "is it true that not many of the {S} are {P}": _vague(lt),
+    "are there only {S} {P}": _only,
+    "not counting {X} , are most of the {S} {P}": lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x}),
+    "are there an equal number of {S} and {S}|are there exactly as many {S} as {S}"
+    "|is the number of {S} equal to the number of {S}": lambda _, s, t: len(s) == len(t),
+    "is the number of {S} different from the number of {S}": lambda _, s, t: len(s) != len(t),
+    "are there exactly twice as many {S} as {S}": lambda _, s, t: len(s) == 2 * len(t),
+    "are there fewer {S} than {S}|is the number of {S} less than the number of {S}": lambda _, s, t: len(s) < len(t),
+    "are there more {S} than {S}|is the number of {S} greater than the number of {S}": lambda _, s, t: len(s) > len(t),
+    "are there {C} {N} {S}": lambda _, test, n, s: test(len(s), n),
+    "not counting {X} , are there {C} {N} {S}": lambda _, x, test, n, s: test(len(s - {x}), n),
+    "are {C} {N} of the {S} {P}": lambda _, test, n, s, p: test(len(s & p), n),
+    "are there between {N} and {N} {S} , inclusive": lambda _, low, high, s: low <= len(s) <= high,
+    "is {X} {W} , {W} , {W} , or none of these colors": _choice,
+}  # fmt: skip
+_QUESTIONS = [
+    (parts[::2], parts[1::2], meaning)
+    for texts, meaning in _MEANINGS.items()
+    for parts in (re.split(r"\{(\w)\}", text) for text in texts.split("|"))
+]
 
 
 def answers(annotation: Mapping[str, Any], threshold: float, line: Mapping[str, Any]) -> set[Any]:
