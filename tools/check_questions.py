@@ -32,16 +32,8 @@ from diorama.scene_specs.questions.generate import Question, Questioner, Tally
 from diorama.scene_specs.questions.grammar import default_grammar, filtered
 from diorama.scene_specs.questions.lexicon import SIDES
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import (
-    EXTREMES,
-    QUERIED,
-    SCENE,
-    Answer,
-    Node,
-    PresuppositionError,
-    parse_program,
-)
-from diorama.scene_specs.questions.relations_executor import RelationsExecutor
+from diorama.scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Answer, Node, parse_program
+from diorama.scene_specs.questions.relations_executor import RelationsExecutor, attempt
 from diorama.scene_specs.questions.rules import Judge, shortened
 from diorama.scene_specs.questions.view import ImageView
 from tools.programs import positive
@@ -133,20 +125,12 @@ def check_part(options: Namespace, number: int) -> Part:
     return Part(len(images), seconds, asked, asker.tally, len(pairs), wrong, steps, same)
 
 
-def outcome(run: Any, program: Node) -> Any:
-    """Return the result of an executor, or None if a presupposition fails."""
-    try:
-        return run(program)
-    except PresuppositionError:
-        return None
-
-
 def results(kind: Any, programs: Iterable[tuple[ImageView, Node]]) -> Iterator[Any]:
     """Yield the results of an executor. Programs about one image stand together."""
     for _, group in groupby(programs, key=lambda one: id(one[0])):
         asked = list(group)
         run = kind(asked[0][0]).run
-        yield from (outcome(run, program) for _, program in asked)
+        yield from (attempt(run, program) for _, program in asked)
 
 
 def read_back(question: Question) -> Node:
@@ -158,12 +142,12 @@ def unchanged(pairs: Sequence[tuple[Question, Node]], images: Sequence[ImageView
     """Return the questions that have the answer of another program in all images, or none."""
     left = list(pairs)
     for view in images:
-        run = RelationsExecutor(view).outcome
-        answers = [run(one.program) for one, _ in left]
+        run = RelationsExecutor(view).run
+        answers = [attempt(run, one.program) for one, _ in left]
         left = [
             (one, other)
             for (one, other), answer in zip(left, answers, strict=True)
-            if isinstance(answer, PresuppositionError) or run(other) == answer
+            if answer in (None, attempt(run, other))
         ]
     return left
 
@@ -179,14 +163,14 @@ def poor_expressions(images: Sequence[ImageView], seed: int) -> int:
         for text in one.texts:
             read = grammar.readings(text, lexicon, "named")
             described += 1
-            if len(read) != 1 or outcome(run, read[0][1]) != one.target:
+            if len(read) != 1 or attempt(run, read[0][1]) != one.target:
                 wrong += 1
                 print(f"misunderstood: {text}")
         lengths[one.length] += 1
         judge = Judge(one.view)
         shorter = (node for length in range(one.length) for node in descriptions(one.view, run, length))
         for node in shorter:
-            if outcome(run, node) == one.target and judge.is_certain(node, one.target):
+            if attempt(run, node) == one.target and judge.is_certain(node, one.target):
                 long += 1
                 print(f"shorter than {one.texts[0]}: {node}")
                 break
@@ -207,7 +191,7 @@ def descriptions(view: ImageView, run: Any, length: int) -> Iterator[Node]:
 
 def _unique(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Node]:
     made = (Node("unique", None, (node,)) for node in _sets(view, run, length, related))
-    return (node for node in made if outcome(run, node) is not None)
+    return (node for node in made if attempt(run, node) is not None)
 
 
 def _sets(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Node]:
@@ -219,5 +203,5 @@ def _sets(view: ImageView, run: Any, length: int, related: bool) -> Iterator[Nod
     for base, used in bases:
         for chosen in combinations(pairs, length - used) if length >= used else ():
             node = filtered(base, chosen)
-            if len({name for name, _ in chosen}) == len(chosen) and outcome(run, node):
+            if len({name for name, _ in chosen}) == len(chosen) and attempt(run, node):
                 yield node

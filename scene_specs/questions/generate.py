@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -18,14 +18,7 @@ from diorama.scene_specs.questions.grammar import Grammar
 from diorama.scene_specs.questions.lexicon import Lexicon
 from diorama.scene_specs.questions.patterns import Pattern
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import (
-    CLEVR_FAMILIES,
-    OPERATIONS,
-    Answer,
-    Node,
-    PresuppositionError,
-    program_json,
-)
+from diorama.scene_specs.questions.program import CLEVR_FAMILIES, Answer, Node, PresuppositionError, program_json
 from diorama.scene_specs.questions.rules import Judge, reads_well
 from diorama.scene_specs.questions.sampling import Sampler
 from diorama.scene_specs.questions.view import MIN_PIXELS, ImageView
@@ -159,11 +152,8 @@ class Questioner:
         allowed = {**grammar.families, **grammar.forms}
         self._families = {name: allowed[name] for name in families_of(grammar, families) or grammar.families}
         # Families whose questions have answers of several kinds, which are balanced separately.
-        self._mixed = {
-            name
-            for name, made in self._families.items()
-            if len({OPERATIONS[one.program.op].output for one in made}) > 1
-        }
+        kinds = {name: {one.program.output(grammar.phrases) for one in made} for name, made in self._families.items()}
+        self._mixed = {name for name, some in kinds.items() if len(some) > 1}
         # By form, too: without an image, a reader would know that "Are all things ...?" has the answer no.
         self.balance, self._forms, self._by_words, self.tally = Balance(), Balance(), WordBalance(), Tally()
 
@@ -246,12 +236,10 @@ class Questioner:
             except PresuppositionError:
                 continue
             twin = self._grammar.twin_of(program, pattern)
-            programs = [(family, program), *((twin,) if twin else ())]
+            programs = [(family, program), *([twin] if twin else [])]
             if is_form and not self._is_wanted(programs, image):
                 continue
-            answers = [
-                image.answers(one, flip <= stay, self._answer_filter(name, one, is_form)) for name, one in programs
-            ]
+            answers = [self._answers(name, one, is_form, flip <= stay, image) for name, one in programs]
             if None not in answers and (found := self._written(programs, answers, image)):
                 image.seen.update(part for one in found for part in (one.program, one.text))
                 return found
@@ -290,17 +278,30 @@ class Questioner:
         self.tally.unbalanced[programs[0][0]] += excess > 0
         return excess <= 0
 
-    def _answer_filter(self, family: str, program: Node, is_form: bool) -> Callable[[ImageView, Answer], bool]:
-        """Whether an answer is wanted; those of forms were tested."""
+    def _answers(self, family: str, program: Node, is_form: bool, flips: bool, image: _Image) -> list[Answer] | None:
+        """The answers of a program that may be asked of all images, and was not.
 
-        def admits(view: ImageView, answer: Answer) -> bool:
-            chances = chances_of(answer, program.output, view)
-            admitted = self.balance.admits(self._balance_group(family, program), answer, chances)
-            admitted = admitted and self._forms.admits(form_of(program), answer, chances)
-            self.tally.unbalanced[family] += not admitted
-            return admitted
+        Args:
+            flips: whether those of neighbors must differ.
+        """
+        if program in image.seen:
+            return None
+        found: list[Answer] = []
+        for judge, view in zip(image.judges, image.views, strict=True):
+            # Those of forms were tested.
+            answer = judge.answer(program, *(() if is_form else (partial(self._admits, family, program, view),)))
+            if answer is None or (found and (answer != found[-1]) != flips):
+                return None
+            found.append(answer)
+        return found
 
-        return (lambda *_: True) if is_form else admits
+    def _admits(self, family: str, program: Node, view: ImageView, answer: Answer) -> bool:
+        """Whether an answer is wanted."""
+        chances = chances_of(answer, program.output, view)
+        admitted = self.balance.admits(self._balance_group(family, program), answer, chances)
+        admitted = admitted and self._forms.admits(form_of(program), answer, chances)
+        self.tally.unbalanced[family] += not admitted
+        return admitted
 
     def _balance_group(self, family: str, program: Node) -> str:
         return f"{family} ({program.output})" if family in self._mixed else family
@@ -328,23 +329,6 @@ class _Image(NamedTuple):
     seen: set[Node | str]
     change: str
     lexicon: Lexicon
-
-    def answers(self, program: Node, flips: bool, admits: Callable[[ImageView, Answer], bool]) -> list[Answer] | None:
-        """The answers of a program that may be asked of all images, and was not.
-
-        Args:
-            flips: whether those of neighbors must differ.
-            admits: whether an answer is wanted.
-        """
-        if program in self.seen:
-            return None
-        found: list[Answer] = []
-        for judge, view in zip(self.judges, self.views, strict=True):
-            answer = judge.answer(program, partial(admits, view))
-            if answer is None or (found and (answer != found[-1]) != flips):
-                return None
-            found.append(answer)
-        return found
 
 
 def is_plain(text: str) -> bool:

@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,10 @@ from diorama.scene_specs.questions.patterns import (
     VERBS,
     GrammarForm,
     Pattern,
-    PatternForm,
     Slot,
     Tree,
     check_patterns,
-    compiled,
+    patterns_of,
 )
 from diorama.scene_specs.questions.program import ATTRIBUTES, NOUNS, QUERIED, Node
 from diorama.scene_specs.questions.view import CLEVR_VALUES
@@ -54,48 +54,30 @@ class Grammar:
         try:
             self._data = GrammarForm.model_validate(data)
             self.camera = self._data.camera
-            self.phrases = {name: self._patterns(name, items) for name, items in self._data.phrases.items()}
-            sections = self._data.families, self._data.forms
-            some = [[one for name, items in part.items() for one in self._patterns(name, items)] for part in sections]
-            some.append([one.twin for one in some[1] if one.twin])
-            made = [one for part in some for one in part]
+            sections = self._data.phrases, self._data.families, self._data.forms
+            self.phrases, *some = (patterns_of(part, self._data.attributes) for part in sections)
+            families, forms = ([one for patterns in part.values() for one in patterns] for part in some)
+            twins = [one.twin for one in forms if one.twin]
+            made = [*families, *forms, *twins]
             check_patterns(self.phrases, made)
             # The forms are asked only if they are named, and their twins with them.
-            self.families, self.forms, self._twins = map(_by_name, some)
+            self.families, self.forms, self._twins = map(_by_name, (families, forms, twins))
             self._named = {**self.phrases, **self._twins, **self.forms, **self.families}
-            # First word -> wordings of questions.
-            self._by_first: dict[str, list[tuple[Pattern, tuple[str | Slot, ...]]]] = {}
+            # First word -> words up to the first slot, pattern, and wording of questions.
+            self._by_first: dict[str, list[tuple[list[Any], Pattern, tuple[str | Slot, ...]]]] = {}
             for one in made:
                 for words in one.words:
                     if not isinstance(words[0], str):
                         raise ValueError(f"{one.name}: a question can't begin with the slot {words[0].name}")
-                    self._by_first.setdefault(words[0], []).append((one, words))
+                    head = [*takewhile(lambda word: isinstance(word, str), words)]
+                    self._by_first.setdefault(words[0], []).append((head, one, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})
-        except ValidationError as error:
-            raise UsageError(f"wrong question grammar: {'; '.join(option_problems(error))}") from error
-        except (KeyError, ValueError, RecursionError) as error:
-            raise UsageError(
-                f"wrong question grammar: {error if isinstance(error, ValueError) else repr(error)}"
-            ) from error
-
-    def _patterns(self, family: str, items: Sequence[PatternForm]) -> tuple[Pattern, ...]:
-        made = []
-        for item in items:
-            for name in item.each:
-                words = [*item.words, *item.more.get(name, [])]
-                named = self._data.attributes.get(name, name)
-                texts = [text.replace("{%}", named) for text in words]
-                program = Tree.of(json.loads(json.dumps(item.program).replace("%", name)))
-                wordings = tuple(one for text in texts for one in compiled(text))
-                label = family.replace("%", name)
-                twin = (
-                    self._patterns(f"{label}_twin", [item.twin.model_copy(update={"each": [name]})])[0]
-                    if item.twin
-                    else None
-                )
-                made.append(Pattern(program, wordings, program.slots(), item.weight, label, twin))
-        return tuple(made)
+        except ValueError as error:
+            problem = "; ".join(option_problems(error)) if isinstance(error, ValidationError) else error
+            raise UsageError(f"wrong question grammar: {problem}") from error
+        except (KeyError, RecursionError) as error:
+            raise UsageError(f"wrong question grammar: {error!r}") from error
 
     def lexicon_of(self, values: Mapping[str, Iterable[str]]) -> Lexicon:
         """The words for the values of grammar.json, CLEVR's, and these."""
@@ -207,25 +189,15 @@ class Grammar:
         if phrase is None:
             patterns = self._by_first.get(tokens[0] if tokens else "", ())
         else:
-            patterns = [(pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
+            patterns = [([], pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
         found: dict[Node, str] = {}
-        for pattern, words in patterns:
-            if not _begins_with(tokens, words):
-                continue
-            for node, end in reader.wording(pattern, words, "one", 0):
-                if end == len(tokens):
-                    found.setdefault(node, pattern.name)
+        for head, pattern, words in patterns:
+            # A quick test, as most wordings are others.
+            if tokens[: len(head)] == head:
+                for node, end in reader.wording(pattern, words, "one", 0):
+                    if end == len(tokens):
+                        found.setdefault(node, pattern.name)
         return [(name, node) for node, name in found.items()]
-
-
-def _begins_with(tokens: Sequence[str], words: Sequence[str | Slot]) -> bool:
-    """Whether the words up to the first slot are those of a text: a quick test, as most wordings are others."""
-    for token, word in zip(tokens, words, strict=False):
-        if not isinstance(word, str):
-            return True
-        if token != word:
-            return False
-    return True
 
 
 def _by_name(patterns: Sequence[Pattern]) -> dict[str, tuple[Pattern, ...]]:

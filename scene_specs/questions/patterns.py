@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -149,6 +150,28 @@ class Pattern:
     def kinds(self) -> set[str]:
         """What its slots hold, and its operations."""
         return {*self.slots.values()} | self.program.operations()
+
+
+def patterns_of(
+    section: Mapping[str, Sequence[PatternForm]], attributes: Mapping[str, str]
+) -> dict[str, tuple[Pattern, ...]]:
+    """Name -> patterns of the phrases or families of a grammar, with the names of their attributes filled in.
+
+    Raises:
+        ValueError: a program or wording is not of the form that grammar.py describes.
+    """
+    return {
+        family: tuple(_pattern(family, item, name, attributes) for item in items for name in item.each)
+        for family, items in section.items()
+    }
+
+
+def _pattern(family: str, item: PatternForm, name: str, attributes: Mapping[str, str]) -> Pattern:
+    texts = [text.replace("{%}", attributes.get(name, name)) for text in (*item.words, *item.more.get(name, []))]
+    program, label = Tree.of(json.loads(json.dumps(item.program).replace("%", name))), family.replace("%", name)
+    twin = _pattern(f"{label}_twin", item.twin, name, attributes) if item.twin else None
+    words = tuple(one for text in texts for one in compiled(text))
+    return Pattern(program, words, program.slots(), item.weight, label, twin)
 
 
 def compiled(text: str) -> Iterator[tuple[str | Slot, ...]]:

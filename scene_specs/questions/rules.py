@@ -14,15 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from diorama.scene_specs.questions.grammar import split
-from diorama.scene_specs.questions.program import (
-    NOUNS,
-    QUANTIFIERS,
-    RELATED,
-    SCENE,
-    Answer,
-    Node,
-    PresuppositionError,
-)
+from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, RELATED, SCENE, Answer, Node, PresuppositionError
 from diorama.scene_specs.questions.relations_executor import Rearrangements, RelationsExecutor
 from diorama.scene_specs.questions.view import MIN_PIXELS, VAGUE, ImageView
 

@@ -27,7 +27,7 @@ from diorama.scene_specs.language.vocabulary import SHAPES
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.questions.generate import Question, Questioner
 from diorama.scene_specs.questions.grammar import default_grammar
-from tools.programs import positive
+from tools import check_questions
 from tools.third_judge.english import answers
 from tools.third_judge.world import kind_of
 
@@ -41,13 +41,10 @@ def is_judged(question: Question) -> bool:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("stores", nargs="+")
+    check_questions.add_options(parser)
     parser.add_argument(
         "--family", action="append", default=[], help="family of questions (default: all but the forms)"
     )
-    parser.add_argument("--per-image", type=positive, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
 
 
 def main(options: Namespace) -> int:

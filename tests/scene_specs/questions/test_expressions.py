@@ -9,8 +9,9 @@ from diorama.scene_specs.questions.expressions import Expression, expressions
 from diorama.scene_specs.questions.grammar import default_grammar
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
 from diorama.scene_specs.questions.program import ATTRIBUTES
+from diorama.scene_specs.questions.relations_executor import attempt
 from tests.scene_specs.questions.images import images, stacked, touching
-from tools.check_questions import descriptions, outcome
+from tools.check_questions import descriptions
 
 
 def all_expressions() -> list[Expression]:
@@ -32,8 +33,8 @@ def test_no_shorter_description_means_the_object() -> None:
     for one in all_expressions():
         run = PositionsExecutor(one.view).run
         for length in range(one.length):
-            assert all(outcome(run, node) != one.target for node in descriptions(one.view, run, length))
-        assert any(outcome(run, node) == one.target for node in descriptions(one.view, run, one.length))
+            assert all(attempt(run, node) != one.target for node in descriptions(one.view, run, length))
+        assert any(attempt(run, node) == one.target for node in descriptions(one.view, run, one.length))
 
 
 def test_a_detailed_expression_has_all_attributes() -> None:
