@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist, fmean
@@ -85,16 +85,10 @@ def _option_features(case: Case, k: int) -> Iterator[str]:
     yield from (f"word {word}" for word in words)
 
 
-def _layout_features(case: Case, k: int) -> Iterator[str]:
-    return (f"{one}>{case.options[k]}" for one in case.layout)
-
-
-def _position_features(case: Case, k: int) -> Iterator[str]:
-    yield f"{k} of {len(case.options)}"
-
-
-LEARNERS: dict[str, Callable[[Case, int], Iterator[str]]] = {
-    "text": _text_features, "options": _option_features, "layout": _layout_features, "position": _position_features,
+LEARNERS: Mapping[str, Callable[[Case, int], Iterable[str]]] = {
+    "text": _text_features, "options": _option_features,
+    "layout": lambda case, k: (f"{one}>{case.options[k]}" for one in case.layout),
+    "position": lambda case, k: (f"{k} of {len(case.options)}",),
 }  # fmt: skip
 
 
@@ -144,15 +138,16 @@ def stress(cases: Iterable[Case]) -> list[Finding]:
     for rank, k in enumerate(order):
         if found[k].p > ALPHA / (len(found) - rank):
             break
-        found[k] = Finding(**{**vars(found[k]), "shortcut": True})
+        found[k] = replace(found[k], shortcut=True)
     return found
 
 
-def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterator[str]]) -> list[NDArray[np.float64]]:
+def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterable[str]]) -> list[NDArray[np.float64]]:
     """For each item, the probabilities of its options, by a model of the items of other folds."""
     try:
         from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.linear_model import LogisticRegression
+        from sklearn.model_selection import PredefinedSplit, cross_val_predict
     except ImportError as error:
         raise UsageError(
             "scikit-learn is not installed: run `pip install '.[stress]'` in the clone of Diorama"
@@ -161,12 +156,9 @@ def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterat
     pairs = counter.fit_transform([*features(case, k)] for case in group for k in range(len(case.options)))
     right = np.array([option == case.answer for case in group for option in case.options])
     folds = np.array([fold_of(case.episode) for case in group for _ in case.options])
-    scores = np.zeros(len(right))
-    for fold in sorted({*folds.tolist()}):
-        held = folds == fold
-        # The seed has no effect on this solver's result beyond rounding; it is given so that none is drawn.
-        model = LogisticRegression(C=0.3, solver="liblinear", random_state=0).fit(pairs[~held], right[~held])
-        scores[held] = model.predict_proba(pairs[held])[:, 1]
+    # The seed has no effect on this solver's result beyond rounding; it is given so that none is drawn.
+    model = LogisticRegression(C=0.3, solver="liblinear", random_state=0)
+    scores = cross_val_predict(model, pairs, right, cv=PredefinedSplit(folds), method="predict_proba")[:, 1]
     ends = np.cumsum([len(case.options) for case in group])
     return [part / part.sum() for part in np.split(scores, ends[:-1])]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -53,8 +53,7 @@ class Sets:
     def __init__(self, judge: Judge, draws: Draws, drawn: Callable[[Tree], Node]) -> None:
         self._view, self._executor, self._draws, self._drawn = judge.view, judge.executor, draws, drawn
         self._everything = (1 << len(judge.view.objects)) - 1
-        self._minimal: dict[tuple[int, int], list[Filters]] = {}
-        self._known: dict[Tree, list[_Set]] = {}
+        self.identifying, self._plain = cache(self._identifying), cache(lambda tree: [*self._plain_sets(tree)])
         # Pattern, its step, and wanted answer -> steps that are left.
         self._pairs: dict[tuple[str, Tree, Answer | None], list[Node]] = {}
 
@@ -123,9 +122,7 @@ class Sets:
 
     def _sets(self, tree: Tree) -> Iterable[_Set]:
         """Sets of this kind: all that need few words, or else a few drawn ones."""
-        if tree not in self._known:
-            self._known[tree] = [*self._plain_sets(tree)]
-        return self._known[tree] or self._drawn_sets(tree)
+        return self._plain(tree) or self._drawn_sets(tree)
 
     def _plain_sets(self, tree: Tree) -> Iterator[_Set]:
         op, part = tree.op, tree.parts[0] if tree.parts else tree
@@ -201,14 +198,12 @@ class Sets:
                 kept = others
         return kept
 
-    def identifying(self, target: int, bits: int) -> list[Filters]:
+    def _identifying(self, target: int, bits: int) -> list[Filters]:
         """The sets of filters that only this object of a set passes and none of which can be left out."""
-        key = (target, bits)
-        if key not in self._minimal:
-            found = self._minimal[key] = []
-            pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
-            for size in range(len(pairs) + 1):
-                for chosen in combinations(pairs, size):
-                    if self.passing(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
-                        found.append(chosen)
-        return self._minimal[key]
+        found: list[Filters] = []
+        pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
+        for size in range(len(pairs) + 1):
+            for chosen in combinations(pairs, size):
+                if self.passing(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
+                    found.append(chosen)
+        return found

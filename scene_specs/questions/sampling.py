@@ -124,7 +124,11 @@ class Sampler:
         op, part = tree.op, tree.parts[0]
         if op in RELATIONS:
             referent = self._make(part, False, (), hops - 1)
-            return Node("relate", self._pick_side(op, referent), (referent,))
+            index = self._run(referent)
+            some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
+            if not some:
+                raise PresuppositionError("nothing is related to it")
+            return Node("relate", self.draws.pick(some), (referent,))
         if op in ("same", "differ"):
             usual = [name for name in QUERIED if name not in avoid and self.view.value_bits[name]]
             name = self.draws.pick(usual) if usual else "color"
@@ -200,13 +204,6 @@ class Sampler:
             if clear:
                 return self.draws.pick(clear)  # type: ignore[no-any-return]
         raise PresuppositionError("nothing is clearly on a side, or faced")
-
-    def _pick_side(self, op: str, referent: Node) -> str:
-        index = self._run(referent)
-        some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
-        if not some:
-            raise PresuppositionError("nothing is related to it")
-        return str(self.draws.pick(some))
 
     def _pick_filter(self, avoid: Collection[str]) -> tuple[str, str]:
         """A filter that could be true of all members of a set, or any filter."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
@@ -65,12 +66,8 @@ def siblings(
         wanted[cell_of(spec)] += 1
         seen.add(_content_key(spec))
 
-    def rounds(number: int) -> Iterator[EpisodeData]:
-        for spec in make(int(generator(seed, str(number), "like").integers(2**62))):
-            yield {**spec, "id": f"like.{seed}.{number}/{spec['id']}"}
-
     hint = "--like: {}. Repeat the options that these specs were generated with, or pass fewer specs"
-    return _draw_until_filled(wanted, cell_of, rounds, seen, hint)
+    return _draw_until_filled(wanted, cell_of, partial(_round, make, seed, "like"), seen, hint)
 
 
 def balanced(
@@ -93,20 +90,16 @@ def balanced(
     drawn = [*make(seed)]
     wanted = _even_counts(map(asked_of, drawn))
 
-    def rounds(number: int) -> Iterator[EpisodeData]:
-        if not number:
-            yield from drawn
-            return
-        for spec in make(int(generator(seed, str(number), "balanced").integers(2**62))):
-            yield {**spec, "id": f"balanced.{seed}.{number}/{spec['id']}"}
+    def rounds(number: int) -> Iterable[EpisodeData]:
+        return _round(make, seed, "balanced", number) if number else drawn
 
-    return _draw_until_filled(
-        wanted,
-        lambda spec: str(asked_of(spec)),
-        rounds,
-        set(),
-        "--balanced-answers: {}. Ask for more episodes or other tasks, or omit the option",
-    )
+    hint = "--balanced-answers: {}. Ask for more episodes or other tasks, or omit the option"
+    return _draw_until_filled(wanted, lambda spec: str(asked_of(spec)), rounds, set(), hint)
+
+
+def _round(make: Callable[[int], Iterable[EpisodeData]], seed: int, name: str, number: int) -> Iterator[EpisodeData]:
+    for spec in make(int(generator(seed, str(number), name).integers(2**62))):
+        yield {**spec, "id": f"{name}.{seed}.{number}/{spec['id']}"}
 
 
 def _even_counts(asked: Iterable[Asked]) -> Counter[str]:
