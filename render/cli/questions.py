@@ -199,11 +199,10 @@ def _clevr_file(views: Iterable[ImageView], asker: Questioner) -> Iterator[str]:
     for view, number in clevr_numbers(views):
         name = view.split or "new"
         if split is None:
-            info = {"split": name, "version": "1.0", "license": "", "date": ""}
+            split, info = name, {"split": name, "version": "1.0", "license": "", "date": ""}
             yield f'{{"info": {json.dumps(info)}, "questions": ['
         elif split != name:
             raise UsageError(f"found images of the splits {split} and {name}; name one with --split")
-        split = name
         for one in asker.ask(view) if number is not None else ():
             if number is not None and one.program.is_clevr():
                 yield f"{', ' if written else ''}{json.dumps(clevr_question(one, number, written))}"

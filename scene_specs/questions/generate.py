@@ -210,9 +210,7 @@ class Questioner:
                     self.tally.kept[name] += 1
                     self.balance.add(group, answer)
                     self._forms.add(form_of(program), answer)
-                    options: Sequence[Answer] = ()
-                    if family in self._grammar.forms:
-                        options = self._by_words.add(group, program, answer, one)
+                    options = self._by_words.add(group, program, answer, one) if family in self._grammar.forms else ()
                     vague = tuple(judge.vagueness(program))
                     yield Question(one, number, name, group, text, program, answer, flips, twin, vague, options)
                 number += 1

@@ -212,11 +212,6 @@ class _Reader:
         self._grammar, self._lexicon, self._tokens = grammar, lexicon, tokens
         self._known: dict[tuple[str, str, int], list[tuple[Bound, int]]] = {}
 
-    def pattern(self, pattern: Pattern, number: str, start: int) -> Iterator[tuple[Node, int]]:
-        """Programs of a pattern at a position, each with the position after it."""
-        for words in pattern.words:
-            yield from self.wording(pattern, words, number, start)
-
     def wording(
         self, pattern: Pattern, words: Sequence[str | Slot], number: str, start: int
     ) -> Iterator[tuple[Node, int]]:
@@ -256,16 +251,12 @@ class _Reader:
             yield from self._noun_phrase(form, start, 0, ())
         elif kind in self._lexicon.words:
             yield from self._parse_word(kind, start)
-        elif form == "a":
-            if self._tokens[start : start + 1] in (["a"], ["an"]):
-                for pattern in self._grammar.phrases[kind]:
-                    definite = all(words[0] == "the" for words in pattern.words)
-                    if definite:
-                        pattern = Pattern(pattern.program, tuple(w[1:] for w in pattern.words), pattern.slots, 1, "")
-                    yield from self.pattern(pattern, "one", start + 1)
-        else:
+        elif form != "a" or self._tokens[start : start + 1] in (["a"], ["an"]):
+            number, articles = "many" if form == "many" else "one", int(form == "a")
             for pattern in self._grammar.phrases[kind]:
-                yield from self.pattern(pattern, form if form == "many" else "one", start)
+                left_out = articles * all(words[0] == "the" for words in pattern.words)
+                for words in pattern.words:
+                    yield from self.wording(pattern, words[left_out:], number, start + articles)
 
     def _parse_word(self, kind: str, start: int) -> Iterator[tuple[Bound, int]]:
         if start < len(self._tokens):

@@ -216,15 +216,11 @@ def _checked_node(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Nod
         if values:
             raise ValueError(f"{op}: found the value {_short_text(values[0])}; expected none")
         return Node(op, None, tuple(inputs))
-    valid = len(values) == 1 and (
-        isinstance(values[0], str)
-        if kind.values is None
-        else type(values[0]) in (int, str) and values[0] in kind.values
-    )
-    if not valid:
+    value = values[0] if len(values) == 1 else None
+    if not (isinstance(value, str) if kind.values is None else type(value) in (int, str) and value in kind.values):
         expected = "one text" if kind.values is None else ", ".join(map(str, kind.values))
         raise ValueError(f"{op}: found {_short_text(list(values))}; expected {expected}")
-    return Node(op, values[0], tuple(inputs))
+    return Node(op, value, tuple(inputs))
 
 
 def _short_text(value: Any) -> str:

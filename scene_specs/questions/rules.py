@@ -69,13 +69,10 @@ class Judge:
         answer: Answer | PresuppositionError = self.executor.outcome(program)
         if isinstance(answer, PresuppositionError) or gives_away(program) or is_trivial(program) or not admits(answer):
             return None
-        fine = (
-            self.is_framed(program)
-            and self._is_about_others(program)
-            and self.needs_all(program)
-            and self.is_certain(program, answer)
-        )
-        return answer if fine and min(self.vagueness(program), default=(1.0,))[0] >= _AGREEMENT else None
+        if not all(test(program) for test in (self.is_framed, self._is_about_others, self.needs_all)):
+            return None
+        agree = min(self.vagueness(program), default=(1.0,))[0] >= _AGREEMENT
+        return answer if agree and self.is_certain(program, answer) else None
 
     def is_framed(self, program: Node) -> bool:
         """Whether no side of the camera is said of an object with a front, whose own sides it could mean."""

@@ -227,9 +227,7 @@ class Sampler:
         if unique:
             members = [k for k in members if k in self._targets]
             for target in (*members[first:], *members[:first]):
-                names = [
-                    one for one in self._sets.identifying(target, bits) if not any(name in avoid for name, _ in one)
-                ]
+                names = [one for one in self._sets.identifying(target, bits) if {*avoid}.isdisjoint(dict(one))]
                 if names:
                     return self.draws.pick(names)  # type: ignore[no-any-return]
             raise PresuppositionError("nothing identifies an object")

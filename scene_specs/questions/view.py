@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -150,31 +150,25 @@ def view_of(
     kept = [item for item in annotation.objects if pointer is None or item.name != pointer.name]
     objects = tuple(_object_view(item, extents.get(item.name, UNKNOWN)) for item in kept)
     index = {item.name: k for k, item in enumerate(kept)}
+
+    def bits(some: Iterable[str]) -> int:
+        return sum(1 << index[one] for one in some if one in index)
+
     contacts = "leaning" in annotation.relations
     names = (*RELATIONS, *(("in", "leaning", "touching") if contacts else ()))
-    relations = {
-        name: tuple(
-            sum(1 << index[other] for other in annotation.relations.get(name, {}).get(item.name, ()) if other in index)
-            for item in kept
-        )
-        for name in names
-    }
+    tables = {name: annotation.relations.get(name, {}) for name in names}
+    relations = {name: tuple(bits(table.get(item.name, ())) for item in kept) for name, table in tables.items()}
     relations |= vertical([item.extent for item in objects])
     if contacts:
         falls = falling(annotation.relations)
-        relations["falls"] = tuple(
-            sum(1 << index[one] for one in sorted(falls[item.name]) if one in index) for item in kept
-        )
+        relations["falls"] = tuple(bits(sorted(falls[item.name])) for item in kept)
     rows = tuple(tuple(row) for row in annotation.camera.extrinsics[:3])
     return ImageView(
         scene.id, image, scene.split, objects, relations, rows, annotation.directions, threshold, contacts,
         pointer is not None, scene.contrast,
         {
-            index[viewer]: {
-                side: {index[of]: sum(1 << index[one] for one in some) for of, some in table.items()}
-                for side, table in sides.items()
-            }
-            for viewer, sides in annotation.viewpoints.items()
+            index[who]: {side: {index[of]: bits(some) for of, some in table.items()} for side, table in sides.items()}
+            for who, sides in annotation.viewpoints.items()
         },
         {index[name]: front for name, front in annotation.fronts.items()},
         {index[one.name]: one.eye for one in annotation.observers},

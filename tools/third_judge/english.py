@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
-from operator import eq, ge, gt, le, lt
+from operator import and_, eq, ge, gt, le, lt, or_
 from typing import Any
 
 from tools.third_judge.world import USUAL, Things, Unclear, World
@@ -90,19 +90,15 @@ class Reader:
     def _property(self, text: str) -> list[Things]:
         """The objects that have a property."""
         world = self._world
-        for word, joined in (("either ", " or "), ("both ", " and "), ("neither ", " nor ")):
+        joins: Sequence[tuple[str, str, Callable[[Things, Things], Things]]] = (
+            ("either ", " or ", or_), ("both ", " and ", and_),
+            ("neither ", " nor ", lambda one, other: world.all - one - other),
+        )  # fmt: skip
+        for word, joined, join in joins:
             if text.startswith(word):
-                pairs = [
-                    (one, other)
-                    for left, right in cuts(text.removeprefix(word), joined)
-                    for one in self.property(left)
-                    for other in self.property(right.removeprefix("else "))
-                ]
-                join: Callable[[Things, Things], Things] = {
-                    "either ": lambda one, other: one | other, "both ": lambda one, other: one & other,
-                    "neither ": lambda one, other: world.all - one - other,
-                }[word]  # fmt: skip
-                return [join(one, other) for one, other in pairs]
+                parts = cuts(text.removeprefix(word), joined)
+                pairs = (product(self.property(a), self.property(b.removeprefix("else "))) for a, b in parts)
+                return [join(*pair) for some in pairs for pair in some]
         for left, right in cuts(text, " or "):
             if both := [one | other for one in self.property(left) for other in self.property(right)]:
                 return both
