@@ -15,7 +15,7 @@ import random
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations, groupby, islice
 from multiprocessing import get_context
@@ -52,16 +52,14 @@ def add_options(parser: ArgumentParser) -> None:
 class Part(NamedTuple):
     """What was found about a part of the images.
 
-    programs: number of those that both executors ran, with steps and without. wrong: of those with different results.
+    counts: of images, questions, programs that both executors ran, with steps and without, and wrong results of these.
     steps: by family. same: questions, and programs without a step that have the same answer in all these images.
     """
 
-    images: int
+    counts: Counter[str]
     seconds: float
-    asked: list[tuple[str, Answer]]
+    answers: Mapping[str, Counter[Answer]]
     tally: Tally
-    programs: int
-    wrong: int
     steps: Counter[str]
     same: list[tuple[Question, Node]]
 
@@ -71,17 +69,15 @@ def main(options: Namespace) -> int:
     parts = [(options, number) for number in range(options.processes)]
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         found = list(pool.map(check_part, *zip(*parts, strict=True)))
-    counts = defaultdict[str, Counter[Answer]](Counter)
-    for group, answer in (one for part in found for one in part.asked):
-        counts[group][answer] += 1
-    total, seconds = sum(len(part.asked) for part in found), sum(part.seconds for part in found)
-    images = sum(part.images for part in found)
-    print(f"{total} questions about {images} images, {total / seconds:.0f} per second of computing time of one core")
-    print(answer_table(counts))
+    counts, answers = sum((part.counts for part in found), Counter[str]()), defaultdict[str, Counter[Answer]](Counter)
+    for group, some in (one for part in found for one in part.answers.items()):
+        answers[group] += some
+    total, rate = counts["questions"], counts["questions"] / sum(part.seconds for part in found)
+    print(f"{total} questions about {counts['images']} images, {rate:.0f} per second of computing time of one core")
+    print(answer_table(answers))
     for part in found:
         print(part.tally.text())
-    wrong, programs = sum(part.wrong for part in found), sum(part.programs for part in found)
-    print(f"{programs} programs, with all steps and without each; executors disagree about {wrong}")
+    print(f"{counts['programs']} programs, with all steps and without each; executors disagree about {counts['wrong']}")
     steps, views = sum((part.steps for part in found), Counter[str]()), list(views_in(options.stores, 0, 1))
     useless = [one for part in found for one in unchanged(part.same, views)]
     for one, other in useless:
@@ -89,7 +85,7 @@ def main(options: Namespace) -> int:
     for family, number in sorted(steps.items()):
         print(f"{family:16} {number:6} steps, {sum(one.family == family for one, _ in useless)} without effect")
     poor = poor_expressions(views, options.seed)
-    return int(bool(wrong or useless or poor))
+    return int(bool(counts["wrong"] or useless or poor))
 
 
 def views_in(stores: Sequence[str], first: int, step: int) -> Iterator[ImageView]:
@@ -120,9 +116,9 @@ def check_part(options: Namespace, number: int) -> Part:
     wrong += sum(a != one.answer for (one, program), a in zip(pairs, found, strict=True) if program == one.program)
     less = [(pair, a == pair[0].answer) for pair, a in zip(pairs, found, strict=True) if pair[1] != pair[0].program]
     same = unchanged([pair for pair, is_same in less if is_same], random.Random(1).sample(images, len(images)))
-    asked = [(one.group, one.answer) for one in made]
     steps = Counter(one.family for (one, _), _ in less)
-    return Part(len(images), seconds, asked, asker.tally, len(pairs), wrong, steps, same)
+    counts = Counter(images=len(images), questions=len(made), programs=len(pairs), wrong=wrong)
+    return Part(counts, seconds, asker.balance.counts, asker.tally, steps, same)
 
 
 def results(kind: Any, programs: Iterable[tuple[ImageView, Node]]) -> Iterator[Any]:

@@ -76,7 +76,7 @@ class Sets:
             plain = [one for one in large if len(one.names) == 1] or large
             ranked = [
                 (rank, self._draws.number(), Node(tree.op, None, (one.node, other.node)))
-                for one in self._some(plain, _SETS)
+                for one in self._draws.some(plain, _SETS)
                 for other in self._said(tree.parts[1], one)
                 if (rank := self._rank(tree.op, one, other, wanted))
             ]
@@ -84,11 +84,6 @@ class Sets:
         if not self._pairs[key]:
             raise NothingError("nothing can be said of any set")
         return self._pairs[key].pop()
-
-    def _some(self, items: Sequence[_Set], most: int) -> list[_Set]:
-        """Some of the items, in any order."""
-        left = [*items]
-        return [left.pop(int(self._draws.number() * len(left))) for _ in range(min(most, len(left)))]
 
     def _rank(self, op: str, one: _Set, other: _Set, wanted: Answer | None) -> int:
         """How good it is to say of the members of a set that they are in another one.
@@ -113,7 +108,7 @@ class Sets:
         if tree.op != "union":
             every = self._sets(tree)
             return [other for other in every if not other.beside & one.bits and other.names.isdisjoint(one.names)]
-        some = [self._some(self._said(part, one), _SAID) for part in tree.parts]
+        some = [self._draws.some(self._said(part, one), _SAID) for part in tree.parts]
         return [
             _Set(Node("union", None, (a.node, b.node)), a.bits | b.bits)
             for a, b in product(*some)

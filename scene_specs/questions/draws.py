@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.questions.patterns import Pattern
+
+_Item = TypeVar("_Item")
 
 
 class Draws:
@@ -19,6 +21,11 @@ class Draws:
     def pick(self, items: Sequence[Any]) -> Any:
         """One of the items."""
         return items[int(self.number() * len(items))]
+
+    def some(self, items: Iterable[_Item], most: int) -> list[_Item]:
+        """Some of the items, at most so many, in any order."""
+        left = [*items]
+        return [left.pop(int(self.number() * len(left))) for _ in range(min(most, len(left)))]
 
     def weighted(self, items: Sequence[Pattern]) -> Pattern:
         """One of the patterns, by weight."""

@@ -178,7 +178,7 @@ class Questioner:
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
         sampler = Sampler(view, judges[0], self._grammar, draws)
         change, lexicon = view.contrast.change if view.contrast else "", self._grammar.lexicon_of(view.value_bits)
-        image = _Image(views, judges, sampler, draws, set(), change, lexicon)
+        image = _Image(judges, sampler, set(), change, lexicon)
         positions = [PositionsExecutor(one) for one in views]
         possible = {
             name: [one for one in made if all(_applies_to(one, each) for each in views)]
@@ -222,7 +222,7 @@ class Questioner:
         # Of few forms, more is tried.
         for _ in range(TRIES * max(1, is_form * self._per_image // len(self._families))):
             tally.tried[family] += 1
-            pattern = image.draws.weighted(patterns)
+            pattern = image.sampler.draws.weighted(patterns)
             try:
                 wanted = self._by_words.lacking(family) if is_form else None
                 program = image.sampler.sample(pattern, self._nested, wanted)
@@ -239,7 +239,7 @@ class Questioner:
                 continue
             answers = [self._answers(name, one, is_form, flip <= stay, image) for name, one in programs]
             if None not in answers and (found := self._written(programs, answers, image)):
-                image.seen.update(part for one in found for part in (one.program, one.text))
+                image.seen.update(part for _, text, one, _ in found for part in (one, text))
                 return found
         return None
 
@@ -247,7 +247,7 @@ class Questioner:
         """The questions of programs; [] if one can't be said well, or was."""
         found: list[_Found] = []
         # The twin has the same words for the same values.
-        choose = cache(image.draws.pick)
+        choose = cache(image.sampler.draws.pick)
         for (name, one), answer in zip(programs, answers, strict=True):
             text = self._grammar.text_of(one, name, image.lexicon, choose)
             if not self._nested and not (is_plain(text) and reads_well(one)):
@@ -258,13 +258,13 @@ class Questioner:
                 return []
             if text in image.seen:
                 return []
-            found.append(_Found(name, text, one, answer))
+            found.append((name, text, one, answer))
         return found
 
     def _is_wanted(self, programs: Sequence[tuple[str, Node]], image: _Image) -> bool:
         """Whether a form and its twin have different answers, which were not right too often with these words."""
         excess = 0.0
-        for judge, view in zip(image.judges, image.views, strict=True):
+        for judge in image.judges:
             answers = [judge.executor.outcome(one) for _, one in programs]
             if any(isinstance(one, PresuppositionError) for one in answers):
                 return False
@@ -272,7 +272,7 @@ class Questioner:
                 self.tally.idle[programs[0][0]] += 1
                 return False
             for (name, one), answer in zip(programs, answers, strict=True):
-                excess += self._by_words.excess(self._balance_group(name, one), one, answer, view)[0]
+                excess += self._by_words.excess(self._balance_group(name, one), one, answer, judge.view)[0]
         self.tally.unbalanced[programs[0][0]] += excess > 0
         return excess <= 0
 
@@ -285,9 +285,9 @@ class Questioner:
         if program in image.seen:
             return None
         found: list[Answer] = []
-        for judge, view in zip(image.judges, image.views, strict=True):
+        for judge in image.judges:
             # Those of forms were tested.
-            answer = judge.answer(program, *(() if is_form else (partial(self._admits, family, program, view),)))
+            answer = judge.answer(program, *(() if is_form else (partial(self._admits, family, program, judge.view),)))
             if answer is None or (found and (answer != found[-1]) != flips):
                 return None
             found.append(answer)
@@ -305,25 +305,18 @@ class Questioner:
         return f"{family} ({program.output})" if family in self._mixed else family
 
 
-class _Found(NamedTuple):
-    """A question, and its answers to the images of a contrast or to the only one."""
-
-    family: str
-    text: str
-    program: Node
-    answers: list[Answer]
+# Family, text, program, and the answers to the images of a contrast or to the only one.
+_Found = tuple[str, str, Node, list[Answer]]
 
 
 class _Image(NamedTuple):
     """What questions about an image need. seen: programs and texts of its questions so far.
 
-    views: of the image, or of those of a contrast. change: of the contrast, or "".
+    judges: of the image, or of those of a contrast. change: of the contrast, or "".
     """
 
-    views: Sequence[ImageView]
     judges: Sequence[Judge]
     sampler: Sampler
-    draws: Draws
     seen: set[Node | str]
     change: str
     lexicon: Lexicon

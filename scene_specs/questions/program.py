@@ -61,44 +61,31 @@ class Operation(NamedTuple):
     values: tuple[str, ...] | range | None = ()
 
 
-def _all_operations() -> Iterator[tuple[str, Operation]]:
-    yield "scene", Operation((), "set")
-    for name in ATTRIBUTES:
-        yield f"filter_{name}", Operation(("set",), "set", ("full", "partial") if name == "visibility" else None)
-    for name in QUERIED:
-        yield f"query_{name}", Operation(("object",), name)
-        yield f"same_{name}", Operation(("object",), "set")
-        yield f"differ_{name}", Operation(("object",), "set")
-        yield f"equal_{name}", Operation((name, name), "boolean")
-    yield "unique", Operation(("set",), "object")
-    yield "relate", Operation(("object",), "set", RELATED)
-    yield "falls", Operation(("object",), "set")
-    yield "nearest", Operation(("set", "object"), "object")
-    yield "extreme", Operation(("set",), "object", EXTREMES)
-    yield "count", Operation(("set",), "integer")
-    yield "exist", Operation(("set",), "boolean")
-    for name in NUMERALS:
-        yield name, Operation(("set",), "boolean", range(0, 101))
-    yield "between", Operation(("set",), "boolean", tuple(f"{low}-{high}" for high in range(13) for low in range(high)))
-    yield "not", Operation(("boolean",), "boolean")
-    yield "except", Operation(("set", "object"), "set")
-    for name in ("union", "intersect", "difference"):
-        yield name, Operation(("set", "set"), "set")
-    for name in QUANTIFIERS:
-        yield name, Operation(("set", "set"), "boolean")
-    yield "among", Operation(("color",), "choice", None)
-    for name in ("equal_integer", "less_than", "greater_than", "twice"):
-        yield name, Operation(("integer", "integer"), "boolean")
-    for name in ("larger", "smaller"):
-        yield name, Operation(("object", "object"), "boolean")
-    yield "own", Operation(("object", "object"), "boolean", RELATED[:4])
-    yield "seen", Operation(("object", "object", "object"), "boolean", RELATED[:4])
-    yield "own_side", Operation(("object",) * 3, "boolean", PAIRS)
-    yield "faces", Operation(("object", "object"), "boolean")
-    yield "faced", Operation(("object",), "set")
-
-
-OPERATIONS: Mapping[str, Operation] = MappingProxyType(dict(_all_operations()))
+# Names of operations, types of their inputs, type of the output, and values.
+_SIGNATURES: Sequence[tuple[str, str, str, tuple[str, ...] | range | None]] = (
+    ("scene", "", "set", ()),
+    *((f"filter_{name}", "set", "set", None) for name in QUERIED),
+    ("filter_visibility", "set", "set", ("full", "partial")),
+    *((f"query_{name}", "object", name, ()) for name in QUERIED),
+    *((f"same_{name} differ_{name}", "object", "set", ()) for name in QUERIED),
+    *((f"equal_{name}", f"{name} {name}", "boolean", ()) for name in QUERIED),
+    ("unique", "set", "object", ()), ("relate", "object", "set", RELATED), ("falls", "object", "set", ()),
+    ("nearest", "set object", "object", ()), ("extreme", "set", "object", EXTREMES),
+    ("count", "set", "integer", ()), ("exist", "set", "boolean", ()),
+    (" ".join(NUMERALS), "set", "boolean", range(0, 101)),
+    ("between", "set", "boolean", tuple(f"{low}-{high}" for high in range(13) for low in range(high))),
+    ("not", "boolean", "boolean", ()), ("except", "set object", "set", ()),
+    ("union intersect difference", "set set", "set", ()), (" ".join(QUANTIFIERS), "set set", "boolean", ()),
+    ("equal_integer less_than greater_than twice", "integer integer", "boolean", ()),
+    ("among", "color", "choice", None), ("larger smaller", "object object", "boolean", ()),
+    ("own", "object object", "boolean", RELATED[:4]),
+    ("seen", "object object object", "boolean", RELATED[:4]), ("own_side", "object object object", "boolean", PAIRS),
+    ("faces", "object object", "boolean", ()), ("faced", "object", "set", ()),
+)  # fmt: skip
+OPERATIONS: Mapping[str, Operation] = MappingProxyType({
+    name: Operation(tuple(inputs.split()), output, values)
+    for names, inputs, output, values in _SIGNATURES for name in names.split()
+})  # fmt: skip
 # What the published engine executes.
 CLEVR_OPERATIONS: tuple[str, ...] = (
     "scene", "unique", "relate", "union", "intersect",

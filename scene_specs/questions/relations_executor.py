@@ -215,12 +215,11 @@ class RelationsExecutor:
             raise PresuppositionError(f"{word} of {total} objects")
         if word == "half" and total % 2:
             raise PresuppositionError("half of an odd number")
-        if word in ("few", "many"):
-            share, threshold = inside / total, self._view.thresholds[word]
-            return share <= threshold if word == "few" else share >= threshold
+        limit = self._view.thresholds.get(word, 0)
         return {
             "all": inside == total, "none": inside == 0, "most": inside * 2 > total, "half": inside * 2 == total,
             "fewer_than_half": inside * 2 < total, "at_least_half": inside * 2 >= total,
+            "few": inside / total <= limit, "many": inside / total >= limit,
         }[word]  # fmt: skip
 
     def twice(self, _: Any, one: int, other: int) -> bool:

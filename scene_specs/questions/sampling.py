@@ -138,10 +138,9 @@ class Sampler:
             own = self._run(inner)
             others = [one for one in self.view.vocabulary["color"] if one != own]
             named = [] if self.draws.number() < 1 / (CHOICES + 1) else [own]
-            while len(named) < CHOICES:
-                if not others:
-                    raise PresuppositionError("too few colors to name")
-                named.append(others.pop(int(self.draws.number() * len(others))))
+            named += self.draws.some(others, CHOICES - len(named))
+            if len(named) < CHOICES:
+                raise PresuppositionError("too few colors to name")
             return Node("among", ", ".join(sorted(named)), (inner,))
         if op == "extreme":
             if self._is_form:
