@@ -24,9 +24,7 @@ _SIDES = {
 _NAMES = ("size", "color", "material", "shape", "kind")
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest")
-_HIDDEN = {
-    "partly hidden": False, "fully visible": True, "completely visible": True,
-}  # fmt: skip
+_HIDDEN = {"partly hidden": False, "fully visible": True, "completely visible": True}
 
 
 class Reader:
@@ -52,11 +50,9 @@ class Reader:
         if text.endswith(" is facing"):
             for left, right in cuts(text.removesuffix(" is facing"), " that "):
                 found += [some & world.ahead(k) for some in self.things(left) for k in self.object(right)]
-        for words, side in _SIDES.items():
+        for words in (*_SIDES, "of the same"):
             for left, right in cuts(text, f" {words} "):
-                found += [some & world.beside(side, k) for some in self.things(left) for k in self.object(right)]
-        for left, right in cuts(text, " of the same "):
-            found += [some & more for some in self.things(left) for more in self.property("of the same " + right)]
+                found += [some & more for some in self.things(left) for more in self.property(f"{words} {right}")]
         *adjectives, noun = text.split(" ")
         some = world.all
         for one in (*adjectives, noun):
