@@ -13,7 +13,7 @@ from operator import and_, eq, ge, gt, le, lt, not_, or_, sub
 from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES
-from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError
+from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError, refuse_if
 from diorama.scene_specs.questions.view import CONTACT, FACED, FULL, NOT_FACED, PARTIAL, ImageView, ObjectView
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
@@ -65,23 +65,19 @@ class PositionsExecutor:
         doubtful = {k for k, own in found.items() if own is None}
         if name in NOUNS:
             doubtful = {k for k in doubtful if not any(self._attribute(k, one) for one in NOUNS)}
-        if doubtful:
-            raise PresuppositionError(f"{name} in doubt")
+        refuse_if(doubtful, f"{name} in doubt")
         return frozenset(k for k in found if found[k] == value)
 
     def _larger(self, one: int, other: int) -> bool:
         ratio = self._items[one].scale / self._items[other].scale
-        if not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN):
-            raise PresuppositionError("no clear difference of size")
+        refuse_if(not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN), "no clear difference of size")
         return ratio > 1
 
     def _share(self, word: str, members: frozenset[int], others: frozenset[int]) -> bool:
         outside, within = len(members - others), len(others - members)
         inside = len(members) - outside
-        if len(members) < QUANTIFIERS[word] or (word == "only" and not others):
-            raise PresuppositionError("too few objects")
-        if word == "half" and len(members) & 1:
-            raise PresuppositionError("no half")
+        refuse_if(len(members) < QUANTIFIERS[word] or (word == "only" and not others), "too few objects")
+        refuse_if(word == "half" and len(members) & 1, "no half")
         limit = self._view.thresholds.get(word, 0) * len(members)
         return {
             "all": outside == 0, "none": inside == 0, "only": within == 0, "most": outside < inside,
@@ -130,8 +126,7 @@ class PositionsExecutor:
         if relation in self._axes:
             return self._along(index, relation) - self._along(of, relation) > self._view.threshold
         if relation in ("in", "leaning"):
-            if not self._view.contacts:
-                raise PresuppositionError("where objects touch is unknown")
+            refuse_if(not self._view.contacts, "where objects touch is unknown")
             return self._is_in(index, of) if relation == "in" else self._leaned_on(index) == of
         upper, lower = (of, index) if relation == "below" else (index, of)
         top, bottom = self._items[upper].extent, self._items[lower].extent
@@ -150,14 +145,12 @@ class PositionsExecutor:
         x, y = (self._items[one].truth.location[k] - self._items[of].truth.location[k] for k in (0, 1))
         heading = math.atan2(front[1], front[0])
         if eye is not None and not own:
-            if self._items[of].truth.location[:2] == eye[:2]:
-                raise PresuppositionError("out of view")
+            refuse_if(self._items[of].truth.location[:2] == eye[:2], "out of view")
             across = [self._bearing(k, eye) for k in (one, of)]
             if max(abs(math.remainder(angle - heading, math.tau)) for angle in across) > math.pi / 3:
                 raise PresuppositionError("out of view")
             heading = across[1]
-            if of in self._view.fronts and side in ("front", "behind"):
-                raise PresuppositionError("it has a front of its own")
+            refuse_if(of in self._view.fronts and side in ("front", "behind"), "it has a front of its own")
         middle = {"left": 90, "right": -90, "front": 0 if own else 180, "behind": 180 if own else 0}[side]
         off = math.remainder(math.atan2(y, x) - heading - math.radians(middle), math.tau)
         if abs(math.cos(off)) < 0.5 or abs(math.cos(off)) * math.hypot(x, y) <= self._view.threshold:
@@ -167,8 +160,7 @@ class PositionsExecutor:
     def _on_one_side(self, pair: str, one: int, other: int, of: int) -> bool:
         """Whether two objects are on one of a pair of another one's own sides, where only one pair has them so."""
         places = [{side for side in ("right", "behind") if self._seen(side, k, of, of)} for k in (one, other)]
-        if len(places[0] ^ places[1]) != 1:
-            raise PresuppositionError("together or apart by either pair")
+        refuse_if(len(places[0] ^ places[1]) != 1, "together or apart by either pair")
         return (places[0] ^ places[1]).isdisjoint({"right"} if pair == "left-right" else {"behind"})
 
     def _faces(self, index: int, other: int) -> bool:
@@ -178,8 +170,7 @@ class PositionsExecutor:
             raise PresuppositionError("no front, or no direction")
         ahead = math.atan2(front[1], front[0])
         off = abs(math.degrees(math.remainder(self._bearing(other, here) - ahead, math.tau)))
-        if FACED + _TIE < off < NOT_FACED - _TIE:
-            raise PresuppositionError("hardly faced")
+        refuse_if(FACED + _TIE < off < NOT_FACED - _TIE, "hardly faced")
         return off <= FACED + _TIE and self._seen("front", other, index, index)
 
     def _bearing(self, index: int, eye: tuple[float, float, float]) -> float:
@@ -249,12 +240,10 @@ class PositionsExecutor:
         return best
 
     def _extreme(self, members: frozenset[int], which: str) -> int:
-        if len(members) < 2:
-            raise PresuppositionError("too few objects")
+        refuse_if(len(members) < 2, "too few objects")
         if which in ("largest", "smallest"):
             measured = {k: math.log(self._items[k].scale) * (1 if which == "largest" else -1) for k in sorted(members)}
-            if any(map(math.isnan, measured.values())):
-                raise PresuppositionError("a size is unknown")
+            refuse_if(any(map(math.isnan, measured.values())), "a size is unknown")
             least = math.log1p(_MARGIN)
         else:
             direction = {"frontmost": "front", "rearmost": "behind"}.get(which, which.removesuffix("most"))
@@ -262,20 +251,17 @@ class PositionsExecutor:
             least = self._view.threshold
         second, first = sorted(measured.values())[-2:]
         gap = first - second
-        if gap < least or (gap == least and which not in ("largest", "smallest")):
-            raise PresuppositionError(f"none clearly {which}")
+        refuse_if(gap < least or (gap == least and which not in ("largest", "smallest")), f"none clearly {which}")
         return max(measured, key=lambda k: measured[k])
 
 
 def _only(members: frozenset[int]) -> int:
-    if len(members) != 1:
-        raise PresuppositionError("not exactly one object")
+    refuse_if(len(members) != 1, "not exactly one object")
     return min(members)
 
 
 def _is_double(one: int, other: int) -> bool:
-    if other == 0:
-        raise PresuppositionError("twice nothing")
+    refuse_if(other == 0, "twice nothing")
     return one - other == other
 
 

@@ -47,6 +47,12 @@ class PresuppositionError(Exception):
     """A step of a program has no value in an image, such as `unique` for two objects."""
 
 
+def refuse_if(fails: object, problem: str) -> None:
+    """Raise PresuppositionError if something is true."""
+    if fails:
+        raise PresuppositionError(problem)
+
+
 class Operation(NamedTuple):
     """A step of a program.
 

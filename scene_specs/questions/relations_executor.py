@@ -22,6 +22,7 @@ from diorama.scene_specs.questions.program import (
     QUERIED,
     Node,
     PresuppositionError,
+    refuse_if,
 )
 from diorama.scene_specs.questions.view import FACED, NOT_FACED, ImageView, bits_of
 
@@ -118,14 +119,12 @@ class RelationsExecutor:
 
     def relate(self, relation: Any, index: int) -> int:
         """Objects in a relation to one."""
-        if relation not in self._view.relations:
-            raise PresuppositionError(f"{relation} was not measured")
+        refuse_if(relation not in self._view.relations, f"{relation} was not measured")
         return self._view.relations[relation][index] & self._present
 
     def falls(self, _: Any, index: int) -> int:
         """Objects that would fall if one were taken away; not said of what only might, see docs/questions.md."""
-        if self.relate("in", index):
-            raise PresuppositionError("something is in it")
+        refuse_if(self.relate("in", index), "something is in it")
         if self.relate("leaning", index) and self.relate("on", index):
             raise PresuppositionError("what falls from its top might hold up what leans on it")
         return self.relate("falls", index)
@@ -133,16 +132,14 @@ class RelationsExecutor:
     def extreme(self, which: Any, bits: int) -> int:
         """The object of a set that has all others on its other side, or that is clearly larger or smaller."""
         members = [k for k in range(bits.bit_length()) if bits >> k & 1]
-        if len(members) < 2:
-            raise PresuppositionError("an extreme of fewer than two objects")
+        refuse_if(len(members) < 2, "an extreme of fewer than two objects")
         if which in _SIDES:
             table = self._view.relations[_SIDES[which]]
             found = [k for k in members if table[k] & bits == bits ^ 1 << k]
         else:
             scales = {k: self._view.objects[k].scale for k in members}
             found = [k for k in members if all(self._is_larger(k, j, which, scales) for j in members if j != k)]
-        if len(found) != 1:
-            raise PresuppositionError(f"no object is clearly {which}")
+        refuse_if(len(found) != 1, f"no object is clearly {which}")
         return found[0]
 
     def _is_larger(self, k: int, j: int, which: str, scales: dict[int, float]) -> bool:
@@ -154,8 +151,7 @@ class RelationsExecutor:
         own = self._view.objects[index].truth.camera_location
         others = [k for k in range(bits.bit_length()) if bits >> k & 1 and k != index]
         ranked = sorted((dist(own, self._view.objects[k].truth.camera_location), k) for k in others)
-        if len(ranked) < 2 or ranked[1][0] < CLEARLY * ranked[0][0]:
-            raise PresuppositionError("no object is clearly nearest")
+        refuse_if(len(ranked) < 2 or ranked[1][0] < CLEARLY * ranked[0][0], "no object is clearly nearest")
         return ranked[0][1]
 
     def compare(self, word: Any, one: int, other: int) -> bool:
@@ -179,8 +175,7 @@ class RelationsExecutor:
         Or they are by the other pair, but not by this one: so the answer depends on where the front is.
         """
         same = {key: self.seen(key, one, of, of) is self.seen(key, other, of, of) for key in ("left", "front")}
-        if same["left"] == same["front"]:
-            raise PresuppositionError("the same answer by both pairs of sides")
+        refuse_if(same["left"] == same["front"], "the same answer by both pairs of sides")
         return same["left" if pair == "left-right" else "front"]
 
     def faces(self, _: Any, one: int, other: int) -> bool:
@@ -224,8 +219,7 @@ class RelationsExecutor:
 
     def twice(self, _: Any, one: int, other: int) -> bool:
         """Whether a number is twice another one."""
-        if not other:
-            raise PresuppositionError("twice as many as none")
+        refuse_if(not other, "twice as many as none")
         return one == 2 * other
 
 

@@ -19,6 +19,7 @@ from diorama.scene_specs.questions.program import (
     Answer,
     Node,
     PresuppositionError,
+    refuse_if,
 )
 from diorama.scene_specs.questions.rules import Judge, mentioned
 from diorama.scene_specs.questions.view import ImageView, bits_of
@@ -113,8 +114,7 @@ class Sampler:
         node = Node("unique", None, (self._make(tree.parts[0], True, avoid, hops),))
         self._targets = targets
         self._run(node)
-        if not self.judge.needs_all(node):
-            raise PresuppositionError("a step of a reference is not needed")
+        refuse_if(not self.judge.needs_all(node), "a step of a reference is not needed")
         if phrase == "viewer" and len(named) == 1 and "shape" not in mentioned(node):
             raise PresuppositionError("who looks is the person, not a thing")
         made.append(node)
@@ -126,8 +126,7 @@ class Sampler:
             referent = self._make(part, False, (), hops - 1)
             index = self._run(referent)
             some = [name for name in RELATIONS[op] if self.view.relations.get(name, {index: 0})[index]]
-            if not some:
-                raise PresuppositionError("nothing is related to it")
+            refuse_if(not some, "nothing is related to it")
             return Node("relate", self.draws.pick(some), (referent,))
         if op in ("same", "differ"):
             usual = [name for name in QUERIED if name not in avoid and self.view.value_bits[name]]
@@ -139,8 +138,7 @@ class Sampler:
             others = [one for one in self.view.vocabulary["color"] if one != own]
             named = [] if self.draws.number() < 1 / (CHOICES + 1) else [own]
             named += self.draws.some(others, CHOICES - len(named))
-            if len(named) < CHOICES:
-                raise PresuppositionError("too few colors to name")
+            refuse_if(len(named) < CHOICES, "too few colors to name")
             return Node("among", ", ".join(sorted(named)), (inner,))
         if op == "extreme":
             if self._is_form:
@@ -159,11 +157,9 @@ class Sampler:
         if op == "between":
             low = count - self.draws.pick((-1, 0, 1, 2))
             high = low + self.draws.pick((2, 3))
-            if low not in COUNTS or high not in COUNTS:
-                raise PresuppositionError("too few to ask for that many")
+            refuse_if(low not in COUNTS or high not in COUNTS, "too few to ask for that many")
             return Node("between", f"{low}-{high}", (inner,))
-        if count not in COUNTS:
-            raise PresuppositionError("too few to ask for exactly that many")
+        refuse_if(count not in COUNTS, "too few to ask for exactly that many")
         return Node(op, count, (inner,))
 
     def _number(self, op: str, tree: Tree, avoid: Collection[str], hops: int) -> Node:
@@ -172,8 +168,7 @@ class Sampler:
         count = self._run(inner).bit_count()
         made = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]
         made = [one for one in made if self._wanted in (None, self._run(one))]
-        if not made:
-            raise PresuppositionError("no number gives the wanted answer")
+        refuse_if(not made, "no number gives the wanted answer")
         return self.draws.pick(made)  # type: ignore[no-any-return]
 
     def _clear_extreme(self, members: Node) -> Node:
@@ -183,8 +178,7 @@ class Sampler:
         clear = [one for one in made if not isinstance(run(one), PresuppositionError)]
         for other in excepted:
             clear = [one for one in clear if run(Node("extreme", one.value, (every,))) == run(other)]
-        if not clear:
-            raise PresuppositionError("nothing is clearly at an end")
+        refuse_if(not clear, "nothing is clearly at an end")
         return self.draws.pick(clear)  # type: ignore[no-any-return]
 
     def _clearly_related(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
@@ -207,8 +201,7 @@ class Sampler:
     def _pick_filter(self, avoid: Collection[str]) -> tuple[str, str]:
         """A filter that could be true of all members of a set, or any filter."""
         names = [name for name in ADJECTIVES if name not in avoid]
-        if not names or not self._members:
-            raise PresuppositionError("no attribute is left to ask about")
+        refuse_if(not names or not self._members, "no attribute is left to ask about")
         name = self.draws.pick(names)
         value = self.view.objects[self.draws.pick(list(bits_of(self._members)))].values[name]
         if value is None or self.draws.number() < 0.2:
@@ -217,8 +210,7 @@ class Sampler:
 
     def _pick_filters(self, base: Node, unique: bool, avoid: Collection[str]) -> Sequence[tuple[str, str]]:
         bits = self._run(base)
-        if not bits:
-            raise PresuppositionError("nothing to choose from")
+        refuse_if(not bits, "nothing to choose from")
         if base.op.startswith("same_"):
             avoid = (*avoid, base.op[5:])
         members = list(bits_of(bits))

@@ -9,7 +9,7 @@ from itertools import product
 from operator import and_, eq, ge, gt, le, lt, or_
 from typing import Any
 
-from tools.third_judge.world import USUAL, Things, Unclear, World
+from tools.third_judge.world import USUAL, Things, Unclear, World, unclear_if
 
 # Value -> words for it; all other values are their own words.
 _WORDS = {
@@ -125,14 +125,12 @@ class Reader:
 
     def utmost(self, word: str, some: Things) -> int:
         """The leftmost, largest, ... of a set."""
-        if word not in _SUPERLATIVES or not some:
-            raise Unclear("no superlative")
+        unclear_if(word not in _SUPERLATIVES or not some, "no superlative")
         return self._world.most(word, some)
 
     def falling(self, k: int) -> Things:
         """The objects that stand, lean or are in another one, directly or not; not asked if something is in it."""
-        if self._world.beside("in", k):
-            raise Unclear("it is a container with contents")
+        unclear_if(self._world.beside("in", k), "it is a container with contents")
         if self._world.beside("leaning", k) and self._world.beside("stands", k):
             raise Unclear("what falls may hold up what leans")
         above = [k]
@@ -154,11 +152,10 @@ class Reader:
         return found
 
     def _slot(self, kind: str, text: str) -> Sequence[Any]:
+        readers: dict[str, Callable[[str], Sequence[Any]]]
         readers = {"S": self.things, "T": self.kinds, "X": self.object, "P": self.property}
-        if kind in readers:
-            return readers[kind](text)
         known = _LITERALS.get(kind, {text: text})
-        return [known[text]] if text in known else []
+        return readers[kind](text) if kind in readers else [known[text]] if text in known else []
 
 
 def cuts(text: str, *words: str) -> Iterator[tuple[str, str]]:
@@ -189,8 +186,7 @@ def splits(pattern: Sequence[str], text: str) -> Iterator[list[str]]:
 
 def _at_least(least: int, test: Callable[[int, int], bool]) -> Callable[..., bool]:
     def meaning(_: Reader, some: Things, those: Things) -> bool:
-        if len(some) < least:
-            raise Unclear("too few")
+        unclear_if(len(some) < least, "too few")
         return test(len(some & those), len(some))
 
     return meaning
@@ -206,15 +202,13 @@ def _vague(test: Callable[[float, float], bool]) -> Callable[..., bool]:
 
 
 def _only(_: Reader, some: Things, those: Things) -> bool:
-    if not those:
-        raise Unclear("nothing is")
+    unclear_if(not those, "nothing is")
     return those <= some
 
 
 def only(some: Things) -> int:
     """The only object of a set."""
-    if len(some) != 1:
-        raise Unclear("not one object")
+    unclear_if(len(some) != 1, "not one object")
     return min(some)
 
 
@@ -224,8 +218,7 @@ def _equal(name: str, self: Reader, one: int, other: int, result: bool = True) -
 
 def _bigger(self: Reader, one: int, other: int) -> bool:
     first, second = (self._world.items[k]["scale"] for k in (one, other))
-    if max(first, second) < 1.0999 * min(first, second):
-        raise Unclear("of one size")
+    unclear_if(max(first, second) < 1.0999 * min(first, second), "of one size")
     return bool(first > second)
 
 

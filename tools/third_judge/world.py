@@ -30,6 +30,12 @@ class Unclear(Exception):
     """A text has no answer: it can't be read, or what it presupposes does not hold."""
 
 
+def unclear_if(fails: object, problem: str) -> None:
+    """Raise Unclear if something is true."""
+    if fails:
+        raise Unclear(problem)
+
+
 class World:
     """An image as exported: its annotation in JSON, with `fronts` {} if its stage has no ground.
 
@@ -72,8 +78,7 @@ class World:
     def beside(self, side: str, k: int) -> Things:
         """Objects on a side of another one."""
         if side in ("in", "leaning", "stands"):
-            if "leaning" not in self._relations:
-                raise Unclear("the annotation does not say what touches")
+            unclear_if("leaning" not in self._relations, "the annotation does not say what touches")
             names = self._relations["on" if side == "stands" else side][self.items[k]["name"]]
             return frozenset(j for j in self.all if self.items[j]["name"] in names)
         if side in ("above", "below", "on"):
@@ -88,16 +93,14 @@ class World:
         ahead, away = complex(*(front or (0, 0))), self._place(j) - self._place(k)
         if k != viewer and eye is not None:
             sights = [self._place(one) - complex(*eye[:2]) for one in (j, k)]
-            if any((sight * ahead.conjugate()).real <= 0.5 * abs(sight) for sight in sights):
-                raise Unclear("out of view")
+            unclear_if(any((sight * ahead.conjugate()).real <= 0.5 * abs(sight) for sight in sights), "out of view")
             ahead = -sights[1] / abs(sights[1])
         elif k != viewer or not front:
             raise Unclear("nobody looks")
         # A front that looks back at the viewer has its left where the viewer's right is.
         across = (away * ahead.conjugate()).imag * (1 if k == viewer else -1)
         far = {"left": across, "right": -across}.get(side, (away * ahead.conjugate()).real * (-1) ** (side == "behind"))
-        if abs(far) < 0.5 * abs(away) or abs(far) <= self.threshold or j == viewer:
-            raise Unclear("on neither side")
+        unclear_if(abs(far) < 0.5 * abs(away) or abs(far) <= self.threshold or j == viewer, "on neither side")
         if k != viewer and names[1] in self._fronts and side in ("front", "behind"):
             raise Unclear("its own front or the viewer's")
         return bool(far > 0)
@@ -105,8 +108,7 @@ class World:
     def together(self, i: int, j: int, k: int) -> list[bool]:
         """Whether two objects are both left or both right of another one, as it faces; and both in front or behind."""
         same = [self.sees(side, i, k, k) == self.sees(side, j, k, k) for side in ("left", "front")]
-        if sum(same) != 1:
-            raise Unclear("it does not matter how the other one is turned")
+        unclear_if(sum(same) != 1, "it does not matter how the other one is turned")
         return same
 
     def faces(self, k: int, j: int) -> bool:
@@ -115,8 +117,7 @@ class World:
         if not front or abs(away) <= self.threshold:
             raise Unclear("no front or no distance")
         degrees = abs(math.degrees(cmath.phase(away / complex(*front))))
-        if 20.00001 < degrees < 44.99999:
-            raise Unclear("almost in front")
+        unclear_if(20.00001 < degrees < 44.99999, "almost in front")
         return degrees < 21 and self.sees("front", j, k, k)
 
     def ahead(self, k: int) -> Things:
@@ -136,8 +137,7 @@ class World:
     def _reach(self, k: int) -> tuple[float, float]:
         """Half of the width and of the height of a primitive."""
         item = self.items[k]
-        if item["shape"] not in USUAL["kind"]:
-            raise Unclear("the extent of a model is not exported")
+        unclear_if(item["shape"] not in USUAL["kind"], "the extent of a model is not exported")
         angle = math.radians(item["rotation_deg"][2])
         wide = abs(math.cos(angle)) + abs(math.sin(angle)) if item["shape"] == "cube" else 1
         return item["scale"] * wide, item["scale"]
@@ -159,15 +159,13 @@ class World:
             order = sorted(some, key=lambda k: self.items[k]["scale"] ** power)
             sizes = [self.items[k]["scale"] ** power for k in order]
             clear = len(order) > 1 and sizes[-1] > sizes[-2] * 1.0999
-        if not clear:
-            raise Unclear(f"no {word}")
+        unclear_if(not clear, f"no {word}")
         return order[-1]
 
     def nearest(self, some: Things, k: int) -> int:
         """The object of a set that is nearest to another one."""
         order = sorted((math.dist(self.items[j]["location"], self.items[k]["location"]), j) for j in some - {k})
-        if len(order) < 2 or order[1][0] < order[0][0] * 1.0999:
-            raise Unclear("none is nearest")
+        unclear_if(len(order) < 2 or order[1][0] < order[0][0] * 1.0999, "none is nearest")
         return order[0][1]
 
 
