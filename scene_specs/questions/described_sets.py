@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from itertools import combinations, product
 from typing import NamedTuple
+from weakref import proxy
 
 from diorama.scene_specs.questions.draws import Draws
 from diorama.scene_specs.questions.grammar import filtered
@@ -53,7 +54,9 @@ class Sets:
     def __init__(self, judge: Judge, draws: Draws, drawn: Callable[[Tree], Node]) -> None:
         self._view, self._executor, self._draws, self._drawn = judge.view, judge.executor, draws, drawn
         self._everything = (1 << len(judge.view.objects)) - 1
-        self.identifying, self._plain = cache(self._identifying), cache(lambda tree: [*self._plain_sets(tree)])
+        self.identifying, self._plain = (
+            cache(partial(method, proxy(self))) for method in (Sets._identifying, Sets._all_plain)
+        )
         # Pattern, its step, and wanted answer -> steps that are left.
         self._pairs: dict[tuple[str, Tree, Answer | None], list[Node]] = {}
 
@@ -118,6 +121,9 @@ class Sets:
     def _sets(self, tree: Tree) -> Iterable[_Set]:
         """Sets of this kind: all that need few words, or else a few drawn ones."""
         return self._plain(tree) or self._drawn_sets(tree)
+
+    def _all_plain(self, tree: Tree) -> list[_Set]:
+        return [*self._plain_sets(tree)]
 
     def _plain_sets(self, tree: Tree) -> Iterator[_Set]:
         op, part = tree.op, tree.parts[0] if tree.parts else tree

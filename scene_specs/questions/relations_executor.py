@@ -57,7 +57,7 @@ class RelationsExecutor:
         """Sets are bits, objects indices, other results an Answer. Raises PresuppositionError."""
         found = self.outcome(node)
         if isinstance(found, PresuppositionError):
-            raise found.with_traceback(None)
+            raise PresuppositionError(*found.args)
         return found
 
     def outcome(self, node: Node) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from weakref import proxy
 
 from diorama.scene_specs.questions.described_sets import Sets
 from diorama.scene_specs.questions.draws import Draws
@@ -53,7 +54,9 @@ class Sampler:
         self._targets: Collection[int] = ()
         self._is_form, self._pattern = False, ""
         self._wanted: Answer | None = None
-        self._sets = Sets(judge, draws, lambda tree: self._make(tree, False, (), HOPS))
+        # Without a cycle of references, an image's results are freed at once.
+        me = proxy(self)
+        self._sets = Sets(judge, draws, lambda tree: me._make(tree, False, (), HOPS))
 
     def sample(self, pattern: Pattern, nested: bool, wanted: Answer | None = None) -> Node:
         """A program of a pattern.
