@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 # Option -> kinds that it has no effect on.
 _USELESS = {
-    "families": ("expressions", "captions", "scenes"), "per_image": ("expressions", "captions", "scenes"),
-    "nested": ("expressions", "captions", "scenes"),
+    **dict.fromkeys(("families", "per_image", "nested"), ("expressions", "captions", "scenes")),
     "seed": ("captions", "scenes"), "min_pixels": ("scenes",), "grammar": ("scenes",),
 }  # fmt: skip
 

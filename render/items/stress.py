@@ -62,9 +62,8 @@ class Case:
             layout += [f"{axis}={fmean(one[k] for one in placed):.0f}" for k, axis in enumerate("xyz")]
         text = " ".join(part.text for part in item.parts)
         task = f"{item.benchmark}: {item.task}"
-        return cls(
-            name, task, item.together or record.episode_id, text, item.options, item.answer, item.pair, tuple(layout)
-        )
+        own = (item.options, item.answer, item.pair)
+        return cls(name, task, item.together or record.episode_id, text, *own, tuple(layout))
 
 
 def _split_words(text: str) -> list[str]:

@@ -54,9 +54,9 @@ class Sets:
     def __init__(self, judge: Judge, draws: Draws, drawn: Callable[[Tree], Node]) -> None:
         self._view, self._executor, self._draws, self._drawn = judge.view, judge.executor, draws, drawn
         self._everything = (1 << len(judge.view.objects)) - 1
-        self.identifying, self._plain = (
-            cache(partial(method, proxy(self))) for method in (Sets._identifying, Sets._all_plain)
-        )
+        # Kept without a cycle of references.
+        me = proxy(self)
+        self.identifying, self._plain = cache(partial(Sets._identifying, me)), cache(partial(Sets._all_plain, me))
         # Pattern, its step, and wanted answer -> steps that are left.
         self._pairs: dict[tuple[str, Tree, Answer | None], list[Node]] = {}
 

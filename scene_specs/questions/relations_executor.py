@@ -137,14 +137,13 @@ class RelationsExecutor:
             table = self._view.relations[_SIDES[which]]
             found = [k for k in members if table[k] & bits == bits ^ 1 << k]
         else:
-            scales = {k: self._view.objects[k].scale for k in members}
-            found = [k for k in members if all(self._is_larger(k, j, which, scales) for j in members if j != k)]
+            found = [k for k in members if all(self._is_larger(k, j, which) for j in members if j != k)]
         refuse_if(len(found) != 1, f"no object is clearly {which}")
         return found[0]
 
-    def _is_larger(self, k: int, j: int, which: str, scales: dict[int, float]) -> bool:
+    def _is_larger(self, k: int, j: int, which: str) -> bool:
         one, other = (k, j) if which == "largest" else (j, k)
-        return scales[one] >= CLEARLY * scales[other]
+        return self._view.objects[one].scale >= CLEARLY * self._view.objects[other].scale
 
     def nearest(self, _: Any, bits: int, index: int) -> int:
         """The object of a set that is clearly nearest to another one."""

@@ -88,13 +88,12 @@ def balanced(
         UsageError: after 20 rounds that add nothing; names the answers that are missing.
     """
     drawn = [*make(seed)]
-    wanted = _even_counts(map(asked_of, drawn))
 
     def rounds(number: int) -> Iterable[EpisodeData]:
         return _round(make, seed, "balanced", number) if number else drawn
 
     hint = "--balanced-answers: {}. Ask for more episodes or other tasks, or omit the option"
-    return _draw_until_filled(wanted, lambda spec: str(asked_of(spec)), rounds, set(), hint)
+    return _draw_until_filled(_even_counts(map(asked_of, drawn)), lambda spec: str(asked_of(spec)), rounds, set(), hint)
 
 
 def _round(make: Callable[[int], Iterable[EpisodeData]], seed: int, name: str, number: int) -> Iterator[EpisodeData]:

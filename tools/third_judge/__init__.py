@@ -42,9 +42,7 @@ def is_judged(question: Question) -> bool:
 
 def add_options(parser: ArgumentParser) -> None:
     check_questions.add_options(parser)
-    parser.add_argument(
-        "--family", action="append", default=[], help="family of questions (default: all but the forms)"
-    )
+    parser.add_argument("--family", action="append", default=[], help="family (default: all but the forms)")
 
 
 def main(options: Namespace) -> int:
