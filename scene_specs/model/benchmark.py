@@ -32,7 +32,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -183,6 +182,9 @@ class Series:
     unit: str = "episodes"
     done: str = ""
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -311,7 +313,7 @@ class Benchmark:
         """
         file, _, name = target.partition(":")
         found = getattr(self.module, name, None)
-        if found is None or isinstance(found, ModuleType):
+        if not callable(found):
             try:
                 found = self._load_attribute(import_module(f"{self._package_name}.{file}"), name)
             except ModuleNotFoundError as error:
