@@ -45,6 +45,9 @@ class Library:
         front: likewise.
     """
 
+    # Whether it is a single file of the user.
+    is_own_file = False
+
     root: Path
     up: str = "+y"
     front: str = "-z"
@@ -117,6 +120,8 @@ class MeshFolder(Library):
         root: where the files it names may lie.
     """
 
+    is_own_file = True
+
     file: Path = Path()
 
     def axes(self, path: Path) -> tuple[str, str]:
@@ -186,9 +191,8 @@ def _from_file(path: Path) -> tuple[str, str, str] | None:
         return None
     keys = {"root", "up", "front"}
     if not isinstance(table, dict) or not all(k in keys and isinstance(v, str) for k, v in table.items()):
-        raise UsageError(
-            f'{path}: [shapenet] takes root, up and front, each a string, such as root = "ShapeNetCore.v2"'
-        )
+        expected = 'root, up and front, each a string, such as root = "ShapeNetCore.v2"'
+        raise UsageError(f"{path}: [shapenet] takes {expected}")
     if "root" not in table:
         raise UsageError(f"{path}: [shapenet] has no root")
     here = path == Path("assets.toml").absolute()
