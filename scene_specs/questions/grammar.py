@@ -74,10 +74,10 @@ class Grammar:
             self.lexicon_of({})
         except ValidationError as error:
             raise UsageError(f"wrong question grammar: {'; '.join(option_problems(error))}") from error
-        except (KeyError, ValueError, RecursionError) as error:
-            raise UsageError(
-                f"wrong question grammar: {error if isinstance(error, ValueError) else repr(error)}"
-            ) from error
+        except ValueError as error:
+            raise UsageError(f"wrong question grammar: {error}") from error
+        except (KeyError, RecursionError) as error:
+            raise UsageError(f"wrong question grammar: {error!r}") from error
 
     def _patterns(self, family: str, items: Sequence[PatternForm]) -> tuple[Pattern, ...]:
         made = []
@@ -89,11 +89,8 @@ class Grammar:
                 program = Tree.of(json.loads(json.dumps(item.program).replace("%", name)))
                 wordings = tuple(one for text in texts for one in compiled(text))
                 label = family.replace("%", name)
-                twin = (
-                    self._patterns(f"{label}_twin", [item.twin.model_copy(update={"each": [name]})])[0]
-                    if item.twin
-                    else None
-                )
+                twins = [item.twin.model_copy(update={"each": [name]})] if item.twin else []
+                twin = next(iter(self._patterns(f"{label}_twin", twins)), None)
                 made.append(Pattern(program, wordings, program.slots(), item.weight, label, twin))
         return tuple(made)
 
@@ -221,10 +218,8 @@ class Grammar:
 def _begins_with(tokens: Sequence[str], words: Sequence[str | Slot]) -> bool:
     """Whether the words up to the first slot are those of a text: a quick test, as most wordings are others."""
     for token, word in zip(tokens, words, strict=False):
-        if not isinstance(word, str):
-            return True
         if token != word:
-            return False
+            return isinstance(word, Slot)
     return True
 
 
@@ -258,11 +253,11 @@ class _Reader:
         tokens = self._tokens
         while at < len(words):
             part = words[at]
-            expected = (
-                part if isinstance(part, str) else VERBS[part.name][number == "many"] if part.name in VERBS else None
-            )
-            if expected is None:
-                assert isinstance(part, Slot)
+            if isinstance(part, str):
+                expected = part
+            elif part.name in VERBS:
+                expected = VERBS[part.name][number == "many"]
+            else:
                 for value, end in self._slot(pattern.slots[part.name], part.form or number, start):
                     if bound.get(part.name, value) == value:
                         yield from self._parse(pattern, words, number, at + 1, end, {**bound, part.name: value})
