@@ -288,7 +288,7 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
         # Of these specs some are kept, so a report on all of them would be wrong.
         logging.disable(logging.WARNING)
         try:
-            return [*Series.of(found).items]
+            return [*found]
         finally:
             logging.disable(logging.NOTSET)
 

@@ -24,10 +24,9 @@ from diorama.scene_specs.model.spec import (
     ConstraintSpec,
     FrameSpec,
     ObjectSpec,
-    OutlineSpec,
     object_name,
 )
-from diorama.scene_specs.model.stage import Stage, flat_heights
+from diorama.scene_specs.model.stage import Stage, flat_heights, is_outline
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3
@@ -98,7 +97,7 @@ class _Body(NamedTuple):
 
 def _least_scale(item: ObjectSpec, stage: Stage) -> float:
     """Return the least scale of an object: the radius of a sphere that every shape contains. 0 if it is unknown."""
-    if stage.pixels == "center" or isinstance(item.shape, OutlineSpec):
+    if stage.pixels == "center" or is_outline(item.shape):
         return 0.0
     if item.shape is not None and item.shape not in SHAPES and (is_model(item.shape) or item.shape in shapes()):
         return 0.0

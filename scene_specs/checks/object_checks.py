@@ -37,7 +37,7 @@ from diorama.scene_specs.language.registry import plugins, shapes
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
 from diorama.scene_specs.model.materials import changed_parameters, load_material
 from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
-from diorama.scene_specs.model.stage import Stage
+from diorama.scene_specs.model.stage import Stage, is_outline
 
 # Blender units; sizes on flat stages are pixels and have no maximum.
 _LARGEST = 100
@@ -80,22 +80,24 @@ def color_word(color: object, stage: Stage | None, at: Path) -> Iterator[PathDia
 
 def material_given(material: str | MaterialSpec | None, at: Path) -> Iterator[PathDiagnostic]:
     """Report an unknown material, or parameters that exclude each other."""
-    if isinstance(material, str):
-        yield from _material_word(material, (*at, "material"))
-    elif material is not None:
-        yield from _material_diagnostics(material, (*at, "material"))
+    match material:
+        case str():
+            yield from _material_word(material, (*at, "material"))
+        case MaterialSpec():
+            yield from _material_diagnostics(material, (*at, "material"))
 
 
 def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:
     """Report problems of an object whose form is valid."""
     yield from _shape_given(item, stage, (*at, "shape"))
     yield from color_word(item.color, stage, at)
-    if isinstance(item.size, str):
-        yield from unknown(item.size, tuple(SIZES if stage is None else stage.size_names()), (*at, "size"))
-    elif item.size is not None and item.size > _LARGEST and (stage is None or stage.pixels != "center"):
-        yield PathDiagnostic((*at, "size"), f"found {item.size:g}; allowed: at most {_LARGEST}")
-    elif item.size is not None and not round(item.size, 6):
-        yield PathDiagnostic((*at, "size"), f"found {item.size:g}; allowed: at least 0.000001")
+    match item.size:
+        case str(word):
+            yield from unknown(word, tuple(SIZES if stage is None else stage.size_names()), (*at, "size"))
+        case float(scale) if scale > _LARGEST and (stage is None or stage.pixels != "center"):
+            yield PathDiagnostic((*at, "size"), f"found {scale:g}; allowed: at most {_LARGEST}")
+        case float(scale) if not round(scale, 6):
+            yield PathDiagnostic((*at, "size"), f"found {scale:g}; allowed: at least 0.000001")
     yield from footprint_diagnostics(item, at)
     if not is_model(item.shape) or item.material not in MODEL_MATERIALS:
         yield from material_given(item.material, at)
@@ -107,12 +109,13 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
 
 
 def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[PathDiagnostic]:
-    if isinstance(item.shape, OutlineSpec):
-        flat = not item.shape.height
-        yield from outline_diagnostics(item.shape, path)
-    else:
-        flat = item.shape in FLAT_SHAPES
-        yield from shape_word(item.shape, path)
+    match item.shape:
+        case OutlineSpec() as outline:
+            flat = not outline.height
+            yield from outline_diagnostics(outline, path)
+        case shape:
+            flat = shape in FLAT_SHAPES
+            yield from shape_word(shape, path)
     if stage is not None and stage.ground is not None and flat:
         yield _flat_on_ground(stage, path)
 
@@ -151,7 +154,7 @@ def footprint_diagnostics(item: ObjectSpec, at: Path) -> Iterator[PathDiagnostic
         return
     if item.size is not None:
         yield beside((*at, "footprint"), "size", "size, or footprint")
-    if not isinstance(item.shape, OutlineSpec) and item.shape not in FLAT_SHAPES:
+    if not is_outline(item.shape):
         allowed = f"only for {', '.join(FLAT_SHAPES)}, and for corners"
         yield PathDiagnostic((*at, "footprint"), f"given for {preview_json(item.shape)}; allowed: {allowed}")
 
@@ -310,12 +313,12 @@ def _too_many_distinct(
 ) -> Iterator[PathDiagnostic]:
     base, sizes = stage.defaults, stage.size_names()
 
-    def look(shape: object, color: object, material: object, size: object) -> tuple[object, ...]:
+    def look(shape: object, color: object, material: object, size: Any) -> tuple[object, ...]:
         if isinstance(material, MaterialSpec) and material.name and not material.parameters:
             material = material.name
         if is_model(shape) and material is None:
             material = ORIGINAL if color is None else PAINTED
-        return shape, color, material, sizes.get(size, size) if isinstance(size, str) else size
+        return shape, color, material, sizes.get(size, size)
 
     pairs = more.combinations or product(more.shapes or base.shapes, more.colors or base.colors)
     looks: set[tuple[object, ...]] = set()

@@ -37,9 +37,8 @@ def observer_diagnostics(
             problem = f"found {preview_json(person.name)}, the name of another object or observer"
             yield PathDiagnostic((*here, "name"), problem, "give each a name of its own")
         taken.append(person.name)
-        if isinstance(person.looks_at, str) and person.looks_at not in names:
-            known = f"a point, or an object of this frame: {', '.join(names) or 'there is none'}"
-            yield unexpected((*here, "looks_at"), person.looks_at, known, did_you_mean(person.looks_at, names))
+        allowed = f"a point, or an object of this frame: {', '.join(names) or 'there is none'}"
+        yield from _unknown_target(person.looks_at, names, allowed, here)
         yield from object_diagnostics(ObjectSpec(color=person.color, size=person.size), stage, here)
 
 
@@ -81,7 +80,9 @@ def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiag
             path = (*at[:-1], "objects", one.index - 1, "rotation_deg")
             yield unexpected(path, person.rotation_deg, "[0, 0, any angle], as observers stand upright")
         names = [item.name for item in frame.objects if item.index != one.index]
-        if isinstance(one.looks_at, str) and one.looks_at not in names:
-            yield unexpected(
-                (*at, index, "looks_at"), one.looks_at, ", ".join(names), did_you_mean(one.looks_at, names)
-            )
+        yield from _unknown_target(one.looks_at, names, ", ".join(names), (*at, index))
+
+
+def _unknown_target(target: object, names: Sequence[str], allowed: str, at: Path) -> Iterator[PathDiagnostic]:
+    if isinstance(target, str) and target not in names:
+        yield unexpected((*at, "looks_at"), target, allowed, did_you_mean(target, names))

@@ -64,15 +64,14 @@ def look_diagnostics(spec: EpisodeSpec, stage: Stage | None) -> Iterator[PathDia
     if spec.look is None:
         return
     chosen = spec.chosen_look()
-    at: Path = ("look",) if isinstance(spec.look, str) else ("look", "name")
+    at: Path = ("look",) if spec.look == chosen.name else ("look", "name")
     found = list(unknown(chosen.name, look_names(), at))
     yield from found
     if found or chosen.name == PLAIN:
         return
     if stage is not None and stage.ground is None:
-        yield PathDiagnostic(
-            at, f"found {chosen.name!r}; stage {stage.name!r} has no ground, so it has no look but {PLAIN}"
-        )
+        problem = f"found {chosen.name!r}; stage {stage.name!r} has no ground, so it has no look but {PLAIN}"
+        yield PathDiagnostic(at, problem)
     try:
         look = load_look(chosen.name)
     except LookError as error:
@@ -87,14 +86,12 @@ def look_diagnostics(spec: EpisodeSpec, stage: Stage | None) -> Iterator[PathDia
 def _word_diagnostics(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]:
     for number, frame in enumerate(spec.frames):
         for index, item in enumerate(frame.objects):
-            material = item.material.name if isinstance(item.material, MaterialSpec) else item.material
             color = item.color if isinstance(item.color, str) else None
-            if material is not None and not look.keeps_word(color, material):
-                found = f"{color or 'a drawn color'} {material}"
-                problem = (
-                    f"found {found}, whose color does not hold in look {name!r}; use another color, material or look"
-                )
-                yield PathDiagnostic(("frames", number, "objects", index, "material"), problem)
+            match item.material:
+                case MaterialSpec(name=str(material)) | str(material) if not look.keeps_word(color, material):
+                    found = f"{color or 'a drawn color'} {material}, whose color does not hold in look {name!r}"
+                    problem = f"found {found}; use another color, material or look"
+                    yield PathDiagnostic(("frames", number, "objects", index, "material"), problem)
         drawn = (frame.random_objects and frame.random_objects.materials) or ()
         if drawn and {*drawn} <= {*look.without}:
             problem = f"found {', '.join(drawn)}, whose colors do not hold in look {name!r}; add another material"

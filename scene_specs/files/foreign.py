@@ -66,9 +66,10 @@ def parse_json(text: str, file: str = "", line: int = 0) -> Any:
     """
     try:
         return json.loads(text)
-    except (RecursionError, ValueError) as error:
-        problem = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise spec_error(f"invalid JSON: {problem}", file=file, line=line) from None
+    except RecursionError:
+        raise spec_error("invalid JSON: nested too deeply", file=file, line=line) from None
+    except ValueError as error:
+        raise spec_error(f"invalid JSON: {error}", file=file, line=line) from None
 
 
 def printable(text: str) -> str:

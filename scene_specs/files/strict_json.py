@@ -99,8 +99,8 @@ def skip_space(text: str, at: int) -> int:
 
 
 def _nests_deeper(value: Any, limit: int) -> bool:
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(limit):
+    level: list[Any] = [[value]]
+    for _ in range(limit + 1):
         children = (child for item in level for child in (item.values() if type(item) is dict else item))
         level = [child for child in children if type(child) is dict or type(child) is list]
         if not level:

@@ -7,17 +7,18 @@ import logging
 import math
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.files.strict_json import Path as JsonPath
 from diorama.scene_specs.files.strict_json import has_surrogate
-from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
+from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json, value_at
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
 from diorama.scene_specs.model.record import CameraAnnotation
 from diorama.scene_specs.model.spec import (
@@ -150,6 +151,7 @@ def _descend(
 CameraMode = Literal["recover", "nominal"]
 STAGE = "clevr"
 POINTER = "arrow"
+_NUMBERS = TypeAdapter(list[Annotated[float, Field(strict=True, ge=-1e4, le=1e4)]])
 # Sizes of the published CLEVR images, and the default of both published generators.
 SIZES_OF_IMAGES = ((480, 320), (320, 240))
 
@@ -204,17 +206,16 @@ class SourceFile:
 
 def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance: str | None = None) -> FrameSpec | None:
     """Return the scene as a frame that leaves nothing open; None if `source`, which is new, got diagnostics instead."""
-    if not isinstance(scene, dict) or not isinstance(scene.get("objects"), list):
+    if not isinstance(value_at(scene, ("objects",)), list):
         source.unexpected((), scene, "a scene, an object with a list of `objects`")
         return None
     objects: list[ObjectSpec] = []
     hands: list[int] = []
     for index, entry in enumerate(scene["objects"]):
-        if isinstance(entry, dict) and entry.get("shape") == POINTER:
+        if value_at(entry, ("shape",)) == POINTER:
             hands.append(index)
             continue
-        item = _read_object(entry, source, ("objects", index))
-        if item is not None:
+        if (item := _read_object(entry, source, ("objects", index))) is not None:
             objects.append(item)
     pointer = _read_pointer(scene, hands, objects, source) if hands and not source.diagnostics else None
     camera = None if source.diagnostics else _read_camera(scene, source)
@@ -273,11 +274,10 @@ def _read_pointer(
 ) -> PointerSpec | None:
     """Return the hand of a pragmatic scene. `points_to` is the index of its target; its rotation follows."""
     index = hands[0]
-    at: JsonPath = ("objects", index)
     if len(hands) > 1:
         source.diagnostic(("objects", hands[1]), "found a second pointing hand; allowed: one")
         return None
-    place = _read_numbers(scene["objects"][index].get("3d_coords"), 3, source, (*at, "3d_coords"))
+    place = _read_numbers(scene["objects"][index].get("3d_coords"), 3, source, ("objects", index, "3d_coords"))
     target = scene.get("points_to")
     if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < len(objects):
         found = preview_json(target) if "points_to" in scene else "nothing"
@@ -290,13 +290,12 @@ def _read_pointer(
 
 def _read_numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> list[float] | None:
     """Return `count` finite numbers, or None after a diagnostic."""
-    if isinstance(value, list) and len(value) == count:
-        good = [v for v in value if isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= 1e4]
-        if len(good) == count:
-            return [float(v) for v in good]
-        value = value[0] if count == 1 else value
-    allowed = "a number" if count == 1 else f"{count} numbers"
-    source.unexpected(at, value, f"{allowed} from -10000 to 10000")
+    with suppress(ValidationError):
+        numbers = _NUMBERS.validate_python(value, strict=True)
+        if len(numbers) == count:
+            return numbers
+    found, allowed = (value[0], "a number") if count == 1 else (value, f"{count} numbers")
+    source.unexpected(at, found, f"{allowed} from -10000 to 10000")
     return None
 
 
@@ -306,7 +305,7 @@ def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     nominal = CameraSpec(location=stage.location, jitter=0.0)
     if source.camera == "nominal":
         return nominal
-    seen = [entry for entry in scene["objects"] if isinstance(entry, dict) and "pixel_coords" in entry]
+    seen = [entry for entry in scene["objects"] if "pixel_coords" in entry]
     points, pixels = [], []
     for index, entry in enumerate(seen):
         point = _read_numbers(entry.get("3d_coords"), 3, source, ("objects", index, "3d_coords"))
@@ -314,9 +313,9 @@ def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
         if point is not None and pixel is not None:
             points.append(point)
             pixels.append(pixel)
-    recorded = scene.get("camera")
-    if isinstance(recorded, dict) and recorded.get("projection") != "orthographic" and not source.diagnostics:
-        return _read_recorded_camera(recorded, np.array(points), np.array(pixels), source) or nominal
+    match scene.get("camera"):
+        case dict(recorded) if recorded.get("projection") != "orthographic" and not source.diagnostics:
+            return _read_recorded_camera(recorded, np.array(points), np.array(pixels), source) or nominal
     why = f"{len(points)} of at least 3 objects have pixel_coords"
     if len(points) >= 3:
         focal = stage.lens / stage.sensor_width

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
-from types import NoneType
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -50,9 +49,7 @@ def path_text(path: Path) -> str:
     """Return a path as text, `frames[2].objects[0].color`; keys that are not plain words are quoted as JSON."""
     text = ""
     for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        elif re.fullmatch(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,60}", step):
+        if isinstance(step, str) and re.fullmatch(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,60}", step):
             text += f".{step}" if text else step
         else:
             text += f"[{preview_json(step)}]"
@@ -87,12 +84,12 @@ def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
         raise spec_error("; ".join(option_problems(error)), file=file) from None
 
 
-def of_form(form: type[_Form], data: Any, problem: str, file: str) -> _Form:
+def of_form(form: type[_Form], data: Any, problem: str, file: str, line: int = 0) -> _Form:
     """Return JSON data of a file that has a form, such as `dict[str, list[str]]`. Raises SpecError with `problem`."""
     try:
         return TypeAdapter(form).validate_python(data, strict=True)
     except ValidationError:
-        raise spec_error(problem, file=file) from None
+        raise spec_error(problem, file=file, line=line) from None
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
@@ -251,8 +248,7 @@ def form_diagnostics(error: ValidationError, model: type[BaseModel], data: Any) 
 
 def _follows_from_items(detail: ErrorDetails) -> bool:
     """Return whether a list only counts as too short because pydantic left out its invalid items."""
-    found, least = detail["input"], detail.get("ctx", {}).get("min_length", 0)
-    return detail["type"] == "too_short" and isinstance(found, list) and len(found) >= least
+    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
 def _resolve_location(loc: tuple[int | str, ...], data: Any, kind: str) -> tuple[Path, Path, str]:
@@ -287,9 +283,8 @@ def _at_location(
         if any(path == location and kind in _KINDS for path, kind in types):
             return (2, 0, len(details))
         lengths = any((path == location or path[:-1] == location) and kind in _LENGTHS for path, kind in types)
-        model_keys = isinstance(value_at(data, location), dict)
         other_keys = sum(kind == "extra_forbidden" for _, kind in types)
-        return (1 if lengths and not model_keys else 0, other_keys, len(details))
+        return (int(lengths and not isinstance(value_at(data, location), dict)), other_keys, len(details))
 
     best = min(branches.values(), key=distance)
     if distance(best)[0] == 0:
@@ -387,7 +382,7 @@ def value_hint(path: Path, kind: str, found: Any, keys: Sequence[str] = ()) -> s
         kind: pydantic's type of error.
         keys: of the objects that belong there.
     """
-    if _last_key(path) == "id" and isinstance(found, str) and kind == "string_pattern_mismatch":
+    if _last_key(path) == "id" and kind == "string_pattern_mismatch":
         if ".." in found or found.startswith(("/", "~")) or "\\" in found:
             return "an id is not a path: no '..', no leading '/', no backslash"
         near = re.sub(r"[^A-Za-z0-9_.+/-]+", "-", found).strip("-./")
@@ -440,6 +435,6 @@ def _where_key_belongs(model: type[BaseModel], path: Path) -> str:
 
 def models_in(annotation: Any) -> list[type[BaseModel]]:
     """Return the models inside an annotation, such as `tuple[A, ...] | None`."""
-    if isinstance(annotation, type) and annotation is not NoneType and not get_args(annotation):
+    if isinstance(annotation, type) and not get_args(annotation):
         return [annotation] if issubclass(annotation, BaseModel) else []
     return [model for part in get_args(annotation) for model in models_in(part)]

@@ -14,6 +14,7 @@ import numpy as np
 
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.rng import generator, key_digest
+from diorama.scene_specs.language.vocabulary import has_prefix
 
 # Diorama's own families.
 FAMILIES = ("blob", "branch", "lathe")
@@ -78,7 +79,7 @@ def drawn_shape(rng: np.random.Generator, split: str, family: str) -> Invented:
 
 def is_invented(shape: object) -> bool:
     """Return whether a shape is the name of an invented one, valid or not."""
-    return isinstance(shape, str) and shape.startswith(INVENTED_PREFIX)
+    return has_prefix(shape, INVENTED_PREFIX)
 
 
 def parse_invented(shape: str) -> Invented | None:

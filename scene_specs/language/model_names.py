@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from diorama.scene_specs.language.person import is_person
+from diorama.scene_specs.language.vocabulary import has_prefix
 
 PREFIX = "shapenet:"
 FILE_PREFIX = "model:"
@@ -144,7 +145,7 @@ class MeshFile(NamedTuple):
 
 def is_model(shape: object) -> bool:
     """Return whether a shape is a model name, valid or not."""
-    return isinstance(shape, str) and shape.startswith((PREFIX, FILE_PREFIX))
+    return has_prefix(shape, PREFIX, FILE_PREFIX)
 
 
 def mesh_name(path: str, z_up: bool) -> str:
@@ -171,7 +172,7 @@ def parse_model(shape: str) -> ModelName | None:
 
 def has_front(shape: object) -> bool:
     """Return whether a shape is a model with a front of its own, which is where its file has the front."""
-    name = parse_model(shape) if isinstance(shape, str) else None
+    name = parse_model(str(shape)) if is_model(shape) else None
     return name is not None and SYNSETS.get(name.category, name.category) in _FRONTED
 
 

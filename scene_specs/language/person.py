@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from diorama.scene_specs.language.vocabulary import has_prefix
+
 PERSON_PREFIX = "person:"
 _NUMBER = r"(-?(?:0|[1-9][0-9]?)(?:\.[0-9]{1,4})?)"
 _FORM = re.compile(f"{PERSON_PREFIX}{_NUMBER}/{_NUMBER}")
@@ -39,7 +41,7 @@ class Gaze(NamedTuple):
 
 def is_person(shape: object) -> bool:
     """Return whether a shape is the name of a person, valid or not."""
-    return isinstance(shape, str) and shape.startswith(PERSON_PREFIX)
+    return has_prefix(shape, PERSON_PREFIX)
 
 
 def parse_person(shape: str) -> Gaze | None:

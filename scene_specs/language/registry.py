@@ -80,15 +80,17 @@ class Plugin:
         Args:
             of: a class of the module instead, in lower case.
         """
-        tree = self._parsed_source
-        found = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.lower() == of), None)
-        return printable((ast.get_docstring(found or tree) or "").partition("\n")[0]) if found or not of else ""
+        found = next((node for node in self._classes() if node.name.lower() == of), None)
+        text = ast.get_docstring(found or self._parsed_source) or ""
+        return printable(text.partition("\n")[0]) if found or not of else ""
 
     def keyword(self, name: str) -> dict[str, str]:
         """Return the value of a keyword -> class of the module that has it, in lower case; imports as `summary`."""
-        classes = (node for node in self._parsed_source.body if isinstance(node, ast.ClassDef))
-        given = ((one.value, node.name.lower()) for node in classes for one in node.keywords if one.arg == name)
+        given = ((one.value, node.name.lower()) for node in self._classes() for one in node.keywords if one.arg == name)
         return {str(value.value): text for value, text in given if isinstance(value, ast.Constant)}
+
+    def _classes(self) -> Iterator[ast.ClassDef]:
+        return (node for node in self._parsed_source.body if isinstance(node, ast.ClassDef))
 
     @cached_property
     def _parsed_source(self) -> ast.Module:

@@ -11,6 +11,12 @@ from types import MappingProxyType
 
 SHAPES: tuple[str, ...] = ("cube", "sphere", "cylinder")
 
+
+def has_prefix(word: object, *prefixes: str) -> bool:
+    """Return whether a value is a text that begins with one of the prefixes."""
+    return isinstance(word, str) and word.startswith(prefixes)
+
+
 COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         "gray": (87, 87, 87),

@@ -32,7 +32,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from importlib import import_module, util
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -188,6 +187,9 @@ class Series:
         """Return what a function of a benchmark made as a Series."""
         return items if isinstance(items, Series) else cls(items)
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -316,7 +318,7 @@ class Benchmark:
         """
         file, _, name = target.partition(":")
         found = getattr(self.module, name, None)
-        if found is None or isinstance(found, ModuleType):
+        if not callable(found):
             try:
                 found = self._load_attribute(import_module(f"{self._package_name}.{file}"), name)
             except ModuleNotFoundError as error:

@@ -75,8 +75,7 @@ class Item:
 
         `render-eval score` finds the answer of a reply by the same rule, diorama.scene_specs.language.answer_rule.
         """
-        given = answer_of(reply, self.options, self.lettered) if isinstance(reply, str) else ""
-        return float(given == self.answer)
+        return float(isinstance(reply, str) and answer_of(reply, self.options, self.lettered) == self.answer)
 
 
 @lru_cache(maxsize=32)

@@ -7,7 +7,7 @@ plug-ins; see scene_specs/language/registry.py.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -148,12 +148,11 @@ class Look(SpecModel):
         return material not in self.without and (color or "", material) not in self.without
 
 
-def _merge_fields(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in changes.items():
-        both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        merged[key] = _merge_fields(base[key], value) if both else value
-    return merged
+def _merge_fields(base: Any, changes: Any) -> Any:
+    match base, changes:
+        case dict(), dict():
+            return base | {key: _merge_fields(base.get(key), value) for key, value in changes.items()}
+    return changes
 
 
 def look_names() -> list[str]:

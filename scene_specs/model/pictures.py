@@ -73,6 +73,7 @@ def read_picture(file: Path) -> NDArray[np.uint8]:
             # Of transparency, which is ignored.
             warnings.simplefilter("ignore")
             return decode_png(read_foreign(file, MOST_BYTES), LONGEST)
+    except FileNotFoundError as error:
+        raise spec_error("missing", file=str(file)) from error
     except (OSError, ValueError) as error:
-        problem = "missing" if isinstance(error, FileNotFoundError) else f"not an image: {error}"
-        raise spec_error(problem, file=str(file)) from error
+        raise spec_error(f"not an image: {error}", file=str(file)) from error

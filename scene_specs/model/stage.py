@@ -280,10 +280,13 @@ def flat_heights(frame: FrameSpec, stage: Stage) -> dict[int, float]:
     return heights
 
 
-def _may_be_flat(shape: str | OutlineSpec | None, stage: Stage) -> bool:
-    if shape is None:
-        return any(name in FLAT_SHAPES for name in stage.defaults.shapes)
+def is_outline(shape: str | OutlineSpec | None) -> bool:
+    """Return whether a shape is given by its corners, or by the name of an outline."""
     return isinstance(shape, OutlineSpec) or shape in FLAT_SHAPES
+
+
+def _may_be_flat(shape: str | OutlineSpec | None, stage: Stage) -> bool:
+    return is_outline(shape) or (shape is None and any(map(is_outline, stage.defaults.shapes)))
 
 
 @lru_cache(maxsize=64)

@@ -43,10 +43,11 @@ class Balance:
 
 def chances_of(answer: Answer, kind: str, view: ImageView) -> int:
     """How many answers to expect in the place of one: 2 for yes and no, 4 numbers, the values in the image."""
-    if isinstance(answer, bool):
-        return 2
-    if isinstance(answer, int):
-        return _EXPECTED_COUNTS
+    match answer:
+        case bool():
+            return 2
+        case int():
+            return _EXPECTED_COUNTS
     return CHOICES + 1 if kind == "choice" else max(2, len(view.value_bits[kind]))
 
 
@@ -93,10 +94,11 @@ class WordBalance:
 
 def _possible_answers(program: Node, answer: Answer, view: ImageView) -> list[Sequence[Answer]]:
     """The options that a question could have: of a number, all rows of _NUMBERS in which it is."""
-    if isinstance(answer, bool):
-        return [(True, False)]
-    if isinstance(answer, int):
-        return [range(first, first + _NUMBERS) for first in range(max(0, answer - _NUMBERS + 1), answer + 1)]
+    match answer:
+        case bool():
+            return [(True, False)]
+        case int():
+            return [range(first, first + _NUMBERS) for first in range(max(0, answer - _NUMBERS + 1), answer + 1)]
     if program.output == "choice":
         return [(*str(program.value).split(", "), NONE_OF_THESE)]
     return [view.vocabulary[program.output]]

@@ -67,15 +67,16 @@ class Grammar:
             self._by_first: dict[str, list[tuple[list[Any], Pattern, tuple[str | Slot, ...]]]] = {}
             for one in made:
                 for words in one.words:
-                    if not isinstance(words[0], str):
-                        raise ValueError(f"{one.name}: a question can't begin with the slot {words[0].name}")
                     head = [*takewhile(lambda word: isinstance(word, str), words)]
-                    self._by_first.setdefault(words[0], []).append((head, one, words))
+                    if not head:
+                        raise ValueError(f"{one.name}: a question can't begin with a slot")
+                    self._by_first.setdefault(head[0], []).append((head, one, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})
+        except ValidationError as error:
+            raise UsageError(f"wrong question grammar: {'; '.join(option_problems(error))}") from error
         except ValueError as error:
-            problem = "; ".join(option_problems(error)) if isinstance(error, ValidationError) else error
-            raise UsageError(f"wrong question grammar: {problem}") from error
+            raise UsageError(f"wrong question grammar: {error}") from error
         except (KeyError, RecursionError) as error:
             raise UsageError(f"wrong question grammar: {error!r}") from error
 
@@ -225,11 +226,11 @@ class _Reader:
         tokens = self._tokens
         while at < len(words):
             part = words[at]
-            expected = (
-                part if isinstance(part, str) else VERBS[part.name][number == "many"] if part.name in VERBS else None
-            )
-            if expected is None:
-                assert isinstance(part, Slot)
+            if isinstance(part, str):
+                expected = part
+            elif part.name in VERBS:
+                expected = VERBS[part.name][number == "many"]
+            else:
                 for value, end in self._slot(pattern.slots[part.name], part.form or number, start):
                     if bound.get(part.name, value) == value:
                         yield from self._parse(pattern, words, number, at + 1, end, {**bound, part.name: value})

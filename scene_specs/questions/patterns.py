@@ -86,13 +86,16 @@ class Tree(NamedTuple):
     @classmethod
     def of(cls, data: Any) -> Tree:
         """The tree of a program in JSON. Raises ValueError for other data and unknown operations."""
-        phrase = isinstance(data, str)
-        if not phrase and not (isinstance(data, list) and data and isinstance(data[0], str)):
-            raise ValueError(f"found the program {preview_json(data)}; expected a list that begins with an operation")
-        op, _, slot = (data if phrase else data[0]).partition(":")
-        if not phrase and op not in (SLOTS if slot else OPERATIONS):
-            raise ValueError(f"unknown operation or slot {data[0]!r}")
-        return cls(op, slot, () if phrase else tuple(map(cls.of, data[1:])), phrase)
+        match data:
+            case str():
+                op, _, slot = data.partition(":")
+                return cls(op, slot, (), True)
+            case [str(first), *parts]:
+                op, _, slot = first.partition(":")
+                if op not in (SLOTS if slot else OPERATIONS):
+                    raise ValueError(f"unknown operation or slot {first!r}")
+                return cls(op, slot, tuple(map(cls.of, parts)), False)
+        raise ValueError(f"found the program {preview_json(data)}; expected a list that begins with an operation")
 
     def operations(self) -> set[str]:
         """Names of all operations, slots and phrases."""

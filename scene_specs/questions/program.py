@@ -10,6 +10,7 @@ CLEVR's form is a list of such steps, in which `inputs` are numbers of earlier s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import filterfalse
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -146,13 +147,16 @@ def parse_program(data: Any) -> Node:
         budget[0] -= 1
         if budget[0] < 0:
             raise ValueError(f"found more than {MAX_STEPS} steps")
-        if not isinstance(item, list | tuple) or not item:
+        if not _is_list(item) or not item:
             raise ValueError(f'found {_short_text(item)}; expected a step, such as ["count", ["scene"]]')
-        inputs = [part for part in item[1:] if isinstance(part, list | tuple)]
-        values = [part for part in item[1:] if not isinstance(part, list | tuple)]
-        return _checked_node(item[0], values, [parse(part) for part in inputs])
+        inputs, values = filter(_is_list, item[1:]), [*filterfalse(_is_list, item[1:])]
+        return _checked_node(item[0], values, [*map(parse, inputs)])
 
     return parse(data)
+
+
+def _is_list(data: object) -> bool:
+    return isinstance(data, list | tuple)
 
 
 def program_json(node: Node) -> list[Any]:
@@ -166,17 +170,16 @@ def parse_clevr(steps: Any) -> Node:
 
     Steps that several others use are repeated. Raises ValueError.
     """
-    if not isinstance(steps, list) or not steps or len(steps) > MAX_STEPS:
+    if not _is_list(steps) or not steps or len(steps) > MAX_STEPS:
         raise ValueError(f"found {_short_text(steps)}; expected a list of 1 to {MAX_STEPS} steps")
     made: list[Node] = []
     for number, step in enumerate(steps):
-        if not isinstance(step, dict):
-            raise ValueError(f"step {number}: found {_short_text(step)}; expected an object")
-        inputs = step.get("inputs")
-        values = step.get("value_inputs", step.get("side_inputs", []))
-        if not isinstance(inputs, list) or not all(type(k) is int and 0 <= k < number for k in inputs):
-            raise ValueError(f"step {number}: found inputs {_short_text(inputs)}; expected numbers of earlier steps")
-        if not isinstance(values, list):
+        match step:
+            case {"inputs": list(inputs)} if all(type(k) is int and 0 <= k < number for k in inputs):
+                values = step.get("value_inputs", step.get("side_inputs", []))
+            case _:
+                raise ValueError(f"step {number}: found {_short_text(step)}; expected inputs, numbers of earlier steps")
+        if not _is_list(values):
             raise ValueError(f"step {number}: found values {_short_text(values)}; expected a list")
         made.append(_checked_node(step.get("function", step.get("type")), values, [made[k] for k in inputs]))
         if sum(1 for _ in made[-1].steps()) > MAX_STEPS:
@@ -199,7 +202,7 @@ def clevr_json(node: Node) -> list[dict[str, Any]]:
 
 
 def _checked_node(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
-    kind = OPERATIONS.get(op) if isinstance(op, str) else None
+    kind = OPERATIONS.get(str(op))
     if kind is None:
         raise ValueError(f"unknown operation {_short_text(op)}; expected one of {', '.join(OPERATIONS)}")
     found = tuple(node.output for node in inputs)

@@ -10,9 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.language.diagnostics import option_problems
+from diorama.scene_specs.language.diagnostics import option_problems, value_at
 from diorama.scene_specs.language.rng import generator, shuffled
-from diorama.scene_specs.model.benchmark import Series
 from diorama.scene_specs.model.benchmark import benchmark as find_benchmark
 from diorama.scene_specs.model.spec_data import EpisodeData
 
@@ -42,16 +41,15 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
     found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
     for name, info in found.options.model_fields.items():
-        extra = info.json_schema_extra
-        if name in given and isinstance(extra, dict) and "environment" in extra:
-            raise UsageError(f"benchmark {benchmark}: {name}: set the variable {extra['environment']} instead")
+        variable = value_at(info.json_schema_extra, ("environment",))
+        if name in given and variable:
+            raise UsageError(f"benchmark {benchmark}: {name}: set the variable {variable} instead")
     try:
         chosen = found.options(**given)
     except ValidationError as error:
         problems = "; ".join(option_problems(error))
         raise UsageError(f"benchmark {benchmark}: {problems}") from None
-    specs = found.function(chosen.run)(chosen)
-    return iter(Series.of(specs).items)
+    return iter(found.function(chosen.run)(chosen))
 
 
 @dataclass(frozen=True)

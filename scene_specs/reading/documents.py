@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.files.strict_json import NotStrictJson, decode, skip_space
-from diorama.scene_specs.language.diagnostics import did_you_mean, nearest, preview_json
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json
 from diorama.scene_specs.reading.located_json import LocatedJson, scan
 
 SUFFIXES = (".json", ".jsonl")
@@ -57,6 +57,7 @@ class Document(NamedTuple):
     Attributes:
         line: of its start, 1-based.
         scan: only of invalid JSON, its diagnostics.
+        unreadable: it stands for text that can't be read as an episode.
     """
 
     file: str
@@ -64,6 +65,7 @@ class Document(NamedTuple):
     text: str
     value: Any
     scan: LocatedJson | None = None
+    unreadable: bool = False
 
 
 class Spool:
@@ -165,11 +167,11 @@ def _printable_name(name: str) -> str:
 
 
 def _error_reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iterator[Document | Diagnostic]:
-    """Yield the episodes of a file, and diagnostics of text that cannot be read as one.
+def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iterator[Document]:
+    """Yield the episodes of a file, and unreadable documents for text that cannot be read as one.
 
     Args:
         wanted: called once for each episode; of those that are not wanted, lines are not even parsed.
@@ -178,37 +180,42 @@ def documents(file: SpecFile, wanted: Callable[[], bool] = lambda: True) -> Iter
         found = False
         for item in _read_lines(file, wanted) if file.lines else _read_values(file):
             found = True
-            if item is not None and (file.lines or isinstance(item, Diagnostic) or wanted()):
+            if item is not None and (file.lines or item.unreadable or wanted()):
                 yield item
         if not found:
-            yield Diagnostic.of("an empty file", "a spec is a JSON object", file=file.name)
+            yield _unreadable(file, 0, "an empty file", "a spec is a JSON object")
     except OSError as error:
-        yield Diagnostic.of(f"can't be read: {_error_reason(error)}", file=file.name)
+        yield _unreadable(file, 0, f"can't be read: {_error_reason(error)}")
 
 
-def _decode_text(file: SpecFile, raw: bytes, line: int) -> str | Diagnostic:
-    """Decode UTF-8 bytes, or return a diagnostic."""
+def _unreadable(file: SpecFile, line: int, problem: str, hint: str = "") -> Document:
+    scan = LocatedJson(stopped=True, diagnostics=[PathDiagnostic((), problem, hint, line)])
+    return Document(file.name, line, "", None, scan, unreadable=True)
+
+
+def _decode_text(file: SpecFile, raw: bytes, line: int) -> tuple[str, Document | None]:
+    """Decode UTF-8 bytes; also return an unreadable document if they are something else."""
     encoding = json.detect_encoding(raw)
     if encoding != "utf-8":
         found = "begins with a byte order mark" if encoding == "utf-8-sig" else f"looks like {encoding.upper()}"
-        return Diagnostic(file.name, line, "", "", f"{found}; allowed: UTF-8", "save it as UTF-8 without such a mark")
+        return "", _unreadable(file, line, f"{found}; allowed: UTF-8", "save it as UTF-8 without such a mark")
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8"), None
     except UnicodeDecodeError as error:
         at = line + raw.count(b"\n", 0, error.start)
         column = error.start - raw.rfind(b"\n", 0, error.start)
         problem = f"not UTF-8: found byte 0x{raw[error.start]:02x} at byte {column} of the line"
-        return Diagnostic(file.name, at, "", "", problem, "save the file as UTF-8")
+        return "", _unreadable(file, at, problem, "save the file as UTF-8")
 
 
-def _read_lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic | None]:
+def _read_lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | None]:
     """Yield the episodes of a file with one per line; None for those that are not wanted."""
     with file.path.open("rb") as stream:
         number = 0
         while raw := stream.readline(MAX_EPISODE_BYTES + 1):
             number += 1
             if len(raw) > MAX_EPISODE_BYTES:
-                yield Diagnostic(file.name, number, "", "", f"a line of more than {MAX_EPISODE_BYTES >> 20} MiB")
+                yield _unreadable(file, number, f"a line of more than {MAX_EPISODE_BYTES >> 20} MiB")
                 # A line of a file that is not text may never end.
                 for _ in range(0 if b"\0" in raw[:4] else _MAX_SKIPS):
                     if not raw or raw.endswith(b"\n"):
@@ -217,10 +224,10 @@ def _read_lines(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document
                 else:
                     return
                 continue
-            text = _decode_text(file, raw, number)
-            if isinstance(text, Diagnostic):
-                yield text
-                if "UTF-16" in text.problem or "UTF-32" in text.problem:
+            text, unreadable = _decode_text(file, raw, number)
+            if unreadable is not None:
+                yield unreadable
+                if json.detect_encoding(raw).startswith(("utf-16", "utf-32")):
                     return
             elif text.strip(" \t\r\n"):
                 yield document_of(text, file.name, number) if wanted() else None
@@ -238,10 +245,10 @@ def document_of(text: str, file: str = "", line: int = 1) -> Document:
     return Document(file, line, text, slow.value, slow)
 
 
-def _read_values(file: SpecFile) -> Iterator[Document | Diagnostic]:
-    text = _decode_text(file, read_foreign(file.path), 1)
-    if isinstance(text, Diagnostic):
-        yield text
+def _read_values(file: SpecFile) -> Iterator[Document]:
+    text, unreadable = _decode_text(file, read_foreign(file.path), 1)
+    if unreadable is not None:
+        yield unreadable
         return
     start = skip_space(text, 0)
     if start == len(text):
@@ -253,12 +260,12 @@ def _read_values(file: SpecFile) -> Iterator[Document | Diagnostic]:
         yield document_of(text[start:], file.name, line)
 
 
-def _read_elements(file: SpecFile, text: str, start: int) -> Iterator[Document | Diagnostic]:
+def _read_elements(file: SpecFile, text: str, start: int) -> Iterator[Document]:
     """Yield the values of the list that starts at `start`."""
     at = skip_space(text, start + 1)
     line = 1 + text.count("\n", 0, at)
     if text.startswith("]", at):
-        yield Diagnostic(file.name, line, "", "", "an empty list; a list of specs has at least one episode")
+        yield _unreadable(file, line, "an empty list; a list of specs has at least one episode")
         return
     while True:
         slow = None
@@ -276,11 +283,11 @@ def _read_elements(file: SpecFile, text: str, start: int) -> Iterator[Document |
             rest = skip_space(text, after + 1)
             if rest < len(text):
                 line += text.count("\n", after, rest)
-                yield Diagnostic(file.name, line, "", "", "not JSON: more text after the end of the list")
+                yield _unreadable(file, line, "not JSON: more text after the end of the list")
             return
         if not text.startswith(",", after):
             found = preview_json(text[after : after + 12]) if after < len(text) else "the end of the file"
-            yield Diagnostic(file.name, line, "", "", f"not JSON: found {found} where ',' or ']' should be")
+            yield _unreadable(file, line, f"not JSON: found {found} where ',' or ']' should be")
             return
         at = skip_space(text, after + 1)
         line += text.count("\n", after, at)

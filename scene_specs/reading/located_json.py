@@ -160,21 +160,17 @@ class _Reader:
 
     def container(self, at: int, path: Path) -> tuple[dict[str, Any] | list[Any], int]:
         """Read a list or an object; report keys that occur twice and keep the first value."""
-        values: dict[str, Any] | list[Any] = {} if self.text[at] == "{" else []
-        closing = "}" if isinstance(values, dict) else "]"
+        is_list, values = self.text[at] == "[", dict[Any, Any]()
+        closing = "]" if is_list else "}"
         at = skip_space(self.text, at + 1)
         while not self.text.startswith(closing, at):
-            if isinstance(values, dict):
-                key, at = self.key(at, path, values)
-                value, at = self.value(at, (*path, key))
-                values.setdefault(key, value)
-            else:
-                value, at = self.value(at, (*path, len(values)))
-                values.append(value)
+            key, at = (len(values), at) if is_list else self.key(at, path, values)
+            value, at = self.value(at, (*path, key))
+            values.setdefault(key, value)
             at = skip_space(self.text, at)
             if not self.text.startswith(closing, at):
                 at = self.comma(at, path, closing)
-        return values, at + 1
+        return list(values.values()) if is_list else values, at + 1
 
     def key(self, at: int, path: Path, known: Collection[str]) -> tuple[str, int]:
         """Read a key and its colon; return the key and the index of its value.

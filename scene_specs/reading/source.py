@@ -102,7 +102,7 @@ class SpecSource:
             for document in documents(file, wanted):
                 episode, found = _read_episode(document, self._check_all)
                 # An invalid episode can still repeat an id.
-                if isinstance(document, Document) and (name := _id_of(document.value)):
+                if name := _id_of(document.value):
                     found += ids.add(name, number, document)
                 yield from found
                 count += len(found)
@@ -117,13 +117,8 @@ class SpecSource:
 
     def check(self) -> tuple[list[Diagnostic], int]:
         """Return all diagnostics of all files, in their order, and the number of episodes without one."""
-        diagnostics, count = [], 0
-        for found in self.check_each():
-            if isinstance(found, Diagnostic):
-                diagnostics.append(found)
-            else:
-                count += 1
-        return diagnostics, count
+        found = [one if isinstance(one, Diagnostic) else None for one in self.check_each()]
+        return [*filter(None, found)], found.count(None)
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the episodes in order.
@@ -237,9 +232,12 @@ def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", lin
         SpecError: the spec is not JSON data, such as one with numbers of numpy.
     """
     try:
-        if isinstance(spec, EpisodeSpec | Scene):
-            return spec.to_json()
-        return json.dumps(dict(spec) if isinstance(spec, Mapping) else spec)
+        match spec:
+            case EpisodeSpec() | Scene():
+                return spec.to_json()
+            case Mapping():
+                return json.dumps(dict(spec))
+        return json.dumps(spec)
     except (TypeError, ValueError, RecursionError) as error:
         hint = "a spec is a dict of JSON data; write int(x), float(x) or x.tolist() for those of numpy"
         raise spec_error(f"not a spec: {error}", hint, file=file, line=line) from None
@@ -267,10 +265,8 @@ class _Ids:
         return [Diagnostic(document.file, line, episode, "id", problem, hint)]
 
 
-def _read_episode(document: Document | Diagnostic, check: Check) -> tuple[Any, list[Diagnostic]]:
+def _read_episode(document: Document, check: Check) -> tuple[Any, list[Diagnostic]]:
     """Return the episode, or None and its diagnostics. check: what needs more than one field."""
-    if isinstance(document, Diagnostic):
-        return None, [document]
     slow = document.scan
     if slow is None:
         episode, diagnostics = _validate_value(document.value, document.text, check)
@@ -290,11 +286,17 @@ def _read_episode(document: Document | Diagnostic, check: Check) -> tuple[Any, l
 
 def _validate_value(value: Any, text: str, check: Check) -> tuple[Any, list[PathDiagnostic]]:
     """Validate a parsed value and its text as a model; return the model, or None and the diagnostics."""
-    # Scene files of CLEVR and MEWL have these keys.
-    if not isinstance(value, dict) or (
-        "version" not in value and ("scenes" in value or {"objects", "directions"} <= value.keys())
-    ):
-        return None, [_no_episode(value)]
+    match value:
+        # Scene files of CLEVR and MEWL have these keys.
+        case {"scenes": _} | {"objects": _, "directions": _} if "version" not in value:
+            problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
+            hint = "`render-specs import --from clevr` or `--from mewl` makes specs of it"
+            return None, [PathDiagnostic((), problem, hint)]
+        case list():
+            hint = "a list of episodes goes into a .json file of its own"
+            return None, [unexpected((), value, "an object, one episode", hint)]
+        case str() | int() | float() | None:
+            return None, [unexpected((), value, "an object, one episode")]
     model: type[EpisodeSpec | Scene]
     if "$schema" in value and "scene_version" not in value:
         # For editors; no part of the episode.
@@ -317,14 +319,6 @@ def _validate_value(value: Any, text: str, check: Check) -> tuple[Any, list[Path
         rest = independent_diagnostics(value, diagnostics, check) if model is EpisodeSpec else []
         return None, diagnostics + rest
     return episode, [*odd, *check(episode)]
-
-
-def _no_episode(value: Any) -> PathDiagnostic:
-    if isinstance(value, dict):
-        problem = f"not an episode but, by its keys, a published scene file: {preview_json(sorted(value)[:6])}"
-        return PathDiagnostic((), problem, "`render-specs import --from clevr` or `--from mewl` makes specs of it")
-    hint = "a list of episodes goes into a .json file of its own" if isinstance(value, list) else ""
-    return unexpected((), value, "an object, one episode", hint)
 
 
 def _id_of(value: Any) -> str:

@@ -190,9 +190,8 @@ def _from_file(path: Path) -> tuple[str, str, str] | None:
         return None
     keys = {"root", "up", "front"}
     if not isinstance(table, dict) or not all(k in keys and isinstance(v, str) for k, v in table.items()):
-        raise UsageError(
-            f'{path}: [shapenet] takes root, up and front, each a string, such as root = "ShapeNetCore.v2"'
-        )
+        expected = 'root, up and front, each a string, such as root = "ShapeNetCore.v2"'
+        raise UsageError(f"{path}: [shapenet] takes {expected}")
     if "root" not in table:
         raise UsageError(f"{path}: [shapenet] has no root")
     here = path == Path("assets.toml").absolute()

@@ -105,25 +105,24 @@ def _parse_key(text: str, at: int) -> tuple[Any, int]:
 
 
 def _single_scene(text: str, file: str) -> Any:
-    value = parse_json(text, file)
-    if isinstance(value, dict) and "objects" in value:
-        return value
+    match parse_json(text, file):
+        case {"objects": _} as scene:
+            return scene
     keys = "`scenes`, or `objects` of a single scene"
     raise spec_error(f"not a CLEVR scene file; expected an object with {keys}", file=file)
 
 
 def _empty_episode(scene: dict[str, Any], path: Path, alone: bool) -> EpisodeSpec:
     """Return the episode of a scene, with an empty frame in place of the scene's."""
-    index = scene.get("image_index")
-    image = scene.get("image_filename")
-    stem = image.rsplit(".", 1)[0] if isinstance(image, str) and image else path.stem
-    if not isinstance(image, str) and not alone:
-        stem += f"-{index:06d}" if isinstance(index, int) else ""
-    split = scene.get("split") if isinstance(scene.get("split"), str) else None
-    split = segment(split) if split else None
+    stem, split = path.stem, scene.get("split")
+    match scene:
+        case {"image_filename": str(image)}:
+            stem = image.rsplit(".", 1)[0] if image else stem
+        case {"image_index": int(index)} if not alone:
+            stem += f"-{index:06d}"
+    split = segment(split) if isinstance(split, str) and split else None
     parts = ["clevr", *([split] if split else []), segment(stem)]
     task: dict[str, Any] = {"benchmark": "clevr", "name": "clevr"}
     task |= {key: scene[key] for key in ("image_index", "image_filename") if key in scene}
-    return EpisodeSpec.model_validate(
-        {"version": 1, "id": "/".join(parts), "split": split, "frames": [{}], "task": task}
-    )
+    spec = {"version": 1, "id": "/".join(parts), "split": split, "frames": [{}], "task": task}
+    return EpisodeSpec.model_validate(spec)

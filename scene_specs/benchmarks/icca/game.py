@@ -136,16 +136,16 @@ def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
 
     Raises SpecError.
     """
-    row = parse_json(text, file)
+    row = found if isinstance(found := parse_json(text, file), dict) else {}
     types = {"history": bool, "images_once": bool, "shuffle": bool, "mask": bool, "misleading_trials": list}
-    if isinstance(row, dict) and {*row} & {"no_history", "img_once", "do_shuffle", "img_mask", "has_intro"}:
+    if {*row} & {"no_history", "img_once", "do_shuffle", "img_mask", "has_intro"}:
         if unknown := sorted({*row} - {*_PUBLISHED, *_UNUSED}):
             raise spec_error(f"unknown keys {', '.join(unknown)}; allowed: {', '.join(_PUBLISHED)}", file=file)
         row = {_PUBLISHED[key]: value for key, value in {**_DEFAULTS, **row}.items() if key in _PUBLISHED}
         row["history"] = row["history"] is False if type(row["history"]) is bool else None
         row["misleading_trials"] = row["misleading_trials"] or []
         types["intro"] = bool
-    if not isinstance(row, dict) or {*row} != {*types} or not all(type(row[key]) is types[key] for key in types):
+    if {*row} != {*types} or not all(type(row[key]) is types[key] for key in types):
         expected = ", ".join(f"{key} ({kind.__name__})" for key, kind in types.items())
         raise spec_error(f"expected an object with {expected}", file=file)
     if not all(type(trial) is int for trial in row["misleading_trials"]):

@@ -183,7 +183,7 @@ def _word(value: Any) -> str:
 
 def _category_word(shape: object) -> str:
     """The source's word for a model's folder; the folder itself if there is none."""
-    name = parse_model(shape) if isinstance(shape, str) else None
+    name = parse_model(str(shape))
     folder = name.category if name else str(shape)
     return next(
         (word for word, own in SOURCES["shapenet"].folders.items() if folder in (own, SYNSETS.get(own))), folder

@@ -11,20 +11,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel
 
 from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Game, listener_of, unequal_repetition
 from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
+from diorama.scene_specs.language.diagnostics import of_form
 
 FORMAT_VERSION = 1
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")
-_GAME_KEYS = frozenset({"icca_transcript", "game", "images", "labels"})
 _ROW: tuple[str, ...] = (
     "trial", "repetition", "target", "speaker_label", "message", "names_a_label", "order", "shown", "listener_label",
     "answer", "choice", "correct", "speaker_images", "listener_images",
 )  # fmt: skip
+
+
+class _Header(BaseModel):
+    icca_transcript: Literal[1]
+    game: str
+    images: list[str]
+    labels: list[str]
 
 
 class Transcript(NamedTuple):
@@ -110,41 +119,32 @@ def _read_games(text: str, file: str) -> Iterator[tuple[int, dict[str, Any], lis
     for number, line in enumerate(StringIO(text, newline="\n"), start=1):
         if not line.strip():
             continue
-        value = parse_json(line, file, number)
-        is_header = isinstance(value, dict) and "icca_transcript" in value
         incomplete = start > 0 and len(body) < TRIALS
-        if is_header == incomplete or not isinstance(value, dict):
-            found = f"game {header.get('game')!r}: found {len(body)} trials; " if start else ""
-            expected = "the header of a game, with icca_transcript"
-            raise spec_error(f"{found}expected {TRIALS if incomplete else expected}", file=file, line=number)
-        if is_header:
-            start, header, body = number, value, []
-        else:
-            body.append(value)
+        match parse_json(line, file, number):
+            case {"icca_transcript": _} as value if not incomplete:
+                start, header, body = number, value, []
+            case dict(value) if incomplete and "icca_transcript" not in value:
+                body.append(value)
+            case _:
+                found = f"game {header.get('game')!r}: found {len(body)} trials; " if start else ""
+                expected = "the header of a game, with icca_transcript"
+                raise spec_error(f"{found}expected {TRIALS if incomplete else expected}", file=file, line=number)
         if len(body) == TRIALS:
             yield start, header, body
     if start > 0 and len(body) < TRIALS:
         yield start, header, body
 
 
-def _is_set_of_texts(value: object, count: int) -> bool:
-    """Whether a value is a list of `count` different strings."""
-    return (
-        isinstance(value, list) and all(isinstance(one, str) for one in value) and len(value) == len({*value}) == count
-    )
-
-
 def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mapping[str, Any]], file: str) -> Transcript:
-    name = header.get("game")
-    four = all(_is_set_of_texts(header.get(key), PER_REPETITION) for key in ("images", "labels"))
-    if header["icca_transcript"] != FORMAT_VERSION or not isinstance(name, str) or not four:
-        problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (4 texts each, all different)"
+    problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (4 texts each, all different)"
+    known = of_form(_Header, header, problem, file, line)
+    name, images, labels = known.game, tuple(known.images), tuple(known.labels)
+    if not all(len(four) == len({*four}) == PER_REPETITION for four in (images, labels)):
         raise spec_error(problem, file=file, line=line)
     if unnamed := [key for key in _PLAYERS if not isinstance(header.get(key), str)]:
         raise spec_error(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)
     if len(body) != TRIALS:
         raise spec_error(f"game {name!r}: found {len(body)} trials; expected {TRIALS}", file=file, line=line)
-    images, labels = tuple(header["images"]), tuple(header["labels"])
 
     def read(numbered: tuple[int, Mapping[str, Any]]) -> Iterator[Trial]:
         number, row = numbered
@@ -157,7 +157,7 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
     trials = tuple(read_each(enumerate(body), read))
     if problem := unequal_repetition([trial.target for trial in trials], images):
         raise spec_error(f"game {name!r}, {problem}", file=file, line=line)
-    about = {key: value for key, value in header.items() if key not in _GAME_KEYS}
+    about = {key: value for key, value in header.items() if key not in _Header.model_fields}
     found = Transcript(name, images, labels, about, trials)
     for number, problem in _other_orders(found):
         raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)

@@ -206,11 +206,11 @@ class ConstraintBuilder:
         return object_term(self.task.property_of(node), self.task.frame(selected), 0)
 
     def _add_comparison(self, children: Sequence[int], equal: bool) -> None:
-        first, second = (self._term_of(child) for child in children)
-        left, right = (first, second) if isinstance(first, Term) else (second, first)
-        if not isinstance(left, Term):
-            raise spec_error("a comparison of two fixed values has a fixed answer")
-        self.constraints.append(Constraint(left, right, equal))
+        match [self._term_of(child) for child in children]:
+            case [Term() as left, right] | [str(right), Term() as left]:
+                self.constraints.append(Constraint(left, right, equal))
+            case _:
+                raise spec_error("a comparison of two fixed values has a fixed answer")
         foils = self.required.foils
         if not equal and foils is not None and left.name == "identity" and isinstance(right, Term):
             alike = self.rng.chance(foils)

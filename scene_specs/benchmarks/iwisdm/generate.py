@@ -137,6 +137,10 @@ def target_answer(task: TaskGraph, stimuli: Stimuli, choose: Choose) -> TargetAn
     return TargetAnswer(value, conditions)
 
 
+def _task_space(config: AutoTaskConfig, longest: int | None) -> TaskSpace:
+    return TaskSpace(config.model_copy(update={"longest_delay": longest}) if longest else config)
+
+
 class _Run:
     """What all trials share. Raises SpecError for a configuration that can't be read."""
 
@@ -166,20 +170,23 @@ class _Run:
         """How tasks are drawn. Raises SpecError."""
         options, level, longest = self.options, self.options.benchmark, self.options.longest_delay
         config = read_config(read_text(options.config), str(options.config)) if options.config else None
-        if isinstance(config, AutoTaskConfig) and level:
-            problem = "--benchmark and --config: expected a published configuration, with op_dict"
-            raise spec_error(problem, "other configurations have their own limits")
-        own = benchmark_config(level, options.properties) if level else config
         limits = Limits(longest=longest or 1)
-        if isinstance(own, AutoTaskConfig):
-            if config is own or options.mix == "even":
-                return TaskSpace(own.model_copy(update={"longest_delay": longest}) if longest else own)
-            if isinstance(config, PublishedConfig) and options.properties != "all":
-                config = restrict_config(config, own.properties)
-            config = config or published_form(own)
-            limits = limits._replace(frames=own.frames, joins=own.joins)
-        assert isinstance(config, PublishedConfig)
-        return PublishedTasks(config, limits, self.stimuli)
+        match config:
+            case AutoTaskConfig() if level:
+                problem = "--benchmark and --config: expected a published configuration, with op_dict"
+                raise spec_error(problem, "other configurations have their own limits")
+            case AutoTaskConfig():
+                return _task_space(config, longest)
+            case PublishedConfig() if not level:
+                return PublishedTasks(config, limits, self.stimuli)
+        own = benchmark_config(str(level), options.properties)
+        if options.mix == "even":
+            return _task_space(own, longest)
+        if config is None:
+            config = published_form(own)
+        elif options.properties != "all":
+            config = restrict_config(config, own.properties)
+        return PublishedTasks(config, limits._replace(frames=own.frames, joins=own.joins), self.stimuli)
 
     def _accepts(self, drawn: DrawnTask, placed: PlacedTask) -> bool:
         """Whether a task belongs to the split, and has every answer that balance or --condition-matters may need."""

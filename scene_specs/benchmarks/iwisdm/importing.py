@@ -80,9 +80,16 @@ class _Names(BaseModel):
     models: list[str]
 
 
+class _Operator(BaseModel):
+    name: str
+    child: list[_Operator] = []
+    value: Any = None
+    when: Any = None
+
+
 class _Task(BaseModel):
     n_frames: int = Field(ge=1, le=_MOST_FRAMES)
-    operator: dict[str, Any]
+    operator: _Operator
 
 
 def import_published(
@@ -111,16 +118,16 @@ def import_published(
 
     def episode(file: Path) -> Iterator[EpisodeSpec]:
         with located(file=str(file)):
-            data = parse_json(read_text(file))
             reasons: list[str] = []
-            if isinstance(data, dict) and "operator" in data:
-                spec = _of_task(validated(_Task, data), file)
-            else:
-                info = validated(_Info, data)
-                exported = _read_known(file)
-                spec = _of_trial(info, exported, names, pictures, of_set)
-                reasons += in_trial(info, file)
-                spec["task"]["questions"] = _read_questions(file, exported, spec["task"])
+            match parse_json(read_text(file)):
+                case {"operator": _} as data:
+                    spec = _of_task(validated(_Task, data), file)
+                case data:
+                    info = validated(_Info, data)
+                    exported = _read_known(file)
+                    spec = _of_trial(info, exported, names, pictures, of_set)
+                    reasons += in_trial(info, file)
+                    spec["task"]["questions"] = _read_questions(file, exported, spec["task"])
             spec["id"] = _trial_id(file)
             if reasons := [*reasons, *filter(None, [verify_spec(spec)])]:
                 if strict:
@@ -163,10 +170,11 @@ def _read_known(file: Path) -> _Known | None:
     beside = frames.with_name("annotations.json")
     if frames.name != "frames" or not beside.is_file():
         return None
-    data = parse_json(read_text(beside), str(beside))
-    if not isinstance(data, dict) or "models" not in data:
-        return None
-    models = validated(_Names, data, str(beside)).models
+    match parse_json(read_text(beside), str(beside)):
+        case {"models": _} as data:
+            models = validated(_Names, data, str(beside)).models
+        case _:
+            return None
     stimuli = stimuli_of(models, beside)
     shown = [(identity.split("/")[0], identity) for identity in models]
     return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
@@ -286,22 +294,17 @@ def _of_task(task: _Task, file: Path) -> EpisodeData:
     return _episode_data(make_trial(plan, [wanted], DEFAULT, rng), DEFAULT)
 
 
-def _parse(data: Mapping[str, Any], last: int, stimuli: Stimuli = DEFAULT) -> Expression:
+def _parse(published: _Operator, last: int, stimuli: Stimuli = DEFAULT) -> Expression:
     """A published operator or constant. last: the frame of the answer. Raises SpecError."""
-    name, children = data.get("name"), data.get("child", [])
-    listed = isinstance(children, list) and all(isinstance(one, dict) for one in children)
-    if not isinstance(name, str) or not listed:
-        raise spec_error(f"found operator {preview_json(name)}; expected a name and a list of children")
-    if name in _ATTRIBUTES:
-        return Expression(
-            "CONST", property=_ATTRIBUTES[name], value=_parse_constant(_ATTRIBUTES[name], data.get("value"), stimuli)
-        )
+    name, children = published.name, published.child
+    if kind := _ATTRIBUTES.get(name):
+        return Expression("CONST", property=kind, value=_parse_constant(kind, published.value, stimuli))
     if name == "Select":
-        when = re.fullmatch(r"last(\d{1,3})", str(data.get("when")))
+        when = re.fullmatch(r"last(\d{1,3})", str(published.when))
         if when is None or int(when[1]) > last:
-            raise spec_error(f"Select: found when {data.get('when')!r}; expected last0 to last{last}")
-        named = [one for one in children if one.get("value") is not None or str(one.get("name")) not in _ATTRIBUTES]
-        return Expression(name, tuple(_parse(one, last, stimuli) for one in named), frame=last - int(when[1]))
+            raise spec_error(f"Select: found when {published.when!r}; expected last0 to last{last}")
+        children = [one for one in children if one.value is not None or one.name not in _ATTRIBUTES]
+        return Expression(name, tuple(_parse(one, last, stimuli) for one in children), frame=last - int(when[1]))
     return Expression(OPERATORS.get(name, name), tuple(_parse(one, last, stimuli) for one in children))
 
 

@@ -101,10 +101,10 @@ def _sides_of_and(wanted: bool, rng: KeyedRng) -> Sequence[bool]:
 
 def _reader_of(name: str) -> Callable[[Sequence[Value]], Value]:
     def forward(children: Sequence[Value]) -> Value:
-        (item,) = children
-        if not isinstance(item, Item):
-            raise spec_error(f"{name} is asked of an object that is missing")
-        return item.value(name)
+        match children:
+            case [Item() as item]:
+                return item.value(name)
+        raise spec_error(f"{name} is asked of an object that is missing")
 
     return forward
 

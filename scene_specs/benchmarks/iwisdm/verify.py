@@ -44,13 +44,13 @@ class _Frames(BaseModel):
 def answer(options: Answer) -> Result:
     """The answers of an instruction about frames. Raises SpecError."""
     file = str(options.frames)
-    data = parse_json(read_text(options.frames), file)
     with located(file=file):
-        if isinstance(data, dict):
-            spec: Any = validated(EpisodeSpec, data, file).model_dump(mode="json")
-            frames = frames_of(spec)
-        else:
-            frames = validated(_Frames, {"frames": data}, file).frames
+        match parse_json(read_text(options.frames), file):
+            case dict(data):
+                spec: Any = validated(EpisodeSpec, data, file).model_dump(mode="json")
+                frames = frames_of(spec)
+            case data:
+                frames = validated(_Frames, {"frames": data}, file).frames
     try:
         answers = read(options.instruction, frames).answers
     except UnreadableError as error:

@@ -142,18 +142,16 @@ def _annotation_problems(item: Any) -> Iterator[tuple[str, str]]:
 
 def is_text(value: object) -> bool:
     """Return whether a value can be a name in an annotation."""
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST:
-        return False
-    return "#" not in value and all(sign in "\t\n\r" or unicodedata.category(sign) not in _UNWRITABLE for sign in value)
+    match value:
+        case str() if value.strip() and len(value) <= LONGEST and "#" not in value:
+            return all(sign in "\t\n\r" or unicodedata.category(sign) not in _UNWRITABLE for sign in value)
+    return False
 
 
 def _metadata_problem(item: Mapping[str, Any]) -> str:
     """Return which pieces have another part in their final actions than in `part`, "" for none."""
-    metadata = item.get("metadata")
-    if not isinstance(metadata, dict):
-        return ""
-    final: dict[str, str] = {}
-    for action in metadata.values():
+    metadata, final = item.get("metadata"), dict[str, str]()
+    for action in metadata.values() if isinstance(metadata, dict) else ():
         match action:
             case {"final": True, "pieces": list(pieces)}:
                 final.update({str(piece): str(action.get("annotation")) for piece in pieces})

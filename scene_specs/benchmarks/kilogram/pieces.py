@@ -19,13 +19,12 @@ _ROOT = sqrt(2.0)
 
 
 @total_ordering
+@dataclass(slots=True)
 class Root2:
     """a + b * sqrt(2): ordered and hashable; `float()` rounds."""
 
-    __slots__ = ("a", "b")
-
-    def __init__(self, a: int, b: int = 0) -> None:
-        self.a, self.b = a, b
+    a: int
+    b: int = 0
 
     def __add__(self, other: Root2) -> Root2:
         return Root2(self.a + other.a, self.b + other.b)
@@ -54,9 +53,6 @@ class Root2:
             return -1
         # Opposite signs: the larger of a^2 and 2 b^2 decides. They are never equal, as sqrt(2) is irrational.
         return (1 if a > 0 else -1) if a * a > 2 * b * b else (1 if b > 0 else -1)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Root2) and self.a == other.a and self.b == other.b
 
     def __lt__(self, other: Root2) -> bool:
         return (self - other).sign() < 0

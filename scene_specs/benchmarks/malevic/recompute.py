@@ -182,9 +182,14 @@ def _about_question(truth: Truth, scene: Scene, captions: list[Caption]) -> Iter
             yield f"question: {truth.question!r} has a pair of the other splits, not of {truth.split}"
 
 
+def is_number(value: object) -> bool:
+    """Return whether a value is a number, which a truth value is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _differences(at: str, claimed: Truth | Described, found: Mapping[str, Any]) -> Iterator[str]:
     for key, value in found.items():
         stored = getattr(claimed, key)
-        numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (stored, value))
+        numbers = is_number(stored) and is_number(value)
         if not (math.isclose(stored, value, rel_tol=0.0, abs_tol=_NEAR) if numbers else stored == value):
             yield f"{at}{key}: stored {preview_json(stored)}, found {preview_json(value)}"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions
+from diorama.scene_specs.benchmarks.malevic.recompute import RULES, Seen, contradictions, is_number
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.diagnostics import preview_json
@@ -121,7 +121,7 @@ class _Drawn(NamedTuple):
 
 def _number_of(value: Any) -> float:
     """Return a number of a spec. Raises TypeError for a text or a truth value."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not is_number(value):
         raise TypeError(f"found {preview_json(value)}; expected a number")
     return float(value)
 

@@ -76,9 +76,9 @@ def _image_name(task: str, frame: SceneFrame, scene: Mapping[str, Any]) -> str:
 
 def _published_names(items: list[ObjectAnnotation], frame: SceneFrame) -> list[str | None]:
     """The names of the objects in the published files: from the generator or an imported file, None if unnamed."""
-    names = (frame.truth or {}).get("names")
-    if isinstance(names, list) and len(names) == len(items):
-        return names
+    match frame.truth:
+        case {"names": list(names)} if len(names) == len(items):
+            return names
     return [None if _UNNAMED.fullmatch(item.name) else item.name for item in items]
 
 

@@ -30,8 +30,8 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
         return
     for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS)):
         found = answers(truth, Layout.of(edit.data["frames"][0]))
-        if isinstance(found, str):
-            yield replace(edit, problem=found)
+        if found.problem:
+            yield replace(edit, problem=found.problem)
         else:
-            edit.data["task"] |= {"answer": found[0], "egocentric": list(found[1])}
+            edit.data["task"] |= {"answer": found.answer, "egocentric": list(found.egocentric)}
             yield replace(edit, problem=verify_spec(edit.data))

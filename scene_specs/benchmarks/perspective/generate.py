@@ -192,11 +192,11 @@ def _truth_of(
     given["options"] = options
     layout, first = Layout.of(frame), options[cell if task == "facing" else cell // 2]
     found = answers(Truth.model_validate({**given, "answer": first, "egocentric": options}), layout)
-    if isinstance(found, str) or found[0] != first:
+    if found.problem or found.answer != first:
         return None
     if task == "director" and layout.nearer(*asked) != cell % 2:
         return None
-    return Truth.model_validate({**given, "answer": first, "egocentric": found[1]})
+    return Truth.model_validate({**given, "answer": first, "egocentric": found.egocentric})
 
 
 # Half the side of the area, and of that of the screen; greatest distance from an eye; least distance between bodies on

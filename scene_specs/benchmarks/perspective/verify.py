@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from itertools import combinations
 from operator import mul, sub
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -136,44 +136,53 @@ def _find_problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
     if truth.name == "level-2" and truth.of != sight.target:
         return f"left and right are counted from the {truth.of}; {truth.person} looks at the {sight.target}"
     found = answers(truth, sight)
-    if isinstance(found, str):
-        return found
-    if found != (truth.answer, truth.egocentric):
+    if not found.problem and (found.answer, found.egocentric) != (truth.answer, truth.egocentric):
         stored = f"{truth.answer!r} (from the camera: {', '.join(truth.egocentric)})"
-        return f"the stored answer is {stored}; found {found[0]!r} ({', '.join(found[1])})"
-    return ""
+        return f"the stored answer is {stored}; found {found.answer!r} ({', '.join(found.egocentric)})"
+    return found.problem
 
 
-def answers(truth: Truth, sight: Sight) -> tuple[str, tuple[str, ...]] | str:
-    """Return the answer and the egocentric answers to a question; a text says why there are none."""
+class Answers(NamedTuple):
+    """The answer and the egocentric answers to a question, and why they are unclear."""
+
+    answer: str = ""
+    egocentric: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def answers(truth: Truth, sight: Sight) -> Answers:
+    """Return the answers to a question."""
     if truth.name == "facing":
-        return (sight.target, truth.options) if sight.gaze_is_clear() else "the person may look at another object"
+        problem = "" if sight.gaze_is_clear() else "the person may look at another object"
+        return Answers(sight.target, truth.options, problem)
     if truth.name == "second-view":
         side, camera = sight.photo_side(*truth.asked), sight.camera_side(*truth.asked)
-        if not (side and camera and all(map(sight.pictured, truth.asked))):
-            return f"the photograph does not show clearly on which side of the {truth.asked[1]} the {truth.asked[0]} is"
-        return side, (camera,)
+        clear = side and camera and all(map(sight.pictured, truth.asked))
+        problem = f"the photograph does not show clearly on which side of the {truth.asked[1]} the {truth.asked[0]} is"
+        return Answers(side, (camera,), "" if clear else problem)
     if not sight.sees(sight.target):
-        return f"the person looks at the {sight.target} without seeing it"
+        return Answers(problem=f"the person looks at the {sight.target} without seeing it")
     if truth.name == "level-2":
         ((name, of),) = zip(truth.asked, [truth.of or ""], strict=True)
         side, camera = sight.side(name, of), sight.camera_side(name, of)
-        if not (side and camera and sight.sees(name)):
-            return f"the {name} is neither clearly left nor clearly right of the {of}"
-        return side, (camera,)
+        problem = f"the {name} is neither clearly left nor clearly right of the {of}"
+        return Answers(side, (camera,), "" if side and camera and sight.sees(name) else problem)
     seen = {name: sight.sees(name) for name in truth.asked}
     if None in seen.values():
-        return f"the person sees a part of the {next(name for name, share in seen.items() if share is None)}"
+        part = next(name for name, share in seen.items() if share is None)
+        return Answers(problem=f"the person sees a part of the {part}")
     if truth.name == "level-1":
-        return ("yes" if all(seen.values()) else "no"), ("yes",)
+        return Answers("yes" if all(seen.values()) else "no", ("yes",))
     found = [name for name, share in seen.items() if share]
     if truth.name == "shelf":
         sizes = {name: sight.size(name) for name in truth.asked}
         ordered = sorted(sizes, key=lambda name: sizes[name], reverse=truth.which == "largest")
         if len(found) < 2 or any(max(pair) < _SIZES * min(pair) for pair in combinations(sizes.values(), 2)):
-            return f"the person sees {len(found)} of the three objects, or their sizes are alike"
-        return next(name for name in ordered if name in found), (ordered[0],)
-    return (found[0], truth.asked) if len(found) == 1 else f"the person sees {len(found)} of the two objects"
+            return Answers(problem=f"the person sees {len(found)} of the three objects, or their sizes are alike")
+        return Answers(next(name for name in ordered if name in found), (ordered[0],))
+    if len(found) != 1:
+        return Answers(problem=f"the person sees {len(found)} of the two objects")
+    return Answers(found[0], truth.asked)
 
 
 def form_problem(data: EpisodeData, truth: Truth) -> str:

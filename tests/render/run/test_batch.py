@@ -25,7 +25,7 @@ from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
 from diorama.render.store import open_or_create
 from diorama.render.store.resume import Decision, Planner
-from diorama.scene_specs.errors import ConflictError, Diagnostic
+from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -233,7 +233,7 @@ def test_specs_are_read_twice_and_a_job_is_hashed_once(
     hashes: list[str] = []
     right, right_hash = documents, RenderKey.hash
 
-    def read(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document | Diagnostic]:
+    def read(file: SpecFile, wanted: Callable[[], bool]) -> Iterator[Document]:
         reads.append(file.name)
         return right(file, wanted)
 

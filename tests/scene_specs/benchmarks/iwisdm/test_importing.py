@@ -166,15 +166,15 @@ def test_tables_of_a_stimulus_set_name_categories(tmp_path: Path) -> None:
         (("operator", {"name": "IsSame", "child": [PLACE, PLACE]}), "can't have the children"),
         (("operator", got("GetLoc", 5)), "found when 'last5'; expected last0 to last4"),
         (("operator", {"name": "IsSame", "child": [got("GetLoc", 4), {"name": "Location", "value": 3}]}), "location 3"),
-        (("operator", {"name": "GetLoc", "child": 3}), "expected a name and a list of children"),
-        (("operator", {"name": ["GetLoc"]}), "expected a name and a list of children"),
+        (("operator", {"name": "GetLoc", "child": 3}), "operator.child: found 3: Input should be a valid list"),
+        (("operator", {"name": ["GetLoc"]}), "operator.name: found .*: Input should be a valid string"),
         (("operator", PLACE), "found a constant in place of a question"),
         (("operator", EMPTY[0]), "found a constant in place of a question"),
         (("operator", {"name": "IsSame", "child": [got("GetLoc", 4), {**PLACE, "value": ["0", {}]}]}), "shares of the"),
         (("operator", {"name": "IsSame", "child": [got("GetCategory", 4), {**KIND, "value": True}]}), "from 0 to 7"),
         (
             ("operator", {"name": "GetLoc", "child": [{"name": "Select", "child": [{"name": []}], "when": "last0"}]}),
-            "expected a name and a list of children",
+            "operator.child.0.child.0.name: found",
         ),
     ],
 )
