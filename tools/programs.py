@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from diorama.scene_specs.errors import UsageError
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -45,6 +47,15 @@ def run_measured(program: str, *arguments: object) -> tuple[str, float, float]:
     if child.returncode:
         raise SystemExit(f"{program} {' '.join(map(str, arguments))}: failed with exit code {child.returncode}")
     return text, seconds, peak / 1024
+
+
+def git(folder: Path, *arguments: str, text: str = "") -> str:
+    """Return what a git command prints in a checkout. text: its standard input. Raises UsageError if it fails."""
+    line = ["git", "-C", str(folder), "-c", "core.quotePath=false", *arguments]
+    done = subprocess.run(line, check=False, capture_output=True, encoding="utf-8", errors="replace", input=text)
+    if done.returncode:
+        raise UsageError(f"{folder}: git {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def children_of(pid: int) -> list[int]:
