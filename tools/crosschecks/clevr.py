@@ -22,7 +22,7 @@ from diorama.scene_specs.questions.program import CLEVR_FAMILIES, parse_clevr, s
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.view import ImageView
 from tools.check_questions import outcome
-from tools.crosschecks import Row
+from tools.crosschecks import Row, read_json
 
 MARK = "question_generation/question_engine.py"
 # The published script makes ten questions per image, of ten templates.
@@ -44,7 +44,7 @@ def _exported(work: Path, count: int) -> tuple[Scenes, Mapping[int, ImageView]]:
     specs = diorama.generate("clevr", count=count, seed=2017, split="val")
     diorama.render_to_store(specs, str(work / "store.lance"), renderer="fake", size=(160, 120), workers=1)
     diorama.export(str(work / "store.lance"), "clevr", str(work / "export"))
-    scenes = json.loads((work / "export/scenes/CLEVR_val_scenes.json").read_text("utf-8"))["scenes"]
+    scenes = read_json(work / "export/scenes/CLEVR_val_scenes.json")["scenes"]
     store = diorama.open_store(str(work / "store.lance"))
     views = store_views(store.get(key) for key in sorted(key for key, _ in store.ids()))
     images = {number: view for view, number in clevr_numbers(views) if number is not None}
@@ -58,7 +58,7 @@ def _theirs(checkout: Path, work: Path, images: Mapping[int, ImageView], count: 
     command = [sys.executable, "generate_questions.py", *map(str, files)]
     home = checkout / "question_generation"
     subprocess.run(command, cwd=home, stdout=subprocess.DEVNULL, check=True, timeout=LONGEST_S)
-    questions = json.loads(made.read_text("utf-8"))["questions"][:count]
+    questions = read_json(made)["questions"][:count]
     wrong = []
     for one in questions:
         view, program = images[one["image_index"]], parse_clevr(one["program"])
@@ -77,10 +77,8 @@ def _ours(checkout: Path, scenes: Scenes, images: Mapping[int, ImageView], count
     for index, (one, number) in enumerate(made):
         line = json.loads(json.dumps(clevr_question(one, number, index)))
         # The keys that the published script renames when it writes its file.
-        steps = [
-            {"type": step["function"], "inputs": step["inputs"], "side_inputs": step["value_inputs"]}
-            for step in line["program"]
-        ]
+        renamed = {"type": "function", "inputs": "inputs", "side_inputs": "value_inputs"}
+        steps = [{key: step[name] for key, name in renamed.items()} for step in line["program"]]
         found = engine.answer_question({"nodes": steps}, {}, scenes[number], cache_outputs=False)
         if spoken(found) != line["answer"]:
             wrong.append(f"{one.text} {line['answer']}, published {found}")
