@@ -1,6 +1,6 @@
 """Look for questions about stores that are wrong or degenerate.
 
-    python -m tools check-questions STORE... [--per-image 10] [--seed 0] [--processes 1]
+    python -m tools check-questions STORE... [--family forms] [--per-image 10] [--seed 0] [--processes 1]
 
 Asks questions about all images, reads them back from JSON, executes them again, also without each of their steps, and
 looks for an image in which leaving out the step changes the answer. Expressions are read back from their words, and all
@@ -13,48 +13,30 @@ from __future__ import annotations
 import json
 import random
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations, groupby, islice
-from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 from diorama.render.annotations.image_views import store_views
-from diorama.render.store import open_store
-from diorama.render.store.selection import iter_valid_records
 from diorama.scene_specs.questions.balance import answer_table
 from diorama.scene_specs.questions.expressions import expressions
 from diorama.scene_specs.questions.generate import Question, Questioner, Tally
 from diorama.scene_specs.questions.grammar import default_grammar, filtered
 from diorama.scene_specs.questions.lexicon import SIDES
 from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import (
-    EXTREMES,
-    QUERIED,
-    SCENE,
-    Answer,
-    Node,
-    PresuppositionError,
-    parse_program,
-)
+from diorama.scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Node, PresuppositionError, parse_program
 from diorama.scene_specs.questions.relations_executor import RelationsExecutor
 from diorama.scene_specs.questions.rules import Judge, shortened
 from diorama.scene_specs.questions.view import ImageView
-from tools.programs import positive
+from tools.third_judge import add_options as add_options
+from tools.third_judge import episodes_in, in_parts
 
 # Expressions to read back, at most.
 EXPRESSIONS = 5000
-
-
-def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("stores", nargs="+")
-    parser.add_argument("--per-image", type=positive, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=positive, default=1, help="each balances its part of the images")
 
 
 class Part(NamedTuple):
@@ -66,7 +48,7 @@ class Part(NamedTuple):
 
     images: int
     seconds: float
-    asked: list[tuple[str, Answer]]
+    asked: list[tuple[str, Any]]
     tally: Tally
     programs: int
     wrong: int
@@ -76,10 +58,8 @@ class Part(NamedTuple):
 
 def main(options: Namespace) -> int:
     """Print what was found; return the exit code."""
-    parts = [(options, number) for number in range(options.processes)]
-    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        found = list(pool.map(check_part, *zip(*parts, strict=True)))
-    counts = defaultdict[str, Counter[Answer]](Counter)
+    found = in_parts(check_part, options)
+    counts = defaultdict[str, Counter[Any]](Counter)
     for group, answer in (one for part in found for one in part.asked):
         counts[group][answer] += 1
     total, seconds = sum(len(part.asked) for part in found), sum(part.seconds for part in found)
@@ -90,7 +70,8 @@ def main(options: Namespace) -> int:
         print(part.tally.text())
     wrong, programs = sum(part.wrong for part in found), sum(part.programs for part in found)
     print(f"{programs} programs, with all steps and without each; executors disagree about {wrong}")
-    steps, views = sum((part.steps for part in found), Counter[str]()), list(views_in(options.stores, 0, 1))
+    steps = sum((part.steps for part in found), Counter[str]())
+    views = list(store_views(episodes_in(options.stores, 0, 1)))
     useless = [one for part in found for one in unchanged(part.same, views)]
     for one, other in useless:
         print(f"degenerate: {one.text} {other}")
@@ -100,22 +81,12 @@ def main(options: Namespace) -> int:
     return int(bool(wrong or useless or poor))
 
 
-def views_in(stores: Sequence[str], first: int, step: int) -> Iterator[ImageView]:
-    """Yield the images of every `step`-th episode of some stores."""
-    for url in stores:
-        store = open_store(url)
-        ids = sorted(key for key, _ in store.ids())[first::step]
-        yield from store_views(iter_valid_records(store, ids, [], lambda _: None))
-
-
 def check_part(options: Namespace, number: int) -> Part:
     """Ask questions about a part of the images and check them."""
-    images = list(views_in(options.stores, number, options.processes))
-    asker = Questioner(default_grammar(), options.seed, (), options.per_image)
-    made: list[Question] = []
+    images = list(store_views(episodes_in(options.stores, number, options.processes)))
+    asker = Questioner(default_grammar(), options.seed, options.family, options.per_image)
     start = time.process_time()
-    for view in tqdm(images, unit=" images"):
-        made += asker.ask(view)
+    made = [one for view in tqdm(images, unit=" images") for one in asker.ask(view)]
     seconds = time.process_time() - start
     pairs = [(one, other) for one in made for other in (read_back(one), *shortened(one.program))]
     programs = [(one.view, program) for one, program in pairs]
@@ -185,11 +156,10 @@ def poor_expressions(images: Sequence[ImageView], seed: int) -> int:
         lengths[one.length] += 1
         judge = Judge(one.view)
         shorter = (node for length in range(one.length) for node in descriptions(one.view, run, length))
-        for node in shorter:
-            if outcome(run, node) == one.target and judge.is_certain(node, one.target):
-                long += 1
-                print(f"shorter than {one.texts[0]}: {node}")
-                break
+        fits = (node for node in shorter if outcome(run, node) == one.target and judge.is_certain(node, one.target))
+        if (node := next(fits, None)) is not None:
+            long += 1
+            print(f"shorter than {one.texts[0]}: {node}")
     print(f"{lengths.total()} objects, lengths {dict(sorted(lengths.items()))}; {described} expressions")
     print(f"{wrong} misunderstood, {long} not the shortest")
     return wrong + long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -21,10 +22,12 @@ _SIDES = {
     "inside": "in", "leaning against": "leaning",
 }  # fmt: skip
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest")
-_HIDDEN = {
-    "partly hidden": False, "fully visible": True, "completely visible": True,
+_NUMERALS: dict[str, Callable[[int, int], bool]] = {
+    "exactly": operator.eq, "at least": operator.ge, "at most": operator.le, "more than": operator.gt,
+    "fewer than": operator.lt, "no more than": operator.le,
 }  # fmt: skip
+_SUPERLATIVES = ("leftmost", "rightmost", "frontmost", "rearmost", "largest", "biggest", "smallest")
+_HIDDEN = {"partly hidden": False, "fully visible": True, "completely visible": True}
 
 
 class Reader:
@@ -88,19 +91,18 @@ class Reader:
     def _property(self, text: str) -> list[Things]:
         """The objects that have a property."""
         world = self._world
-        for word, joined in (("either ", " or "), ("both ", " and "), ("neither ", " nor ")):
+        joins: dict[str, tuple[str, Callable[[Things, Things], Things]]] = {
+            "either ": (" or ", operator.or_), "both ": (" and ", operator.and_),
+            "neither ": (" nor ", lambda one, other: world.all - one - other),
+        }  # fmt: skip
+        for word, (joined, join) in joins.items():
             if text.startswith(word):
-                pairs = [
-                    (one, other)
+                return [
+                    join(one, other)
                     for left, right in cuts(text.removeprefix(word), joined)
                     for one in self.property(left)
                     for other in self.property(right.removeprefix("else "))
                 ]
-                join: Callable[[Things, Things], Things] = {
-                    "either ": lambda one, other: one | other, "both ": lambda one, other: one & other,
-                    "neither ": lambda one, other: world.all - one - other,
-                }[word]  # fmt: skip
-                return [join(one, other) for one, other in pairs]
         for left, right in cuts(text, " or "):
             if both := [one | other for one in self.property(left) for other in self.property(right)]:
                 return both
@@ -246,57 +248,48 @@ def _choice(self: Reader, k: int, *colors: str) -> str:
     return next((one for one in colors if one == self.value("color", k)), "none of these")
 
 
-def _numeral(word: str, count: int, limit: int) -> bool:
-    return {
-        "exactly": count == limit, "at least": count >= limit, "at most": count <= limit, "more than": count > limit,
-        "fewer than": count < limit, "no more than": count <= limit,
-    }[word]  # fmt: skip
+def _shared(name: str) -> Callable[..., bool]:
+    return lambda self, some, k: bool(some & self.alike(name, k) - {k})
+
+
+def _counts(compare: Callable[[int, int], bool]) -> Callable[..., bool]:
+    return lambda _, some, others: compare(len(some), len(others))
 
 
 def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Texts and what they mean. S: a set; T: a kind; X: an object; P: a property; W: a word."""
-    yield "how many {S} are there", lambda _, s: len(s)
+    """Texts, with "|" between those of one meaning, and what they mean.
+
+    S: a set; T: a kind; X: an object; P: a property; W: a word.
+    """
+    yield "how many {S} are there | what is the number of {S}", lambda _, s: len(s)
     yield "how many {S} are {P}", lambda _, s, p: len(s & p)
     yield "would any {S} fall if {X} were taken away", lambda self, s, x: bool(s & self.falling(x))
     yield "how many {S} would fall if {X} were taken away", lambda self, s, x: len(s & self.falling(x))
     yield "how many {S} would not fall if {X} were taken away", lambda self, s, x: len(s - self.falling(x))
     yield "not counting {X} , how many {S} are there", lambda _, x, s: len(s - {x})
     yield "not counting {T} , how many {S} are there", lambda _, t, s: len(s - t)
-    yield "what is the number of {S}", lambda _, s: len(s)
     for name in ("size", "color", "material", "shape", "kind"):
         yield f"how many other {{S}} differ in {name} from {{X}}", lambda self, s, x, n=name: len(s - self.alike(n, x))
-        for words, result in (("does any other {S} have", True), ("is it true that no other {S} has", False)):
-            yield (
-                f"{words} the same {name} as {{X}}",
-                lambda self, s, x, n=name, r=result: bool(s & self.alike(n, x) - {x}) == r,
-            )
-        yield (
-            f"not counting {{X}} , what {name} is the {{W}} {{S}}",
-            lambda self, x, word, s, n=name: self.value(n, self.utmost(word, s - {x})),
-        )
-        for text in ("what {} is {{X}}", "what is the {} of {{X}}", "there is {{X}} ; what {} is it",
-                     "there is {{X}} ; what is its {}"):  # fmt: skip
-            yield text.format(name), _value(name)
-        for text in ("do {{X}} and {{X}} have the same {}", "is {{X}} the same {} as {{X}}",
-                     "there is {{X}} ; does it have the same {} as {{X}}"):  # fmt: skip
-            yield text.format(name), _equal(name)
-        text = f"what {name} is the {{S}} that would fall if {{X}} were taken away"
-        yield text, lambda self, s, x, n=name: self.value(n, only(s & self.falling(x)))
+        yield f"does any other {{S}} have the same {name} as {{X}}", _shared(name)
+        yield f"is it true that no other {{S}} has the same {name} as {{X}}", _opposite(_shared(name))
+        text = f"not counting {{X}} , what {name} is the {{W}} {{S}}"
+        yield text, lambda self, x, word, s, n=name: self.value(n, self.utmost(word, s - {x}))
+        yield f"what {name} is {{X}} | what is the {name} of {{X}}", _value(name)
+        yield f"there is {{X}} ; what {name} is it | there is {{X}} ; what is its {name}", _value(name)
+        yield f"do {{X}} and {{X}} have the same {name} | is {{X}} the same {name} as {{X}}", _equal(name)
+        yield f"there is {{X}} ; does it have the same {name} as {{X}}", _equal(name)
         yield f"is the {name} of {{X}} the same as the {name} of {{X}}", _equal(name)
         yield f"is the {name} of {{X}} different from the {name} of {{X}}", _opposite(_equal(name))
+        text = f"what {name} is the {{S}} that would fall if {{X}} were taken away"
+        yield text, lambda self, s, x, n=name: self.value(n, only(s & self.falling(x)))
     yield "how big is {X}", _value("size")
-    for text in ("what is {X} made of", "there is {X} ; what is it made of"):
-        yield text, _value("material")
+    yield "what is {X} made of | there is {X} ; what is it made of", _value("material")
     yield "are {X} and {X} made of the same material", _equal("material")
-    for text in ("what kind of object is {X}", "there is {X} ; what kind of object is it"):
-        yield text, _value("kind")
-    for text in ("are {X} and {X} the same kind of object", "is {X} the same kind of object as {X}",
-                 "there is {X} ; is it the same kind of object as {X}"):  # fmt: skip
-        yield text, _equal("kind")
-    for text in ("is {X} larger than {X}", "there is {X} ; is it bigger than {X}"):
-        yield text, _bigger
-    for text in ("is {X} smaller than {X}", "there is {X} ; is it smaller than {X}"):
-        yield text, _opposite(_bigger)
+    yield "what kind of object is {X} | there is {X} ; what kind of object is it", _value("kind")
+    yield "are {X} and {X} the same kind of object | is {X} the same kind of object as {X}", _equal("kind")
+    yield "there is {X} ; is it the same kind of object as {X}", _equal("kind")
+    yield "is {X} larger than {X} | there is {X} ; is it bigger than {X}", _bigger
+    yield "is {X} smaller than {X} | there is {X} ; is it smaller than {X}", _opposite(_bigger)
     for words, side in list(_SIDES.items())[:4]:
         text = f"from the point of view of {{X}} , is {{X}} {words} {{X}}"
         yield text, lambda self, p, x, y, s=side: self._world.sees(s, x, y, p)
@@ -306,43 +299,36 @@ def _questions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for k, sides in enumerate(("left or right", "front or back")):
         text = f"judging by the way {{X}} faces , are {{X}} and {{X}} on the same side ({sides}) of {{X}}"
         yield text, lambda self, y, i, j, same, k=k: self._world.together(i, j, only(frozenset({y, same})))[k]
-    for text in ("are there any {S}", "is there a {S}", "is there an {S}", "is there another {S}"):
-        yield text, lambda _, s: bool(s)
+    yield "are there any {S} | is there a {S} | is there an {S} | is there another {S}", lambda _, s: bool(s)
     yield "is it true that there are no {S}", lambda _, s: not s
-    for text in ("are any of the {S} {P}", "of the {S} , are any of them {P}"):
-        yield text, _at_least(1, lambda yes, _: yes > 0)
+    yield "are any of the {S} {P} | of the {S} , are any of them {P}", _at_least(1, lambda yes, _: yes > 0)
     yield "is it true that none of the {S} are {P}", _at_least(2, lambda yes, _: yes == 0)
-    for text in ("are all of the {S} {P}", "of the {S} , are all of them {P}", "is it true that each {S} is {P}"):
-        yield text, _at_least(2, lambda yes, total: yes == total)
+    text = "are all of the {S} {P} | of the {S} , are all of them {P} | is it true that each {S} is {P}"
+    yield text, _at_least(2, lambda yes, total: yes == total)
     yield "is it true that not all of the {S} are {P}", _at_least(2, lambda yes, total: yes < total)
-    for text in ("are most of the {S} {P}", "of the {S} , are most of them {P}", "are more than half of the {S} {P}"):
-        yield text, _at_least(3, lambda yes, total: yes > total - yes)
-    for text in ("are {} of the {{S}} {{P}}", "is it true that {} of the {{S}} are {{P}}"):
-        yield text.format("exactly half"), _at_least(2, lambda yes, total: yes == total - yes)
-        yield text.format("fewer than half"), _at_least(3, lambda yes, total: yes < total - yes)
+    text = "are most of the {S} {P} | of the {S} , are most of them {P} | are more than half of the {S} {P}"
+    yield text, _at_least(3, lambda yes, total: yes > total - yes)
+    text = "are {0} of the {{S}} {{P}} | is it true that {0} of the {{S}} are {{P}}"
+    yield text.format("exactly half"), _at_least(2, lambda yes, total: yes == total - yes)
+    yield text.format("fewer than half"), _at_least(3, lambda yes, total: yes < total - yes)
     yield "are at least half of the {S} {P}", _at_least(3, lambda yes, total: yes >= total - yes)
     yield "is it true that few of the {S} are {P}", _vague(True)
-    for text in ("are many of the {S} {P}", "is it true that many of the {S} are {P}"):
-        yield text, _vague(False)
+    yield "are many of the {S} {P} | is it true that many of the {S} are {P}", _vague(False)
     yield "is it true that not many of the {S} are {P}", _opposite(_vague(False))
     yield "are there only {S} {P}", _only
     yield "not counting {X} , are most of the {S} {P}", lambda _, x, s, p: len((s - {x}) & p) * 2 > len(s - {x})
-    yield "are there an equal number of {S} and {S}", lambda _, s, t: len(s) == len(t)
-    yield "are there exactly as many {S} as {S}", lambda _, s, t: len(s) == len(t)
+    yield "are there an equal number of {S} and {S} | are there exactly as many {S} as {S}", _counts(operator.eq)
     yield "are there exactly twice as many {S} as {S}", lambda _, s, t: len(s) == 2 * len(t)
-    yield "are there fewer {S} than {S}", lambda _, s, t: len(s) < len(t)
-    yield "are there more {S} than {S}", lambda _, s, t: len(s) > len(t)
-    number = "is the number of {{S}} {} the number of {{S}}"
-    yield number.format("equal to"), lambda _, s, t: len(s) == len(t)
-    yield number.format("different from"), lambda _, s, t: len(s) != len(t)
-    yield number.format("less than"), lambda _, s, t: len(s) < len(t)
-    yield number.format("greater than"), lambda _, s, t: len(s) > len(t)
+    yield "are there fewer {S} than {S} | is the number of {S} less than the number of {S}", _counts(operator.lt)
+    yield "are there more {S} than {S} | is the number of {S} greater than the number of {S}", _counts(operator.gt)
+    yield "is the number of {S} equal to the number of {S}", _counts(operator.eq)
+    yield "is the number of {S} different from the number of {S}", _counts(operator.ne)
     for k, name in enumerate(_NUMBERS):
-        for word in ("exactly", "at least", "at most", "more than", "fewer than", "no more than"):
-            yield f"are there {word} {name} {{S}}", lambda _, s, k=k, word=word: _numeral(word, len(s), k)
+        for word, is_true in _NUMERALS.items():
+            yield f"are there {word} {name} {{S}}", lambda _, s, k=k, is_true=is_true: is_true(len(s), k)
             text = f"not counting {{X}} , are there {word} {name} {{S}}"
-            yield text, lambda _, x, s, k=k, word=word: _numeral(word, len(s - {x}), k)
-            yield f"are {word} {name} of the {{S}} {{P}}", lambda _, s, p, k=k, word=word: _numeral(word, len(s & p), k)
+            yield text, lambda _, x, s, k=k, is_true=is_true: is_true(len(s - {x}), k)
+            yield f"are {word} {name} of the {{S}} {{P}}", lambda _, s, p, k=k, is_true=is_true: is_true(len(s & p), k)
         for high in range(k + 1, len(_NUMBERS)):
             text = f"are there between {name} and {_NUMBERS[high]} {{S}} , inclusive"
             yield text, lambda _, s, k=k, high=high: k <= len(s) <= high
@@ -354,7 +340,7 @@ def _pattern(text: str) -> tuple[list[str], list[str]]:
     return parts[::2], parts[1::2]
 
 
-_QUESTIONS = [(*_pattern(text), meaning) for text, meaning in _questions()]
+_QUESTIONS = [(*_pattern(text), meaning) for texts, meaning in _questions() for text in texts.split(" | ")]
 
 
 def answers(annotation: Mapping[str, Any], threshold: float, line: Mapping[str, Any]) -> set[Any]:

@@ -150,18 +150,16 @@ class World:
 
     def most(self, word: str, some: Things) -> int:
         """The object that a superlative of a set means."""
-        if word.removesuffix("most") in ("left", "right", "front", "rear"):
-            side = {"rear": "behind"}.get(word[:-4], word[:-4])
-            order = sorted(some, key=lambda k: self.along(side, k))
-            clear = len(order) > 1 and self.along(side, order[-1]) - self.along(side, order[-2]) > self.threshold
+        side = {"rear": "behind"}.get(word.removesuffix("most"), word.removesuffix("most"))
+        if side in ("left", "right", "front", "behind"):
+            order = sorted((self.along(side, k), k) for k in some)
+            clear = len(order) > 1 and order[-1][0] - order[-2][0] > self.threshold
         else:
-            power = 1 if word in ("largest", "biggest") else -1
-            order = sorted(some, key=lambda k: self.items[k]["scale"] ** power)
-            sizes = [self.items[k]["scale"] ** power for k in order]
-            clear = len(order) > 1 and sizes[-1] > sizes[-2] * 1.0999
+            order = sorted((self.items[k]["scale"] ** (-1 if word == "smallest" else 1), k) for k in some)
+            clear = len(order) > 1 and order[-1][0] > order[-2][0] * 1.0999
         if not clear:
             raise Unclear(f"no {word}")
-        return order[-1]
+        return order[-1][1]
 
     def nearest(self, some: Things, k: int) -> int:
         """The object of a set that is nearest to another one."""
