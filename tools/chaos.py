@@ -36,7 +36,7 @@ from diorama.render.run.recheck import difference
 from diorama.render.store import open_store, peek
 from diorama.scene_specs.errors import DeviceError
 from tools import programs, simulated_gpu
-from tools.programs import ROOT, children_of, positive
+from tools.programs import ROOT, children_of, positive, proc_text
 
 log = logging.getLogger("chaos")
 
@@ -95,19 +95,12 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def _title(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
-
-
 def kill_one(process: subprocess.Popen[bytes], target: str, rng: random.Random) -> bool:
     """Kill a worker, the raylet or the driver of a run; return whether there was one."""
     if target == "driver":
         process.kill()
         return True
-    below = [pid for pid in descendants(process.pid) if re.search(TARGETS[target], _title(pid))]
+    below = [pid for pid in descendants(process.pid) if re.search(TARGETS[target], proc_text(pid, "cmdline"))]
     with suppress(ProcessLookupError):
         if below:
             os.kill(rng.choice(below), signal.SIGKILL)

@@ -23,10 +23,8 @@ from tools.programs import positive, run_json, write_specs
 def digest(store: Path) -> str:
     """Return the SHA-256 of the truth of all episodes, images included, sorted by id."""
     opened = open_store(str(store))
-    total = hashlib.sha256()
-    for name in sorted(name for name, _ in opened.ids()):
-        total.update(json.dumps(opened.get(name).truth, sort_keys=True).encode())
-    return total.hexdigest()
+    truths = (json.dumps(opened.get(name).truth, sort_keys=True) for name in sorted(name for name, _ in opened.ids()))
+    return hashlib.sha256("".join(truths).encode()).hexdigest()
 
 
 def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) -> dict[str, str]:

@@ -78,8 +78,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Test the mutants that have no result yet; print the table and the survivors."""
-    commit = git(ROOT, "rev-parse", "--short=12", "HEAD").strip()
-    clone = options.work.resolve() / commit
+    clone = options.work.resolve() / git(ROOT, "rev-parse", "--short=12", "HEAD").strip()
     if not (clone / "mutants/mutmut-stats.json").exists():
         if not clone.exists():
             git(ROOT, "clone", "--quiet", "--shared", ".", str(clone))

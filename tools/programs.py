@@ -58,21 +58,23 @@ def git(folder: Path, *arguments: str, text: str = "") -> str:
     return done.stdout
 
 
+def proc_text(pid: int, name: str) -> str:
+    """Return a file of /proc about a process; "" if the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
 def children_of(pid: int) -> list[int]:
     """Return the ids of a process's direct children; none if the process has ended."""
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
+    return [int(child) for child in proc_text(pid, f"task/{pid}/children").split()]
 
 
 def peak_kilobytes(pid: int) -> int:
     """Return the peak resident memory of a process in KiB, 0 if the process has ended."""
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")), 0)
+    found = re.search(r"^VmHWM:\s+(\d+)", proc_text(pid, "status"), re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def write_specs(path: Path, specs: Iterable[dict[str, Any]]) -> Path:
