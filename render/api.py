@@ -356,13 +356,10 @@ def _require(name: str, value: object, right: bool, allowed: str) -> None:
 
 
 def _check_size(size: tuple[int, int] | None) -> None:
-    if size is None:
-        return
-    pair = isinstance(size, Sequence) and len(size) == 2 and all(type(side) is int for side in size)
-    if not pair or not all(LEAST_SIDE <= side <= MOST_SIDE for side in size):
-        raise UsageError(
-            f"size {size!r}: allowed are a width and height, two integers from {LEAST_SIDE} to {MOST_SIDE}"
-        )
+    match size:
+        case None | [int(), int()] if all(LEAST_SIDE <= side <= MOST_SIDE for side in size or ()):
+            return
+    raise UsageError(f"size {size!r}: allowed are a width and height, two integers from {LEAST_SIDE} to {MOST_SIDE}")
 
 
 def _checked_path(name: str, value: Name) -> str:

@@ -41,9 +41,15 @@ _MOST_DIAGNOSTICS = 1000
 
 
 class DioramaError(Exception):
-    """Base class of all errors that Diorama raises. `exit_code` is the exit code of a command that fails with it."""
+    """Base class of all errors that Diorama raises.
+
+    Attributes:
+        exit_code: of a command that fails with it.
+        diagnostics: of a SpecError; others have none.
+    """
 
     exit_code = 1
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, order=True)

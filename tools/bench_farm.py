@@ -37,6 +37,7 @@ from diorama.render.run.worker_plan import plan_workers
 from diorama.render.store import open_or_create
 from diorama.render.store.episode_store import PutResult
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.reading.source import SpecSource
 from tools.programs import positive, write_specs
 
 # Workers read it from the environment of the Ray that this process starts.
@@ -96,7 +97,7 @@ class Meter(Progress):
 def plan(specs: Path, store: str, options: RunOptions) -> tuple[Batch, float]:
     """Return a planned batch, and the seconds of its plan."""
     start = time.perf_counter()
-    batch = Batch([str(specs)], store, options)
+    batch = Batch(SpecSource([specs]), store, options)
     batch.plan()
     return batch, time.perf_counter() - start
 

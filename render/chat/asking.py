@@ -180,35 +180,32 @@ class Asker:
     def _request_once(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
         """A reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
-        tokens = (0, 0)
+        tokens, failure = (0, 0), ""
         try:
             found: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
-            if not (isinstance(found, Reply) and isinstance(found.input_tokens + found.output_tokens, int)):
-                expected = "Reply(text, input_tokens, output_tokens) of diorama.scene_specs.chat"
-                raise ChatError(f"model {self.name}: its reply is {found!r:.100}; expected {expected}")
-            tokens = (found.input_tokens, found.output_tokens)
+            match found:
+                case Reply(input_tokens=int(read), output_tokens=int(written)):
+                    tokens = (read, written)
+                case _:
+                    expected = "Reply(text, input_tokens, output_tokens) of diorama.scene_specs.chat"
+                    raise ChatError(f"model {self.name}: its reply is {found!r:.100}; expected {expected}")
         except TemporaryError as error:
-            found, tokens = error, error.tokens
+            found, tokens, failure = error, error.tokens, f"; the last request failed: {error}"
         except DioramaError:
             raise
         except (Exception, SystemExit) as error:
             raise ChatError(f"model {self.name} failed: {error!r}") from error
         finally:
             cost = self._meter.end(reserved, tokens)
-        self._meter.failure = f"; the last request failed: {found}" if isinstance(found, TemporaryError) else ""
+        self._meter.failure = failure
         return found, cost
 
     def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
         """A hash of everything that decides the reply."""
-        parts = [
-            [
-                one.role,
-                [
-                    hashlib.sha256(p.png).hexdigest() + p.detail if isinstance(p, Picture) else {"text": p}
-                    for p in one.parts
-                ],
-            ]
-            for one in messages
-        ]
-        data = json.dumps([self.name, dict(self.settings), max_tokens, key, parts], sort_keys=True)
+        said = [[one.role, [*map(_part_key, one.parts)]] for one in messages]
+        data = json.dumps([self.name, dict(self.settings), max_tokens, key, said], sort_keys=True)
         return hashlib.sha256(data.encode()).hexdigest()
+
+
+def _part_key(part: str | Picture) -> str | dict[str, str]:
+    return {"text": part} if isinstance(part, str) else hashlib.sha256(part.png).hexdigest() + part.detail

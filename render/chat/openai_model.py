@@ -89,18 +89,15 @@ class OpenAIModel:
 def _content_data(message: Message) -> Any:
     if not message.separate and all(isinstance(part, str) for part in message.parts):
         return "\n".join(str(part) for part in message.parts)
-    return [
-        {"type": "image_url", "image_url": _image_data(part)}
-        if isinstance(part, Picture)
-        else {"type": "text", "text": part}
-        for part in message.parts
-    ]
+    return [*map(_part_data, message.parts)]
 
 
-def _image_data(picture: Picture) -> dict[str, str]:
-    kind = "jpeg" if picture.png.startswith(b"\xff\xd8") else "png"
-    url = f"data:image/{kind};base64,{base64.b64encode(picture.png).decode()}"
-    return {"url": url, **({"detail": picture.detail} if picture.detail else {})}
+def _part_data(part: str | Picture) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    kind = "jpeg" if part.png.startswith(b"\xff\xd8") else "png"
+    url = f"data:image/{kind};base64,{base64.b64encode(part.png).decode()}"
+    return {"type": "image_url", "image_url": {"url": url, **({"detail": part.detail} if part.detail else {})}}
 
 
 async def _bound(response: Any) -> None:
@@ -137,13 +134,12 @@ def _read_reply(text: str) -> Reply:
         if not all(0 <= count <= _MOST_TOKENS for count in counts):
             raise ValueError("numbers of tokens that no request has")
         tokens = counts
-        message = answer["choices"][0]["message"]
-        content = message.get("content") if message.get("content") is not None else message.get("refusal")
-        if not isinstance(content, str):
-            raise TypeError("no content")
+        match answer["choices"][0]["message"]:
+            case {"content": str(said)} | {"refusal": str(said)}:
+                return Reply(said, *tokens)
+        raise TypeError("no content")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise TemporaryError(f"malformed answer of the server: {text[:200]!r}", tokens=tokens) from error
-    return Reply(content, *tokens)
 
 
 def _retry_seconds(header: str | None) -> float:

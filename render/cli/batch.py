@@ -222,12 +222,13 @@ def main(
     require_module("ray")
     from diorama.render.run.batch import Batch
     from diorama.render.run.options import RunOptions
+    from diorama.scene_specs.reading.source import SpecSource
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
     options |= {"logical_gpus": int(logical_gpus) if logical_gpus else None, "library": library_setting()}
     options |= {"max_failures": 1} if fail_fast else {}
     run_options = RunOptions(resume="replace" if replace else "keep" if keep else "error", **options)
-    batch, error = Batch(specs, store or opt.default_store(), run_options), None
+    batch, error = Batch(SpecSource(specs), store or opt.default_store(), run_options), None
     try:
         batch.run(dry_run)
     except (DeviceError, RayFailedError) as caught:

@@ -240,7 +240,7 @@ def run(
         if isinstance(found, Result):
             _write_result(found, out, as_json)
             return
-        series = found if isinstance(found, Series) else Series(found)
+        series = Series.of(found)
         if "out" in options.writes:
             lines = (json.dumps(item, separators=(",", ":")) for item in series.items)
             write_lines(out, lines, series.unit, series.total)
@@ -288,7 +288,7 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
         # Of these specs some are kept, so a report on all of them would be wrong.
         logging.disable(logging.WARNING)
         try:
-            return [*(found.items if isinstance(found, Series) else found)]
+            return [*Series.of(found).items]
         finally:
             logging.disable(logging.NOTSET)
 
@@ -301,26 +301,27 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
     """What the function of a command gets besides its options."""
     from diorama.scene_specs.model.benchmark import ModelCommand, SpecsCommand, StoreCommand
 
-    if isinstance(options, SpecsCommand):
-        from diorama.scene_specs.reading.source import read_benchmark
+    match options:
+        case SpecsCommand():
+            from diorama.scene_specs.reading.source import read_benchmark
 
-        check = benchmark.function(options.check) if options.check else None
-        yield (read_benchmark(options.files, benchmark.name, check),)
-    elif isinstance(options, StoreCommand):
-        from diorama.render.store.selection import StoreEpisodes
+            check = benchmark.function(options.check) if options.check else None
+            yield (read_benchmark(options.files, benchmark.name, check),)
+        case StoreCommand():
+            from diorama.render.store.selection import StoreEpisodes
 
-        yield (StoreEpisodes(options.store),)
-    elif isinstance(options, ModelCommand):
-        from diorama.render.chat import ChatSettings, open_models
+            yield (StoreEpisodes(options.store),)
+        case ModelCommand():
+            from diorama.render.chat import ChatSettings, open_models
 
-        given = ("base_url", "timeout", "max_requests", "max_tokens", "price")
-        parameters = {name: json_or_text(value) for name, value in options.parameters.items()}
-        settings = ChatSettings(parameters=parameters, **{name: getattr(options, name) for name in given})
-        log = None if is_stream(options.out) else Path(f"{options.out}.replies")
-        with open_models(settings, log, options.resume) as models:
-            yield (models,)
-    else:
-        yield ()
+            given = ("base_url", "timeout", "max_requests", "max_tokens", "price")
+            parameters = {name: json_or_text(value) for name, value in options.parameters.items()}
+            settings = ChatSettings(parameters=parameters, **{name: getattr(options, name) for name in given})
+            log = None if is_stream(options.out) else Path(f"{options.out}.replies")
+            with open_models(settings, log, options.resume) as models:
+                yield (models,)
+        case _:
+            yield ()
 
 
 def json_or_text(value: str) -> Any:

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import click
 
 from diorama.render import __version__
-from diorama.scene_specs.errors import DioramaError, SpecError, UsageError
+from diorama.scene_specs.errors import DioramaError, UsageError
 from diorama.scene_specs.files.foreign import printable, without_passwords
 from diorama.scene_specs.files.writing import NO_SPACE, unwritable
 from diorama.scene_specs.language.registry import plugin_error
@@ -47,6 +47,9 @@ class _EchoHandler(logging.Handler):
             self.handleError(record)
 
 
+_echo = _EchoHandler()
+
+
 class _PrintableOutput:
     """Stdout on which texts of a stranger's files can't control the terminal. Everything else is the stream's."""
 
@@ -69,8 +72,7 @@ def set_up_logging(verbose: int = 0) -> None:
         verbose: 0 for notices and warnings, -1 for warnings only, 1 for details, 2 also for those of libraries.
     """
     root = logging.getLogger()
-    if not any(isinstance(handler, _EchoHandler) for handler in root.handlers):
-        root.addHandler(_EchoHandler())
+    root.addHandler(_echo)
     root.setLevel(logging.DEBUG if verbose > 1 else logging.INFO if verbose > 0 else logging.WARNING)
     level = logging.DEBUG if verbose > 0 else logging.INFO if verbose == 0 else logging.WARNING
     logging.getLogger("diorama").setLevel(level)
@@ -78,14 +80,10 @@ def set_up_logging(verbose: int = 0) -> None:
 
 def report(error: DioramaError, limit: int = MAX_DIAGNOSTICS) -> None:
     """Log an error. For a SpecError, log one line per diagnostic, at most `limit`, and the number of the others."""
-    if not isinstance(error, SpecError):
-        log.error("%s", error)
-    else:
-        for diagnostic in error.diagnostics[:limit]:
-            log.error("%s", diagnostic)
-        more = len(error.diagnostics) - limit
-        if more > 0:
-            log.error("and %s (`render-specs check --json` lists all)", counted(more, "more error"))
+    for problem in error.diagnostics[:limit] or (error,):
+        log.error("%s", problem)
+    if (more := len(error.diagnostics) - limit) > 0:
+        log.error("and %s (`render-specs check --json` lists all)", counted(more, "more error"))
     if "Permission denied" in str(error) and os.environ.get("DIORAMA_CONTAINER"):
         log.error("the container's user may not use a mounted folder; run it as yours: --user $(id -u):$(id -g)")
     log.debug("raised at:", exc_info=error)
@@ -122,10 +120,9 @@ _COMMON_OPTIONS: dict[str, Callable[[click.Command], Any]] = {
 
 def _is_about_path(error: OSError) -> bool:
     """Return whether a path of the user is what failed, not a device or this program."""
-    kinds = (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
-    wrong = isinstance(error, kinds) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+    access = (errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP)
     # The name can also be the number of an open file.
-    return wrong and isinstance(error.filename, str | bytes | os.PathLike)
+    return error.errno in access and isinstance(error.filename, str | bytes | os.PathLike)
 
 
 def _reported(error: BaseException) -> DioramaError | None:

@@ -81,13 +81,17 @@ class Item:
     looks_at: str | Vec | None = None
 
 
+def name_or_none(value: object) -> str | None:
+    """Return a value of a spec that is a name; None for one of another form, such as a number."""
+    return value if isinstance(value, str) else None
+
+
 def material_of(material: str | MaterialSpec) -> SceneMaterial:
     """Return the Scene's form of a spec's material."""
-    if isinstance(material, str):
-        return SceneMaterial(name=material)
-    if material.name is None:
-        return SceneMaterial(name="blend", blend=material.blend, group=material.group)
-    return SceneMaterial(name=material.name, **changed_parameters(material.name, material.parameters))
+    spec = MaterialSpec.of(material)
+    if spec.name is None:
+        return SceneMaterial(name="blend", blend=spec.blend, group=spec.group)
+    return SceneMaterial(name=spec.name, **changed_parameters(spec.name, spec.parameters))
 
 
 def _color_of(color: _Color, shape: str, stage: Stage) -> Vec:
@@ -107,7 +111,7 @@ def _scale_of(
         return rounded(setting.place.radius / stand.radius), None
     if spec.size is None and drawn is not None and drawn.polygon is not None:
         return 1.0, None
-    word = size if isinstance(size, str) else None
+    word = name_or_none(size)
     scale = setting.stage.size_names()[word] if word else rounded(float(size))
     if spec.normalize is False and stand.unit is not None:
         return rounded(scale * stand.unit), None
@@ -180,7 +184,7 @@ def _item(name: str, spec: ObjectSpec, look: Look, turn: Vec, setting: _Setting)
     return Item(
         name,
         shape,
-        color if isinstance(color, str) else None,
+        name_or_none(color),
         _color_of(color, shape, stage),
         material_of(material),
         word,

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler.attributes import Item
+from diorama.render.compiler.attributes import Item, name_or_none
 from diorama.render.geometry.observer import clear_sides, front_of
 from diorama.scene_specs.checks.layout_checks import supports
 from diorama.scene_specs.errors import CompileError
@@ -210,7 +210,7 @@ def _seen_demand(
         seer = None if spec.seen_from == spec.of else eye
         return spec.relation in clear_sides(one, of, ahead, seer, margin, _CLEARLY)
 
-    named = [spec.subject, spec.of, spec.seen_from, aim if isinstance(aim, str) else spec.of]
+    named = [spec.subject, spec.of, spec.seen_from, name_or_none(aim) or spec.of]
     return Distance(tuple(numbers[name or ""] for name in named), f"{label}, seen from {viewer.name}", test)
 
 

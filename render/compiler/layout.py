@@ -17,6 +17,7 @@ from diorama.render.compiler.pointer import Placer, quadrants
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
+from diorama.render.geometry.observer import place_of
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.model.spec import FrameSpec
@@ -138,11 +139,10 @@ def _poses(
 
 
 def _broken_gazes(items: Sequence[Item], fixed: Sequence[tuple[int, Vec]]) -> Iterator[str]:
-    standing = {items[k].name for k, _ in fixed}
-    for k, _ in fixed:
-        target = items[k].looks_at
-        if target is not None and (not isinstance(target, str) or target in standing):
-            yield f"gaze of {items[k].name}: what it looks at is too steeply above or below its eyes"
+    places = {items[k].name: place for k, place in fixed}
+    for item in (items[k] for k, _ in fixed):
+        if item.looks_at is not None and place_of(item.looks_at, places) is not None:
+            yield f"gaze of {item.name}: what it looks at is too steeply above or below its eyes"
 
 
 def _find_layout(

@@ -10,7 +10,7 @@ import numpy as np
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.meshes import load_mesh
-from diorama.render.geometry.observer import eye_camera
+from diorama.render.geometry.observer import eye_camera, place_of
 from diorama.render.geometry.person import gaze_at
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.diagnostics import path_text, preview_json
@@ -34,7 +34,7 @@ def with_poses(items: Sequence[Item], locations: Mapping[int, Vec]) -> list[Item
 def _facing_target(item: Item, location: Vec | None, named: Mapping[str, Vec]) -> Item:
     if item.looks_at is None or location is None:
         return item
-    target = named.get(item.looks_at) if isinstance(item.looks_at, str) else item.looks_at
+    target = place_of(item.looks_at, named)
     if target is None:
         return item
     x, y = target[0] - location[0], target[1] - location[1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler.attributes import Item, material_of
+from diorama.render.compiler.attributes import Item, material_of, name_or_none
 from diorama.render.compiler.constraints import Rules
 from diorama.render.compiler.placement import Ground2
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
@@ -57,7 +57,7 @@ def pointer_item(spec: PointerSpec, stage: StagePointer) -> Item:
     return Item(
         name=NAME,
         shape=MESHES[spec.kind],
-        color=spec.color if isinstance(spec.color, str) else None,
+        color=name_or_none(spec.color),
         color_linear=rounded3(linear),
         material=material_of(spec.material or stage.material),
         size=None,

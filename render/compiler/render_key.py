@@ -68,10 +68,10 @@ def render_key_of(episode: Episode, settings: Settings, renderer: str, asset_roo
         episode = episode.model_copy(update={"settings": settings})
     else:
         stage = stage_of(episode)
-        made_of = list(_materials_of(episode, stage))
-        blends = [material.blend for material in made_of if isinstance(material, MaterialSpec) and material.blend]
+        made_of = list(map(MaterialSpec.of, _materials_of(episode, stage)))
+        blends = [material.blend for material in made_of if material.blend]
         assets = scene_assets(episode.stage, stage, _meshes_of(episode, stage), blends, asset_roots)
-        materials = {material if isinstance(material, str) else material.name or "" for material in made_of}
+        materials = {material.name or "" for material in made_of}
         size, flat = stage.size, stage.pixels != "filtered"
         look = episode.chosen_look().name
         if look == PLAIN:
@@ -133,15 +133,12 @@ def _distinct_by_sight(frame: FrameSpec, stage: Stage) -> bool:
         return False
     if stage.places is not None or any(map(is_model, drawn_shapes(drawn, stage))):
         return True
-    return any(
-        not isinstance(item.size, str | None) or isinstance(item.material, MaterialSpec) or not _is_plain(item.shape)
-        for item in frame.objects
-    )
+    return not all(_is_plain(value) for item in frame.objects for value in (item.size, item.material, item.shape))
 
 
-def _is_plain(shape: object) -> bool:
-    """Whether a shape of a spec is open or the name of one of Diorama's."""
-    return shape is None or (isinstance(shape, str) and not is_model(shape))
+def _is_plain(value: object) -> bool:
+    """Whether a value of a spec is open or a word, and not the name of a model."""
+    return value is None or (isinstance(value, str) and not is_model(value))
 
 
 def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:

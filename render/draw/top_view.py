@@ -18,7 +18,7 @@ from diorama.render.draw.typography import FAINT, INK
 from diorama.render.geometry.camera import Camera, dot
 from diorama.render.geometry.display import display
 from diorama.render.geometry.meshes import pointing_ray
-from diorama.render.geometry.observer import eye_camera, front_of
+from diorama.render.geometry.observer import eye_camera, front_of, place_of
 from diorama.render.geometry.solid import world_vertices
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
@@ -266,8 +266,7 @@ def _front_direction(item: SceneObject) -> tuple[float, float] | None:
 
 def _draw_pointing(page: Svg, frame: SceneFrame, start: Vec, target: str | Vec, to_page: Map) -> None:
     """Draw the line from a fingertip or the eyes of an observer to a point, or to the object of a name."""
-    named = next((other.location for other in frame.objects if other.name == target), None)
-    end = named or (target if not isinstance(target, str) else start)
+    end = place_of(target, {other.name: other.location for other in frame.objects}) or start
     page.line(to_page(start), to_page(end), stroke=_POINTING, stroke_width=1.4, stroke_dasharray="4 3")
 
 

@@ -17,13 +17,13 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from diorama.render.compiler import compile_episode
 from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.episode.request import EpisodeRequest
 from diorama.scene_specs.errors import SpecError, UsageError
-from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json
+from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json, value_at
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -31,6 +31,7 @@ from diorama.scene_specs.model.stage import Stage, load_stage
 from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.rotation import rounded3
 
+_Form = TypeVar("_Form", EpisodeSpec, Scene)
 Step = int | str
 Assignment = tuple[tuple[Step, ...], Any]
 
@@ -107,10 +108,8 @@ def _change_spec(spec: EpisodeSpec, request: EpisodeRequest) -> EpisodeSpec:
     for text in request.unsets:
         document, _ = changed(document, *_parse_removal(text), "--unset")
     options = " and ".join(name for name, texts in (("--set", request.sets), ("--unset", request.unsets)) if texts)
-    found = _parse_edited(document, options) if options else spec
-    if not isinstance(found, EpisodeSpec):
-        raise UsageError(f"{options}: the result is a Scene instead of a spec; use --set-scene")
-    return found
+    problem = "the result is a Scene instead of a spec; use --set-scene"
+    return _parse_edited(document, options, EpisodeSpec, problem) if options else spec
 
 
 def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--set-scene") -> Scene:
@@ -128,36 +127,43 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
     document = scene.model_dump(mode="json")
     for steps, value in changes:
         edited, path = changed(document, steps, value, option)
-        if len(path) == 5 and (path[0], path[2]) == ("frames", "objects"):
-            before = document["frames"][path[1]]["objects"][path[3]]
-            item = edited["frames"][path[1]]["objects"][path[3]]
-            # An earlier change may have left another type there; parsing reports it below.
-            if isinstance(before, dict) and isinstance(item, dict):
-                _update_dependents(item, before, str(path[4]), load_stage(scene.stage), option)
-        if value is REMOVED and len(path) == 4 and (path[0], path[2]) == ("frames", "objects"):
-            _remove_observer(edited["frames"][path[1]], path[3])
+        match path:
+            case ["frames", k, "objects", n, str(field)]:
+                # null, if an earlier change left that there.
+                before, item = document["frames"][k]["objects"][n] or {}, edited["frames"][k]["objects"][n]
+                _update_dependents(item, before, field, load_stage(scene.stage), option)
+            case ["frames", k, "objects", int(n)] if value is REMOVED:
+                _remove_observer(edited["frames"][k], n)
         _renumber_instances(edited)
         document = edited
-    found = _parse_edited(document, option)
-    if not isinstance(found, Scene):
-        raise UsageError(f"{option}: the result is not a Scene; leave scene_version unchanged")
-    return found
+    return _parse_edited(document, option, Scene, "the result is not a Scene; leave scene_version unchanged")
 
 
-def _parse_edited(document: Any, option: str) -> Any:
-    """Parse an edited document as an EpisodeSpec or Scene. Raises SpecError; its diagnostics name the option."""
+def _parse_edited(document: Any, option: str, form: type[_Form], problem: str) -> _Form:
+    """Parse an edited document.
+
+    Args:
+        form: EpisodeSpec or Scene.
+        problem: of a document that is the other one.
+
+    Raises:
+        UsageError: it is the other one.
+        SpecError: it is wrong; the diagnostics name the option.
+    """
     try:
-        return parse_episode(json.dumps(document))
+        found = parse_episode(json.dumps(document))
     except SpecError as error:
         diagnostics = [replace(diagnostic, file=f"after {option}", line=0) for diagnostic in error.diagnostics]
         raise SpecError(diagnostics) from error
+    if not isinstance(found, form):
+        raise UsageError(f"{option}: {problem}")
+    return found
 
 
-def _remove_observer(frame: dict[str, Any], position: Step) -> None:
+def _remove_observer(frame: dict[str, Any], position: int) -> None:
     """Remove the observer whose object was removed from a position, before the others are renumbered."""
     for one in _dicts_in(frame.get("observers")):
-        # Another type, if an earlier change left an object in the place of the list.
-        if isinstance(position, int) and one.get("index") == position + 1:
+        if one.get("index") == position + 1:
             frame["observers"].remove(one)
 
 
@@ -315,7 +321,7 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
     last = _resolve_step(node, path[-1], where, option, make=value is not REMOVED)
     if value is REMOVED:
         del node[last]
-    elif isinstance(node, list) and last == len(node):
+    elif last == len(node):  # Keys of objects are text.
         node.append(value)
     else:
         node[last] = value
@@ -354,7 +360,7 @@ def hinted(problem: str, word: object, known: Iterable[str]) -> str:
 
 def item_names(items: Sequence[Any], field: str) -> list[str]:
     """Return the names of a list's items: their own `name`, or the compiler's name for them, such as `object-1`."""
-    names = [item.get("name") if isinstance(item, dict) else None for item in items]
+    names = [value_at(item, ("name",)) for item in items]
     return [
         name if isinstance(name, str) and name else f"{field.removesuffix('s') or 'item'}-{index}"
         for index, name in enumerate(names)

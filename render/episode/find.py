@@ -137,8 +137,7 @@ def source_of(stored: EpisodeRecord) -> EpisodeSpec | Scene:
     """Return the spec or Scene that a stored episode was made from."""
     if "scene_version" in stored.job.spec:
         return stored.scene
-    episode = parse_episode(json.dumps(stored.job.spec), f"stored spec of {stored.episode_id}")
-    assert isinstance(episode, EpisodeSpec | Scene)
+    episode: EpisodeSpec = parse_episode(json.dumps(stored.job.spec), f"stored spec of {stored.episode_id}")
     return episode
 
 

@@ -91,14 +91,15 @@ class Files:
             write(part)
         self.paths.append(path)
 
-    def _write(self, name: str, content: bytes | str | Image.Image) -> None:
-        """Write a file of the folder: bytes, text as UTF-8, or an image as PNG."""
+    def _write(self, name: str, content: bytes) -> None:
+        """Write a file of the folder."""
         assert self._folder is not None
-        if isinstance(content, Image.Image):
-            self.save(self._folder / name, lambda part: content.save(part, format="PNG"))
-        else:
-            data = content.encode() if isinstance(content, str) else content
-            self.save(self._folder / name, lambda part: part.write_bytes(data))
+        self.save(self._folder / name, lambda part: part.write_bytes(content))
+
+    def _write_picture(self, name: str, picture: Image.Image) -> None:
+        """Write a PNG of the folder."""
+        assert self._folder is not None
+        self.save(self._folder / name, lambda part: picture.save(part, format="PNG"))
 
     def _remove_comparison(self, record: EpisodeRecord) -> None:
         """Remove the comparison that an earlier call for this episode left, and its strips. Raises UsageError."""
@@ -118,7 +119,7 @@ class Files:
 
     def write_spec(self, spec: EpisodeSpec) -> None:
         """Write `spec.json`, the spec of the rendered episode."""
-        self._write("spec.json", spec.model_dump_json(indent=1, exclude_none=True) + "\n")
+        self._write("spec.json", f"{spec.model_dump_json(indent=1, exclude_none=True)}\n".encode())
 
     def write_record(self, record: EpisodeRecord, stored: EpisodeRecord | None, compare_all: bool) -> Comparison | None:
         """Write images, overlays, truth and scene, and the comparison with a stored record.
@@ -137,22 +138,22 @@ class Files:
         for image in record.images:
             color = image.color()
             self._write(f"{image.name}.png", image.png)
-            self._write(f"{image.name}_overlay.png", overlay(color, image.annotation))
-            self._write(f"{image.name}.json", json.dumps(image.annotation.model_dump(mode="json"), indent=1))
+            self._write_picture(f"{image.name}_overlay.png", overlay(color, image.annotation))
+            self._write(f"{image.name}.json", json.dumps(image.annotation.model_dump(mode="json"), indent=1).encode())
             found = figures.get(image.name)
             if found is not None and (compare_all or not found.identical):
                 self._write_strip(before[image.name], color, found)
-        self._write("scene.json", record.scene.to_json() + "\n")
+        self._write("scene.json", f"{record.scene.to_json()}\n".encode())
         if comparison is not None:
-            self._write("comparison.json", json.dumps(comparison.as_dict(), indent=1) + "\n")
+            self._write("comparison.json", f"{json.dumps(comparison.as_dict(), indent=1)}\n".encode())
         return comparison
 
     def _write_strip(self, old: ImageRecord, color: NDArray[np.uint8], figures: ImageComparison) -> None:
         """Write `<image>_stored.png`, `<image>_difference.png`, and `<image>_compare.png` with all three images."""
         was = old.color()
         self._write(f"{old.name}_stored.png", old.png)
-        self._write(f"{old.name}_difference.png", difference_picture(was, color))
-        self._write(f"{old.name}_compare.png", comparison_strip(was, color, figures.pixel_errors()))
+        self._write_picture(f"{old.name}_difference.png", difference_picture(was, color))
+        self._write_picture(f"{old.name}_compare.png", comparison_strip(was, color, figures.pixel_errors()))
 
 
 def check_writable(path: Path, folder: bool = False) -> None:

@@ -53,7 +53,7 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
         frames = [_pin_frame(frame, scene.frames[k], area, strict) for k, frame in enumerate(spec.frames)]
         try:
             # Parsed from text, because model_copy does not validate.
-            pinned = parse_episode(spec.model_copy(update={"frames": tuple(frames)}).model_dump_json())
+            pinned: EpisodeSpec = parse_episode(spec.model_copy(update={"frames": tuple(frames)}).model_dump_json())
             recompiled = compile_episode(pinned, scene.settings, asset_roots)
         except DioramaError as error:
             if not relax:
@@ -63,7 +63,6 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
         before, after = (one.model_dump(mode="json")["frames"] for one in (scene, recompiled))
         found = next(differences(before, after), None)
         if found is None:
-            assert isinstance(pinned, EpisodeSpec)
             return pinned
         path, old, new = found
         problem = f"frames{path} {preview_json(old)} would become {preview_json(new)}"

@@ -211,13 +211,12 @@ def _render_here(
 ) -> tuple[EpisodeRecord, list[Path]]:
     """`render_request` in this process."""
     renderer = make_renderer(request.renderer, request.device, asset_roots=request.asset_roots)
-    if request.save_blend:
-        renderer = BlendSaver(renderer, folder)
+    saver = BlendSaver(renderer, folder) if request.save_blend else None
     try:
-        record = make_record(renderer, scene, key, scene.settings, request.asset_roots)
+        record = make_record(saver or renderer, scene, key, scene.settings, request.asset_roots)
     finally:
         renderer.close()
-    return record, renderer.paths if isinstance(renderer, BlendSaver) else []
+    return record, saver.paths if saver else []
 
 
 def replace_stored(url: str, stored: EpisodeRecord, record: EpisodeRecord) -> Replaced:

@@ -7,23 +7,33 @@ from math import hypot
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.foreign import parse_json, read_text
+from diorama.scene_specs.language.diagnostics import of_form, value_at
 from diorama.scene_specs.reports.tables import markdown_table
 
-_NEEDED = ("by", "group", "items", "accuracy", "low", "high")
+
+class Score(BaseModel):
+    """A row of `render-eval score --json`: the accuracy on a group of items, and its 95 % interval."""
+
+    by: str
+    group: str
+    items: int
+    accuracy: float
+    low: float
+    high: float
 
 
-def read_rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """(by, group) -> row of the output of `render-eval score --json`. Raises UsageError for other files."""
-    data = parse_json(read_text(path), str(path))
-    rows = data.get("rows") if isinstance(data, dict) else None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) and {*_NEEDED} <= {*row} for row in rows):
-        raise UsageError(f"{path}: found no rows of scores; expected the output of `render-eval score --json`")
-    return {(str(row["by"]), str(row["group"])): row for row in rows}
+def read_rows(path: Path) -> dict[tuple[str, str], Score]:
+    """(by, group) -> row of the output of `render-eval score --json`. Raises SpecError for other files."""
+    problem = "found no rows of scores; expected the output of `render-eval score --json`"
+    rows = of_form(list[Score], value_at(parse_json(read_text(path), str(path)), ("rows",)), problem, str(path))
+    return {(row.by, row.group): row for row in rows}
 
 
-def gaps(first: Mapping[tuple[str, str], Any], second: Mapping[tuple[str, str], Any]) -> list[dict[str, Any]]:
+def gaps(first: Mapping[tuple[str, str], Score], second: Mapping[tuple[str, str], Score]) -> list[dict[str, Any]]:
     """A row for all items and for each task that both have: the first accuracy minus the second.
 
     The 95 % interval is Newcombe's (1998, method 10), of the two intervals of the scores, which count that items of one
@@ -33,13 +43,11 @@ def gaps(first: Mapping[tuple[str, str], Any], second: Mapping[tuple[str, str], 
     for key in first:
         if key in second and key[0] in ("all", "task"):
             one, other = first[key], second[key]
-            gap = one["accuracy"] - other["accuracy"]
-            low = gap - hypot(one["accuracy"] - one["low"], other["high"] - other["accuracy"])
-            high = gap + hypot(one["high"] - one["accuracy"], other["accuracy"] - other["low"])
-            found.append(
-                {"by": key[0], "group": key[1], "first": one["accuracy"], "second": other["accuracy"], "gap": gap,
-                 "low": low, "high": high, "items": [one["items"], other["items"]]}
-            )  # fmt: skip
+            gap = one.accuracy - other.accuracy
+            low = gap - hypot(one.accuracy - one.low, other.high - other.accuracy)
+            high = gap + hypot(one.high - one.accuracy, other.accuracy - other.low)
+            shares = {"first": one.accuracy, "second": other.accuracy, "gap": gap, "low": low, "high": high}
+            found.append({"by": key[0], "group": key[1], **shares, "items": [one.items, other.items]})
     if not found:
         raise UsageError("the two files have no task in common")
     return found

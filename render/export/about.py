@@ -141,9 +141,8 @@ def read_about(path: Path, strict: bool = False) -> About:
 def _unanswered_questions(about: About, file: str) -> Iterator[Diagnostic]:
     """Answers that a reviewer would send back."""
     for name, value in about:
-        if not isinstance(value, str):
-            continue
-        if name in ANSWERS and not value.strip():
-            yield Diagnostic(file, 0, "", name, "fill in this value; --strict asks for it")
-        elif _NO_ANSWER.search(value):
-            yield Diagnostic(file, 0, "", name, f"found {value.strip()!r}; expected an answer")
+        match value:
+            case str() if name in ANSWERS and not value.strip():
+                yield Diagnostic(file, 0, "", name, "fill in this value; --strict asks for it")
+            case str() if _NO_ANSWER.search(value):
+                yield Diagnostic(file, 0, "", name, f"found {value.strip()!r}; expected an answer")

@@ -150,7 +150,7 @@ def _count_row(facts: Facts, row: Mapping[str, Any], spec: Mapping[str, Any]) ->
             facts.count("stage", name.removeprefix("stage:"))
     look = spec.get("look") or PLAIN
     facts.count("look", look if isinstance(look, str) else look["name"])
-    if isinstance(spec.get("seed"), int):
+    if "seed" in spec:
         facts.seeds.add(spec["seed"])
     name = str(task.get("benchmark"))
     if row["episode_id"].startswith(f"{name}/published/"):

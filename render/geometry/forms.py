@@ -111,7 +111,6 @@ def form_of(shape: str, outline: OutlineSpec | None = None) -> Form:
     low, high = float(mesh.vertices[:, 2].min()), float(mesh.vertices[:, 2].max())
     center, volume = mass_center(mesh.vertices, mesh.triangles)
     around = hull(mesh.vertices[:, :2])
-    parts, cavities = (mesh.parts, mesh.cavities) if isinstance(mesh, Mesh) else ((), ())
     return Form(
         mesh.vertices,
         is_closed(mesh) and volume > 0,
@@ -123,8 +122,8 @@ def form_of(shape: str, outline: OutlineSpec | None = None) -> Form:
         _top_face(mesh, high),
         around,
         _vertical_band(mesh.vertices, around),
-        tuple(Prism(hull(p[:, :2]), float(p[:, 2].min()), float(p[:, 2].max())) for p in parts)
+        tuple(Prism(hull(p[:, :2]), float(p[:, 2].min()), float(p[:, 2].max())) for p in mesh.parts)
         or (Prism(around, low, high),),
-        tuple(Cavity(c[:-1, :2], float(c[-1, 0]), float(c[-1, 1]), bool(c[-1, 2])) for c in cavities),
+        tuple(Cavity(c[:-1, :2], float(c[-1, 0]), float(c[-1, 1]), bool(c[-1, 2])) for c in mesh.cavities),
         shape == "sphere",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -35,6 +35,11 @@ def front_of(shape: str, rotation_deg: Vec, front_deg: float | None) -> tuple[fl
     ahead = (math.sin(math.radians(turn)), -math.cos(math.radians(turn)))
     x, y = (row[0] * ahead[0] + row[1] * ahead[1] for row in rows[:2])
     return x / math.hypot(x, y), y / math.hypot(x, y)
+
+
+def place_of(target: str | Vec, places: Mapping[str, Vec]) -> Vec | None:
+    """Return the point that an observer looks at, or where the object is whose name is given; None without a place."""
+    return places.get(target) if isinstance(target, str) else target
 
 
 def clear_sides(

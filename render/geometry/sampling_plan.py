@@ -107,7 +107,7 @@ def _chance_of_kind(kind: Callable[[str], bool], material: str | MaterialSpec | 
     """Probability that a material is of the kind; None is drawn from the defaults."""
     if material is None:
         return sum(map(kind, defaults)) / len(defaults)
-    name = material.name if isinstance(material, MaterialSpec) else material
+    name = MaterialSpec.of(material).name
     return float(name is not None and kind(name))
 
 

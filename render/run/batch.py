@@ -60,7 +60,7 @@ class Batch:
     """A run in two steps: `plan`, then `render` or `dry_run`. Each step reads the specs once, as a stream.
 
     Args:
-        specs: names of files, or specs in memory.
+        source: the specs, in files or in memory.
         store: path or URL.
         options: of the run.
         on_progress: called with the numbers of finished episodes and of all that are to be rendered, instead of drawing
@@ -71,13 +71,12 @@ class Batch:
         work: what `plan` found to render.
     """
 
-    specs: Sequence[str] | SpecSource
+    source: SpecSource
     store: str
     options: RunOptions
     on_progress: Callable[[int, int], None] | None = None
 
     def __post_init__(self) -> None:
-        self.source = self.specs if isinstance(self.specs, SpecSource) else SpecSource(self.specs)
         self.source.part = first, count = self.options.part or (1, 1)
         self.source.look = self.options.look
         # `options.limit` counts before the part is taken.

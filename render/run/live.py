@@ -33,7 +33,7 @@ from diorama.render.run.options import RunOptions
 from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Interrupts
 from diorama.render.run.summary import Summary
-from diorama.render.run.worker import Done, Failure, Task
+from diorama.render.run.worker import Done, Failure, Task, failures_in
 from diorama.render.run.worker_plan import Node, plan_workers
 from diorama.render.store import open_or_create
 from diorama.render.store.rows import decode, record_of
@@ -214,10 +214,9 @@ def _close_stream(feed: Feed, thread: threading.Thread, committer: Committer | N
 
 
 def _warn_of_failures(stored: list[Done | Failure]) -> None:
-    for failure in stored:
-        if isinstance(failure, Failure):
-            why = "the store has one of this id that was made from something else; record into another store"
-            log.warning("episode %s was not recorded: %s", failure.episode_id, why)
+    why = "the store has one of this id that was made from something else; record into another store"
+    for failure in failures_in(stored):
+        log.warning("episode %s was not recorded: %s", failure.episode_id, why)
 
 
 class Live(Iterator[LiveItem]):
@@ -299,18 +298,18 @@ class Live(Iterator[LiveItem]):
             self._episode, self._given = number, 0
         if number % BLOCK == 0:
             self._make = items_maker(Selection(questions=self.options.questions))
-        items: list[LiveItem] = []
-        if isinstance(done, Failure):
-            log.warning("left out: %s", done.message)
-        else:
-            (row,) = decode([done.row]).to_pylist()
-            record = record_of(row)
-            items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
+        items, why = list[LiveItem](), ""
+        match done:
+            case Failure():
+                log.warning("left out: %s", done.message)
+                why = f"; the last: {done.message}"
+            case Done():
+                record = record_of(*decode([done.row]).to_pylist())
+                items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
         if number < self._episode:
             return
         self._without = 0 if items else self._without + 1
         if self._without > BLOCK:
-            why = f"; the last: {done.message}" if isinstance(done, Failure) else ""
             raise UsageError(f"{self._without} episodes in a row have no item{why}")
         self._items.extend(items[self._given :])
         if self._committer is not None:

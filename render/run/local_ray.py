@@ -185,16 +185,16 @@ def _start_here(gpus: int | None, folder: Path) -> None:
                 log.warning("Ray did not start on this machine: %s; trying once more", first_line(error))
                 ray.shutdown()
                 _init_here(gpus, folder)
-        except BaseException as error:
-            if not isinstance(error, Exception):
-                _end_here(folder)
-                raise
+        except Exception as error:
             ray.shutdown()
             # Ray raises plain Exceptions if its processes do not start. The folder stays, because it has their logs.
             raise RayFailedError(
                 f"Ray did not start on this machine: {first_line(error)} Check with render-doctor, and read the logs "
                 f"in {folder}/r/session_latest/logs; then run the same command again"
             ) from error
+        except BaseException:
+            _end_here(folder)
+            raise
 
 
 def _init_here(gpus: int | None, folder: Path) -> None:

@@ -22,7 +22,7 @@ from diorama.render.run.status import EventLog, Progress
 from diorama.render.run.stopping import Deadline, Interrupts
 from diorama.render.run.summary import Summary
 from diorama.render.run.waiting import Waiting
-from diorama.render.run.worker import Card, Done, Failure, Task, Worker, how_lost, pack
+from diorama.render.run.worker import Card, Done, Failure, Task, Worker, failures_in, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
 from diorama.scene_specs.reports.tables import counted
@@ -98,9 +98,11 @@ class RenderLoop:
         except (StoreError, ConflictError):
             raise
         except (KeyboardInterrupt, DioramaError, RayError) as error:
-            if isinstance(error, DeviceError) and self._pool.devices:
-                self.summary.stopped = "device"
-            lost = isinstance(error, RayLostError | RayError)
+            match error:
+                case DeviceError() if self._pool.devices:
+                    self.summary.stopped = "device"
+                case RayLostError() | RayError():
+                    lost = True
             self._commit_rendered()
             if isinstance(error, RayError):
                 raise RayLostError.of(error) from error
@@ -213,15 +215,16 @@ class RenderLoop:
             self._depth = 2 if seconds < SHORT_SECONDS else 1
             if slot.in_flight:
                 slot.in_flight[0].started = now
-            self._take_answer(slot, task, done, memory, seconds)
+            match done:
+                case Failure(kind=DeviceError.__name__):
+                    raise DeviceError(done.message)
+                case Failure():
+                    self._count_failure(done, task.work.cost, slot)
+                case Done():
+                    self._take_rendered(slot, task, done, memory, seconds)
             self._pool.answered(slot, memory)
 
-    def _take_answer(self, slot: Slot, task: Task, done: Done | Failure, memory: int, seconds: float) -> None:
-        if isinstance(done, Failure):
-            if done.kind == DeviceError.__name__:
-                raise DeviceError(done.message)
-            self._count_failure(done, task.work.cost, slot)
-            return
+    def _take_rendered(self, slot: Slot, task: Task, done: Done, memory: int, seconds: float) -> None:
         self._cards.succeeded(slot)
         self._pool.count(slot, self.summary, images=done.images)
         if task.first is None and self.options.recheck and is_sampled(done.episode_id, self.options.recheck):
@@ -229,10 +232,10 @@ class RenderLoop:
             self._waiting.append(task)
             return
         if task.first is not None:
-            done = judge(task.first, done)
-            if isinstance(done, Failure):
-                self._count_failure(done, task.work.cost, slot)
+            if failure := judge(task.first, done):
+                self._count_failure(failure, task.work.cost, slot)
                 return
+            done = task.first
             self.summary.rechecked += 1
         self.sink.add(done)
         self.summary.add_seconds(done.seconds)
@@ -358,9 +361,8 @@ class RenderLoop:
 
     def _count_committed(self, group: list[Done | Failure]) -> None:
         stored = [done for done in group if isinstance(done, Done)]
-        for failure in group:
-            if isinstance(failure, Failure):
-                self._count_failure(failure, None)
+        for failure in failures_in(group):
+            self._count_failure(failure, None)
         if stored:
             images = sum(done.images for done in stored)
             self.summary.rendered += len(stored)

@@ -153,12 +153,13 @@ class Pool:
         except RayError as error:
             self._start_failed(slot, first_line(error))
             return
-        if isinstance(answer, Failure) and slot.card in self.names:
-            self._start_failed(slot, answer.message.partition(". ")[0])
-            return
+        match answer:
+            case Failure() if slot.card in self.names:
+                self._start_failed(slot, answer.message.partition(". ")[0])
+                return
+            case Failure():
+                raise _ERRORS.get(answer.kind, RenderError)(f"{slot.where} did not start: {answer.message}")
         slot.ready = None
-        if isinstance(answer, Failure):
-            raise _ERRORS.get(answer.kind, RenderError)(f"{slot.where} did not start: {answer.message}")
         if answer.limit and answer.memory > answer.limit and not self.alive:
             # It would be replaced before its first episode, and so would all others.
             raise UsageError(

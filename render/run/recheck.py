@@ -31,11 +31,11 @@ def may_take(slots: Sequence[Slot], slot: Slot, task: Task) -> bool:
     return slot.number != task.first_on[0] or len(staying) == 1
 
 
-def judge(first: Done, again: Done) -> Done | Failure:
-    """Return the first of two renders of an episode, or why the episode fails."""
+def judge(first: Done, again: Done) -> Failure | None:
+    """Return why an episode fails, None if its two renders are the same."""
     one, other = (record_of(row) for row in decode([first.row, again.row]).to_pylist())
     if not (problem := difference(one, other)):
-        return first
+        return None
     where = f"rendered on {first.device} and again on {again.device}, it differs: {problem}; nothing was stored"
     return Failure(first.episode_id, "Recheck", f"episode {first.episode_id}: {where}")
 

@@ -10,6 +10,7 @@ import socket
 import tempfile
 import time
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -138,6 +139,11 @@ class Done:
     seconds: dict[str, float] = field(default_factory=dict)
     device: str = ""
     attempt: int = 1
+
+
+def failures_in(outcomes: Iterable[Done | Failure]) -> list[Failure]:
+    """Return the failures among the outcomes of episodes."""
+    return [one for one in outcomes if isinstance(one, Failure)]
 
 
 @dataclass(frozen=True)

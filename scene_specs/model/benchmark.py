@@ -183,6 +183,11 @@ class Series:
     unit: str = "episodes"
     done: str = ""
 
+    @classmethod
+    def of(cls, items: Series | Iterable[Any]) -> Series:
+        """Return what a function of a benchmark made as a Series."""
+        return items if isinstance(items, Series) else cls(items)
+
 
 @dataclass(frozen=True)
 class Result:

@@ -38,16 +38,15 @@ def episode_settings(episode: Episode, profile: str | None = None, size: tuple[i
         UsageError: for an unknown profile.
         StageError: the stage is unknown, or its file is wrong.
     """
-    if isinstance(episode, Scene):
-        own = episode.settings
-        width, height = size or (own.width, own.height)
-        if profile is None:
-            return own.model_copy(update={"width": width, "height": height})
-    else:
-        width, height = size or stage_of(episode).size
-    settings = settings_for(profile or DEFAULT_PROFILE, width, height)
+    if isinstance(episode, EpisodeSpec):
+        return settings_for(profile or DEFAULT_PROFILE, *(size or stage_of(episode).size))
+    own = episode.settings
+    width, height = size or (own.width, own.height)
+    if profile is None:
+        return own.model_copy(update={"width": width, "height": height})
+    settings = settings_for(profile, width, height)
     # As when the contrast was made: rectangles around objects would follow the layout, and the noise with them.
-    return settings.without_rectangles() if isinstance(episode, Scene) and episode.contrast else settings
+    return settings.without_rectangles() if episode.contrast else settings
 
 
 @lru_cache(maxsize=64)

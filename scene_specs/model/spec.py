@@ -87,6 +87,11 @@ class MaterialSpec(SpecModel):
     blend: Annotated[str, StringConstraints(min_length=1, max_length=400)] | None = None
     group: Annotated[str, StringConstraints(min_length=1, max_length=63)] | None = None
 
+    @classmethod
+    def of(cls, material: str | MaterialSpec) -> MaterialSpec:
+        """Return a material of a spec, which may be its name alone."""
+        return cls(name=material) if isinstance(material, str) else material
+
     @property
     def parameters(self) -> dict[str, Any]:
         """Parameters as given, not checked."""

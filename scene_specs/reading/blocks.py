@@ -51,7 +51,7 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
         problems = "; ".join(option_problems(error))
         raise UsageError(f"benchmark {benchmark}: {problems}") from None
     specs = found.function(chosen.run)(chosen)
-    return iter(specs.items if isinstance(specs, Series) else specs)
+    return iter(Series.of(specs).items)
 
 
 @dataclass(frozen=True)

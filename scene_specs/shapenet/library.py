@@ -19,6 +19,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import ClassVar
 
 from diorama.scene_specs.asset_roots import find_asset, package_assets
 from diorama.scene_specs.errors import AssetError, UsageError
@@ -43,8 +44,10 @@ class Library:
         root: absolute path.
         up: axis of the models, such as "+y"; .glb files always have glTF's.
         front: likewise.
+        own: whether its one model is a user's own file, which may say its license.
     """
 
+    own: ClassVar[bool] = False
     root: Path
     up: str = "+y"
     front: str = "-z"
@@ -117,6 +120,7 @@ class MeshFolder(Library):
         root: where the files it names may lie.
     """
 
+    own = True
     file: Path = Path()
 
     def axes(self, path: Path) -> tuple[str, str]:

@@ -23,7 +23,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from diorama.scene_specs.files.writing import atomic_path
-from diorama.scene_specs.shapenet.library import Library, MeshFolder, source_of
+from diorama.scene_specs.shapenet.library import Library, source_of
 from diorama.scene_specs.shapenet.model import VERSION, Model, make_model
 from diorama.scene_specs.shapenet.sources import Sources
 
@@ -100,7 +100,7 @@ class ModelCache:
         self._path = path
         # "2": entries know every place where a missing file was looked for. "3": glTF's defaults and opacity.
         text = "\0".join((VERSION, "3", str(path), str(library.root), library.up, library.front))
-        text += "\0own" * isinstance(library, MeshFolder)
+        text += "\0own" * library.own
         self._key = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._folder = cache_folder() / "models" / self._key[:2]
         self._entry = self._folder / f"{self._key}.npz"

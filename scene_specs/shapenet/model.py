@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats, Vec, rounded3
-from diorama.scene_specs.shapenet.library import Library, MeshFolder
+from diorama.scene_specs.shapenet.library import Library
 from diorama.scene_specs.shapenet.reading import note_license, read_parts
 from diorama.scene_specs.shapenet.repair import convex_hull, live_faces, oriented, weld
 from diorama.scene_specs.shapenet.sources import Part, Sources
@@ -114,6 +114,8 @@ class Model:
     notes: tuple[str, ...]
     files: tuple[FileState, ...]
     __pydantic_config__: ClassVar = ConfigDict(arbitrary_types_allowed=True)
+    # As of a Mesh; a model has none.
+    parts = cavities = ()
 
     def is_current(self) -> bool:
         """Whether none of its files has changed since."""
@@ -140,7 +142,7 @@ def make_model(name: str, sources: Sources, library: Library, store: StoreTextur
         AssetError: with the name of the file.
     """
     parts = read_parts(sources)
-    if isinstance(library, MeshFolder):
+    if library.own:
         note_license(sources)
     faces = _repair_faces(_turn_upright(_join_parts(parts, sources), library, sources), sources)
     lower, upper = faces.vertices.min(axis=0), faces.vertices.max(axis=0)

@@ -13,6 +13,7 @@ import numpy as np
 
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.files.foreign import read_foreign
+from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.shapenet.sources import Part, Sources, decode_text, open_texture, part_of
 
 _MOST_CORNERS = 10_000
@@ -253,7 +254,6 @@ def _read_licenses(sources: Sources) -> Iterator[object]:
             yield next((line for line in lines if "SPDX-License-Identifier:" in line), lines[0] if lines else "")
         elif not path.exists():
             sources.missing.append(path)
-    asset = _glb_header(sources.files[main]).get("asset") if main.suffix.lower() == ".glb" else None
-    if isinstance(asset, dict):
-        extras = asset.get("extras")
-        yield asset.get("copyright") or (extras.get("license") if isinstance(extras, dict) else None)
+    if main.suffix.lower() == ".glb":
+        asset = value_at(_glb_header(sources.files[main]), ("asset",))
+        yield value_at(asset, ("copyright",)) or value_at(asset, ("extras", "license"))

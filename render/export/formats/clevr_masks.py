@@ -154,9 +154,10 @@ def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
 
 
 def _is_pixel(value: Any) -> bool:
-    return (
-        isinstance(value, list) and len(value) == 3 and all(isinstance(v, int | float) and abs(v) < 1e6 for v in value)
-    )
+    match value:
+        case [int() | float(), int() | float(), int() | float()]:
+            return all(abs(number) < 1e6 for number in value)
+    return False
 
 
 def _camera_of(recovery: Recovery) -> Camera:

@@ -22,8 +22,6 @@ from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import SceneMaterial
 
-_ALLOWED = (bpy.types.ShaderNodeTree, bpy.types.Image, bpy.types.Text, bpy.types.Action)
-
 
 def build_blend(material: SceneMaterial, path: Path, roots: Sequence[Path]) -> Any:
     """The Blender material.
@@ -64,14 +62,17 @@ def _remove_animation(loaded: Iterable[Any], path: Path, roots: Sequence[Path]) 
     for block in sorted(loaded, key=lambda block: str(block.name)):
         if block.library is not None:
             raise AssetError(f"{path}: {block.name!r} is linked from {block.library.filepath}; make it local")
-        if isinstance(block, bpy.types.Library):
-            continue
-        if not isinstance(block, _ALLOWED):
-            kind = block.id_type.lower()
-            raise AssetError(f"{path}: found the {kind} {block.name!r}; allowed: node groups, images and texts")
+        match block:
+            case bpy.types.Library():
+                continue
+            case bpy.types.Image():
+                _check_image(block, path, roots)
+            case bpy.types.ShaderNodeTree() | bpy.types.Text() | bpy.types.Action():
+                pass
+            case _:
+                kind = block.id_type.lower()
+                raise AssetError(f"{path}: found the {kind} {block.name!r}; allowed: node groups, images and texts")
         block.animation_data_clear()
-        if isinstance(block, bpy.types.Image):
-            _check_image(block, path, roots)
         for node in getattr(block, "nodes", ()):
             if getattr(node, "mode", "") == "EXTERNAL":
                 raise AssetError(f"{path}: node {node.name!r} reads {node.filepath!r}; use an internal text instead")

@@ -26,18 +26,18 @@ class SlotMeshes:
     """
 
     def __init__(self) -> None:
-        self._slots: dict[int, tuple[OutlineSpec | str, Any]] = {}
+        self._slots: dict[int, tuple[tuple[str, OutlineSpec | None], Any]] = {}
 
-    def get(self, slot: int, shape: OutlineSpec | str) -> Any:
-        """The mesh of an outline or of a named shape in a slot of the pool. Raises AssetError."""
+    def get(self, slot: int, shape: str, outline: OutlineSpec | None) -> Any:
+        """The mesh of a shape, or of its outline, in a slot of the pool. Raises AssetError."""
         held, data = self._slots.get(slot, (None, None))
         if data is None:
             data = bpy.data.meshes.new(f"slot-{slot}")
-        if held != shape:
+        if held != (shape, outline):
             data.clear_geometry()
             data.materials.clear()
-            mesh = load_mesh(shape) if isinstance(shape, str) else outline_mesh(shape)
-            self._slots[slot] = (shape, _fill_mesh(data, mesh))
+            mesh = load_mesh(shape) if outline is None else outline_mesh(outline)
+            self._slots[slot] = ((shape, outline), _fill_mesh(data, mesh))
         return data
 
 

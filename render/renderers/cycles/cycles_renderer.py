@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -142,7 +142,7 @@ class CyclesRenderer:
         with captured():
             apply_settings(self._scene, scene.settings, frame, view, self._threads, self._device.kind in devices.NVIDIA)
         look, linked = scene.look, []
-        if (ground := stages.ground_object(stage, look, self._prepare_material)) is not None:
+        if (ground := stages.ground_object(stage, look, self._ground_material)) is not None:
             linked.append(ground)
         linked += stages.apply_lights(self._scene, frame.lights)
         surroundings = [item.name for item in linked]
@@ -188,7 +188,7 @@ class CyclesRenderer:
         """The pooled object of a slot, with the mesh, pose and materials of `item`."""
         outline = outline_of(item.shape, item.outline)
         if outline is not None or is_varied(item.shape):
-            data = self._blender.slots.get(slot, outline or item.shape)
+            data = self._blender.slots.get(slot, item.shape, outline)
         else:
             unlit = item.material.name == UNLIT
             data = self._models.get(item.shape, unlit).mesh if is_model(item.shape) else mesh_data(item.shape)
@@ -207,20 +207,24 @@ class CyclesRenderer:
             kept = own or (number and is_person(item.shape))
             slot_of.link = "DATA" if kept else "OBJECT"
             if not kept:
-                slot_of.material = self._prepare_material(item.material)
+                slot_of.material = self._object_material(item.material)
         return target
 
-    def _prepare_material(self, material: SceneMaterial | Recipe) -> Any:
-        """The Blender material of an object, or of a recipe for the ground."""
-        blend = material.blend if isinstance(material, SceneMaterial) else None
-        path = resolve_blend(blend, self._asset_roots) if blend is not None else None
-        key, built = (material, path), self._blender.materials
+    def _object_material(self, material: SceneMaterial) -> Any:
+        """The Blender material of an object."""
+        if material.blend is None:
+            return self._kept_material((material, None), lambda: build_material(material))
+        path = resolve_blend(material.blend, self._asset_roots)
+        return self._kept_material((material, path), lambda: build_blend(material, path, self._roots))
+
+    def _ground_material(self, ground: Recipe) -> Any:
+        """The Blender material of the ground of a look."""
+        return self._kept_material((ground, None), lambda: build_material(ground, "grounds"))
+
+    def _kept_material(self, key: tuple[SceneMaterial | Recipe, Path | None], build: Callable[[], Any]) -> Any:
+        built = self._blender.materials
         # Made again at the end: the first are the least recently used.
-        built[key] = built.pop(key, None) or (
-            build_blend(material, path, self._roots)
-            if path is not None and isinstance(material, SceneMaterial)
-            else build_material(material, "materials" if isinstance(material, SceneMaterial) else "grounds")
-        )
+        built[key] = built.pop(key, None) or build()
         return built[key]
 
     def _trim_materials(self, used: int) -> None:

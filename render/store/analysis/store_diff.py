@@ -88,10 +88,11 @@ def diff(a: EpisodeReader, b: EpisodeReader, where: str | None, progress: OnProg
     for start in range(0, len(todo), _CHUNK):
         chunk = todo[start : start + _CHUNK]
         for name, old, new in zip(chunk, read_each(a, chunk), read_each(b, chunk), strict=True):
-            if isinstance(old, EpisodeRecord) and isinstance(new, EpisodeRecord):
-                episode = compare(old, new)
-            else:
-                episode = EpisodeDiff(name, problem=str(old if isinstance(old, StoreError) else new))
+            match old, new:
+                case (StoreError() as error, _) | (_, StoreError() as error):
+                    episode = EpisodeDiff(name, problem=str(error))
+                case EpisodeRecord(), EpisodeRecord():
+                    episode = compare(old, new)
             if episode.alike:
                 found.alike += 1
             else:

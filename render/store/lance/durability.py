@@ -139,8 +139,8 @@ def _tear_in(url: str, version: int) -> str | None:
 
     try:
         return torn_file(Path(url), lance.dataset(url, version=version))
+    except (KeyboardInterrupt, SystemExit):
+        raise
     except BaseException as error:
         # A damaged file can make Lance panic, which is not an Exception.
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
         return reason(error)

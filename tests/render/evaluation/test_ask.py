@@ -197,7 +197,7 @@ class Odd:
     ("said", "expected"),
     [
         ("no", "its reply is 'no'; expected Reply(text, input_tokens, output_tokens)"),
-        (Reply("A", None, None), "failed: TypeError("),  # type: ignore[arg-type]
+        (Reply("A", None, None), "its reply is Reply(text='A', input_tokens=None, "),  # type: ignore[arg-type]
     ],
 )
 def test_a_reply_of_another_type_is_refused(

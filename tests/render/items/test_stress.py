@@ -6,14 +6,13 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from diorama.render.evaluation.compare import gaps, memorized, read_rows
+from diorama.render.evaluation.compare import Score, gaps, memorized, read_rows
 from diorama.render.items.scores import interval
 from diorama.render.items.stress import LEARNERS, Case, giveaways, ids_to_prune, stress
-from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.errors import SpecError
 from tests.compatibility.commands import run, run_json
 from tests.render.items.eval_stores import eval_store
 
@@ -81,10 +80,10 @@ def test_the_command_prints_what_learners_reach(tmp_path: Path) -> None:
     assert {*run_json("render-eval", "stress", store.url)} == {"store", "rows", "items"}
 
 
-def row(right: list[float]) -> dict[tuple[str, str], dict[str, Any]]:
+def row(right: list[float]) -> dict[tuple[str, str], Score]:
     low, high = interval(right, [str(k) for k in range(len(right))])
     mean = sum(right) / len(right)
-    return {("all", ""): {"items": len(right), "accuracy": mean, "low": low, "high": high}}
+    return {("all", ""): Score(by="all", group="", items=len(right), accuracy=mean, low=low, high=high)}
 
 
 def test_a_memorizer_is_found_with_few_false_alarms() -> None:
@@ -101,10 +100,10 @@ def test_a_memorizer_is_found_with_few_false_alarms() -> None:
 def test_files_of_scores_are_compared(tmp_path: Path) -> None:
     files = [tmp_path / "a.json", tmp_path / "b.json"]
     for file, share in zip(files, (0.9, 0.5), strict=True):
-        rows = [{"by": "all", "group": "", **one} for one in row([1.0] * int(100 * share) + [0.0] * 50).values()]
+        rows = [one.model_dump() for one in row([1.0] * int(100 * share) + [0.0] * 50).values()]
         file.write_text(json.dumps({"rows": rows}))
     first, second = map(read_rows, files)
     assert gaps(first, second)[0]["gap"] == pytest.approx(90 / 140 - 0.5)
     files[0].write_text("{}")
-    with pytest.raises(UsageError, match="found no rows of scores"):
+    with pytest.raises(SpecError, match="found no rows of scores"):
         read_rows(files[0])

@@ -30,7 +30,7 @@ from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.documents import Document, SpecFile, documents
-from diorama.scene_specs.reading.source import parse_episode
+from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from tests.marks import slow
 
 BATCH = str(Path(sys.executable).with_name("render-batch"))
@@ -281,7 +281,7 @@ def test_planning_holds_few_episodes(
         return right(decisions, count)
 
     monkeypatch.setattr(Planner, "conflict", conflict)
-    batch = Batch([specs], str(tmp_path / "out.lance"), RunOptions(profile="draft", size=(64, 48)))
+    batch = Batch(SpecSource([specs]), str(tmp_path / "out.lance"), RunOptions(profile="draft", size=(64, 48)))
     with pytest.raises(ConflictError, match="and 15 more"):
         batch.plan()
     assert 5 <= held[0] <= 7

@@ -25,6 +25,7 @@ from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import encode
 from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.model.record import RenderKey
+from diorama.scene_specs.reading.source import SpecSource
 from tests.factories import make_job, make_record, make_spec
 from tests.marks import slow
 from tests.render.run.conftest import Farm
@@ -44,7 +45,7 @@ def planned(farm: Farm, *names: str, **options: Any) -> Batch:
     """A run of these episodes that has looked into the store, and has not begun to render."""
     specs = Path(farm.write(*names)).rename(farm.folder / "late.jsonl")
     made = RunOptions(**{"device": "cpu", "workers": 1, "renderer": "fake", "size": (32, 24), **options})
-    batch = Batch([str(specs)], farm.store, made)
+    batch = Batch(SpecSource([specs]), farm.store, made)
     batch.plan()
     return batch
 

@@ -22,6 +22,7 @@ from diorama.render.run.stopping import Deadline, Interrupts, job_end, parse_tim
 from diorama.render.run.summary import Summary
 from diorama.render.run.worker_plan import Node
 from diorama.scene_specs.errors import RayFailedError, UsageError
+from diorama.scene_specs.reading.source import SpecSource
 from tests.render.run.conftest import Farm
 from tools.programs import children_of
 
@@ -252,7 +253,7 @@ def test_a_shell_left_over_from_a_job_is_told_so(farm: Farm, monkeypatch: pytest
     monkeypatch.setenv("SLURM_JOB_ID", "12")
     monkeypatch.setenv("SLURM_JOB_END_TIME", "1000")
     with pytest.raises(UsageError, match=r"which is over: .*unset SLURM_JOB_ID"):
-        Batch([farm.write("a")], farm.store, RunOptions(renderer="fake")).run()
+        Batch(SpecSource([farm.write("a")]), farm.store, RunOptions(renderer="fake")).run()
     assert not Path(farm.store).exists()
 
 
