@@ -20,8 +20,8 @@ import tempfile
 import threading
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from diorama.render.run.batch import Batch
@@ -65,26 +65,11 @@ class Sleeper(Worker):
         return Done(episode.id, row, len(self._record.images), {"sleep": seconds}, "none"), resident()
 
 
-class NullStore:
-    """A store that drops what it gets."""
-
-    def scan(self, *_: object, **__: object) -> Iterator[dict[str, Any]]:
-        """Return no rows."""
-        return iter(())
-
-    def count(self) -> int:
-        """Return 0."""
-        return 0
-
-    def put_encoded(self, parts: Sequence[bytes]) -> PutResult:
-        """Count the rows as stored."""
-        return PutResult(len(parts), 0, 0)
-
-    def maybe_compact(self) -> None:
-        """Do nothing."""
-
-    def refresh(self) -> None:
-        """Do nothing."""
+# A store that drops what it gets.
+NULL_STORE = SimpleNamespace(
+    put_encoded=lambda parts: PutResult(len(parts), 0, 0), scan=lambda *_, **__: iter(()),
+    count=lambda: 0, maybe_compact=lambda: None, refresh=lambda: None,
+)  # fmt: skip
 
 
 class Meter(Progress):
@@ -109,17 +94,22 @@ class Meter(Progress):
         """Show nothing."""
 
 
+def plan(specs: Path, store: str, options: RunOptions) -> tuple[Batch, float]:
+    """Return a planned batch, and the seconds of its plan."""
+    start = time.perf_counter()
+    batch = Batch(SpecSource([specs]), store, options)
+    batch.plan()
+    return batch, time.perf_counter() - start
+
+
 def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
     """Measure one run."""
     frame = {"objects": [{"shape": "cube"}, {"shape": "sphere"}]}
     episodes = ({"version": 1, "id": f"bench/{k:06d}", "frames": [frame]} for k in range(arguments.episodes))
     specs, store = write_specs(folder / "specs.jsonl", episodes), str(folder / "bench.lance")
     options = RunOptions(device="cpu", workers=arguments.workers, renderer="fake", size=(64, 48))
-    start = time.perf_counter()
-    batch = Batch(SpecSource([specs]), store, options)
-    batch.plan()
-    planned = time.perf_counter() - start
-    real: Any = open_or_create(store) if arguments.store else NullStore()
+    batch, planned = plan(specs, store, options)
+    real: Any = open_or_create(store) if arguments.store else NULL_STORE
     os.environ[SECONDS] = str(arguments.seconds)
     meter = Meter(arguments.episodes)
     before = resident() >> 20
@@ -130,11 +120,10 @@ def run(folder: Path, arguments: Namespace) -> dict[str, Any]:
         summary = farm.go(plan_workers(options, nodes, arguments.episodes), interrupts)
     kept: dict[str, Any] = {}
     if arguments.store:
-        held, start = resident(), time.perf_counter()
-        again = Batch(SpecSource([specs]), store, options)
-        again.plan()
-        seconds, grown = round(time.perf_counter() - start, 1), (resident() - held) >> 20
-        kept = {"store_MB": round(real.bytes_on_disk() / 1e6, 1), "resume_s": seconds, "resume_MiB": grown}
+        held = resident()
+        again, seconds = plan(specs, store, options)
+        grown = (resident() - held) >> 20
+        kept = {"store_MB": round(real.bytes_on_disk() / 1e6, 1), "resume_s": round(seconds, 1), "resume_MiB": grown}
         assert again.summary.skipped == arguments.episodes
     counted = arguments.episodes - arguments.episodes // 10
     wall, driver = meter.end[0] - meter.begin[0], meter.end[1] - meter.begin[1]

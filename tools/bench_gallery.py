@@ -33,20 +33,21 @@ from tools.programs import positive, print_figures, run_measured
 
 # Of each task; the store repeats them under other names, splits and durations.
 MODELS = 6
+SIZE = (64, 48)
 SPLITS = (*["train"] * 8, "val", "test")
 
 
-def models(size: tuple[int, int]) -> list[EpisodeRecord]:
+def models() -> list[EpisodeRecord]:
     """Render episodes of every MEWL task."""
-    settings, renderer = settings_for("draft", *size), FakeRenderer()
+    settings, renderer = settings_for("draft", *SIZE), FakeRenderer()
     specs = [mewl_spec(0, "train", task, number) for task in TASKS for number in range(MODELS)]
     parsed = map(EpisodeSpec.model_validate, specs)
     return [make_record(renderer, spec, render_key_of(spec, settings, "fake"), settings) for spec in parsed]
 
 
-def episodes(count: int, size: tuple[int, int]) -> Iterator[EpisodeRecord]:
+def episodes(count: int) -> Iterator[EpisodeRecord]:
     """Yield `count` episodes that repeat the models."""
-    for number, model in enumerate(islice(cycle(models(size)), count)):
+    for number, model in enumerate(islice(cycle(models()), count)):
         split = SPLITS[number % len(SPLITS)]
         task = model.scene.task or {}
         name = f"mewl/{split}/{task['name']}/{number:06d}"
@@ -88,18 +89,17 @@ def measure_browser(page_file: Path) -> Iterator[tuple[str, str]]:
             ready.append(page.evaluate("new Promise(done => requestAnimationFrame(() => done(performance.now())))"))
         yield "list ready, from opening the file, worst of 5", f"{max(ready) / 1e3:.2f} s"
         yield "memory of its script", f"{page.evaluate('performance.memory.usedJSHeapSize') / 1e6:.0f} MB"
-        for what, change in (
-            ("a filter", "shape=cube&color=red"),
-            ("sorting by the smallest visible fraction", "sort=visible"),
-            ("the first search in texts (they are loaded)", "q=red metal cube"),
-            ("another search", "q=blue glass"),
-        ):
+        for what, change in CHANGES.items():
             yield what, f"{seconds_to_show(page, f'#?{change}'):.2f} s"
         episode = page.locator("a.card").first.get_attribute("href")
         yield "opening an episode, all images loaded", f"{seconds_to_show(page, episode, PICTURES):.2f} s"
         browser.close()
 
 
+CHANGES = {
+    "a filter": "shape=cube&color=red", "sorting by the smallest visible fraction": "sort=visible",
+    "the first search in texts (they are loaded)": "q=red metal cube", "another search": "q=blue glass",
+}  # fmt: skip
 FRESH = "document.querySelector('#list:not([hidden]) a.card:not(.seen)')"
 PICTURES = "document.querySelector('.stage') && [...document.querySelectorAll('.stage img')].every(one => one.complete)"
 
@@ -113,13 +113,13 @@ def seconds_to_show(page: Any, address: str, until: str = FRESH) -> float:
     return float(page.evaluate(script)) / 1e3
 
 
-def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[str, str]]:
+def measure(folder: Path, count: int) -> Iterator[tuple[str, str]]:
     """Yield (measured, figure). Raises UsageError without Playwright, which the last figures need."""
     if find_spec("playwright") is None:
         raise UsageError("the package playwright is missing; use the Python of .venv-readers, see make test-all")
     url, out = str(folder / "bench.lance"), folder / "gallery"
     store = LanceStore.create(url, fsync=False)
-    fill(store, episodes(count, size))
+    fill(store, episodes(count))
     store.compact()
     yield "the store", f"{(store.bytes_on_disk() or 0) / 1e9:.2f} GB"
     report, peak = build(url, out)
@@ -132,7 +132,7 @@ def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[s
     yield "index that a page loads; texts that a search loads", f"{sizes[0]:.1f} MB; {sizes[1]:.1f} MB"
     report, _ = build(url, out)
     yield "update without changes", f"{report['seconds']:.1f} s"
-    first = next(iter(episodes(1, size)))
+    first = next(episodes(1))
     changed = first.provenance.model_copy(update={"created": "2026-01-01T00:00:00+00:00"})
     store.replace([first.model_copy(update={"provenance": changed})])
     report, _ = build(url, out)
@@ -143,7 +143,6 @@ def measure(folder: Path, count: int, size: tuple[int, int]) -> Iterator[tuple[s
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, required=True, help="where store and gallery are made and removed")
     parser.add_argument("--episodes", type=positive, default=40_000)
-    parser.add_argument("--size", type=positive, nargs=2, default=(64, 48), metavar=("W", "H"))
     parser.add_argument("--keep", action="store_true", help="keep store and gallery")
 
 
@@ -151,10 +150,8 @@ def main(options: Namespace) -> None:
     """Measure and print. Raises UsageError if a store or gallery is there already."""
     logging.getLogger("diorama.render").setLevel(logging.WARNING)
     created = [options.folder / name for name in ("bench.lance", "gallery")]
-    for path in created:
-        if path.exists():
-            raise UsageError(f"--folder {options.folder}: {path} is there already; name another folder, or remove it")
+    for path in filter(Path.exists, created):
+        raise UsageError(f"--folder {options.folder}: {path} is there already; name another folder, or remove it")
     options.folder.mkdir(parents=True, exist_ok=True)
-    title = f"{options.episodes} episodes x 7 images of {options.size[0]} x {options.size[1]}"
-    figures = measure(options.folder, options.episodes, tuple(options.size))
-    print_figures(title, figures, created, options.keep)
+    title = f"{options.episodes} episodes x 7 images of {SIZE[0]} x {SIZE[1]}"
+    print_figures(title, measure(options.folder, options.episodes), created, options.keep)

@@ -3,7 +3,7 @@
     python -m tools bench-quality references                           # 24 scenes x 4,096 samples, resumes
     python -m tools bench-quality run clevr-512 standard draft my_try.json  # resumes image by image
     python -m tools bench-quality run published-32 published-512 standard   # against the published renderer
-    python -m tools bench-quality report --table table.md --plot error.svg
+    python -m tools bench-quality report --plot error.svg > table.md
 
 `run` measures profiles (by name) and tries (for their files see tools/quality/candidates.py), alternating scene by
 scene, so that a change of the machine's speed favors none of them; then it reports. The published renderer loads
@@ -24,7 +24,7 @@ import statistics
 from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack, closing
 from dataclasses import asdict
-from functools import partial
+from itertools import product
 from pathlib import Path
 
 from tqdm import tqdm
@@ -36,10 +36,9 @@ from tools.programs import positive, size, threads
 from tools.quality import references, report, results
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import TunedRenderer, measure
-from tools.quality.published import PublishedRenderer
+from tools.quality.published import published_renderer
+from tools.quality.references import FILE, TestScene, scenes
 from tools.quality.report import Point, compare, equal_table, svg, verdict
-from tools.quality.scenes import TestScene, scenes
-from tools.quality.scenes import add_options as add_scene_options
 
 RESUMES = True
 log = logging.getLogger("bench_quality")
@@ -56,15 +55,10 @@ def make_references(options: Namespace) -> int:
     wanted = scenes(options.limit, options.scenes)
     missing = [s for s in wanted if not references.have_reference(options.references, s, samples, options.size)]
     log.info("%d of %d references are there", len(wanted) - len(missing), len(wanted))
-    if not missing:
-        return 0
-    work = options.results / "halves"
-    total = references.HALVES * len(missing)
-    with closing(TunedRenderer("cpu", options.threads)) as renderer, tqdm(total=total, unit="half") as bar:
-        for scene in missing:
-            bar.set_description(scene.name)
-            done = partial(bar.update, 1)
-            references.make_reference(renderer, scene, samples, options.size, options.references, work, done)
+    places = options.references, options.results / "halves"
+    with closing(TunedRenderer("cpu", options.threads)) as renderer:
+        for scene in tqdm(missing, unit="reference"):
+            references.make_reference(renderer, scene, samples, options.size, *places)
     return 0
 
 
@@ -72,13 +66,13 @@ def run(options: Namespace) -> int:
     """Measure what is missing, then report."""
     chosen, wanted = candidates(options.candidates), scenes(options.limit, options.scenes)
     there = [references.have_reference(options.references, scene, 1, options.size) for scene in wanted]
-    todo: list[tuple[TestScene, Candidate, str]] = []
-    for scene in wanted:
-        for candidate in chosen:
-            measured_with = (options.size, options.threads, options.whole)
-            key = results.key_of(candidate.key(), scene.digest(), *measured_with)
-            if not results.is_kept(options.results, candidate.name, scene.name, key):
-                todo.append((scene, candidate, key))
+    measured_with = (options.size, options.threads, options.whole)
+    todo = [
+        (scene, candidate, key)
+        for scene, candidate in product(wanted, chosen)
+        for key in [results.key_of(candidate.key(), scene.digest(), *measured_with)]
+        if not results.is_kept(options.results, candidate.name, scene.name, key)
+    ]
     if todo:
         _measure_all(todo, options)
     options.candidates = [candidate.name for candidate in chosen]
@@ -96,31 +90,30 @@ def _measure_all(todo: list[tuple[TestScene, Candidate, str]], options: Namespac
         measure(renderer, todo[0][0].spec, Candidate(name="warm", base="draft"), (64, 48))
         if theirs is not None:
             first = theirs[0].compiled(theirs[1].at(64, 48).with_samples(1))
-            published = stack.enter_context(PublishedRenderer(first, options.threads))
-            published.render(first)
+            published = stack.enter_context(published_renderer(first, options.threads))
+            published(first)
         for scene, candidate, key in (bar := stack.enter_context(tqdm(todo, unit="image"))):
             bar.set_description(f"{candidate.name} {scene.name}")
-            measured: results.Measured
+            where = options.results, candidate.name, scene.name, key
             if candidate.published:
-                measured = published.render(scene.compiled(candidate.at(*options.size)))
+                results.keep(*where, published(scene.compiled(candidate.at(*options.size))))
             else:
+                about = {"base": candidate.base, "change": candidate.change, "prediction": candidate.prediction}
                 measured = measure(renderer, scene.spec, candidate, options.size, not options.whole)
-            about = {"base": candidate.base, "change": candidate.change, "prediction": candidate.prediction}
-            about = {} if candidate.published else about
-            results.keep(options.results, candidate.name, scene.name, key, measured, about)
+                results.keep(*where, measured, about)
 
 
 def show(options: Namespace) -> int:
     """Print tables and write the plot of the kept results; 1 if truth differs."""
-    made = report.rows(options.results, options.references, scenes(options.limit, options.scenes), options.candidates)
+    wanted = scenes(options.limit, options.scenes)
+    made = report.rows(options.results, options.references, wanted, options.candidates)
     if not made:
         raise UsageError(f"{options.results}: no scene has results of all candidates; measure: bench-quality run")
     theirs = sorted((row for row in made if _samples(row)), key=_samples)
     ours = [row for row in made if row not in theirs]
     wrong = report.truths_differ(ours)
     names = [result.scene for result in made[0].results]
-    wanted = [scene for scene in scenes(options.limit, options.scenes) if scene.name in names]
-    known = {scene.name: references.load_reference(options.references, scene) for scene in wanted}
+    known = {one.name: references.load_reference(options.references, one) for one in wanted if one.name in names}
     own = {name: reference.own_psnr for name, reference in known.items()}
     curve = [(_samples(row), row) for row in theirs]
     equal = {row.name: compare(row, curve, own) if len(curve) > 1 else [] for row in ours if curve}
@@ -137,8 +130,6 @@ def show(options: Namespace) -> int:
                 parts.append(f"{name} and the published renderer at equal PSNR:\n\n" + equal_table(equal[name]))
         text = "\n".join(parts)
     print(text, end="")
-    if options.table is not None:
-        write_atomic(options.table, text)
     if options.plot is not None:
         points = [Point(row.name, row.seconds(), row.median("psnr")) for row in made]
         write_atomic(options.plot, svg([p for p in points if math.isfinite(p.psnr)]))
@@ -164,17 +155,15 @@ def _markdown(
         report.summary(made, against),
     ]
     best = [max(row.errors[k].psnr for row in made) for k in range(len(names))]
-    near = [
-        f"{name} ({r.own_psnr:.1f})" for name, r, psnr in zip(names, known, best, strict=True) if psnr > r.own_psnr - 6
-    ]
+    near = [f"{name} ({limit:.1f})" for name, limit, psnr in zip(names, own, best, strict=True) if psnr > limit - 6]
     if near:
         # A quarter or more of the best candidate's error there is the reference's own.
         parts.append(f"References too noisy for the best candidate, with their own PSNR: {', '.join(near)}.\n")
     if len(made) <= _COLUMNS:
         parts.append("PSNR by scene, dB:\n\n" + report.by_scene(made, "psnr"))
         parts.append("Worst 8 x 8 tile by scene, dB:\n\n" + report.by_scene(made, "tile"))
-    tried = report.tries(made)
-    parts += [f"Tries:\n\n{tried}"] if tried else []
+    if tried := report.tries(made):
+        parts.append(f"Tries:\n\n{tried}")
     truth = "; ".join(wrong) if wrong else f"the same in {counted(sum(not _samples(row) for row in made), 'candidate')}"
     return "\n".join([*parts, f"Boxes and masks: {truth}.\n"])
 
@@ -184,7 +173,8 @@ def add_options(parser: ArgumentParser) -> None:
 
     def command(name: str, summary: str) -> ArgumentParser:
         sub = commands.add_parser(name, help=summary, description=summary)
-        add_scene_options(sub)
+        sub.add_argument("--limit", type=positive, help="number of scenes, from the first; 12 cover everything")
+        sub.add_argument("--scenes", type=Path, default=FILE, metavar="FILE", help="JSONL file of scenes, one a line")
         sub.add_argument("--references", type=Path, default=references.FOLDER, help="folder of the references")
         sub.add_argument("--results", type=Path, default=results.FOLDER, help="folder of results and unfinished work")
         return sub
@@ -194,9 +184,7 @@ def add_options(parser: ArgumentParser) -> None:
     make.set_defaults(run=make_references)
     measuring = command("run", "measure candidates and report")
     measuring.add_argument("candidates", nargs="+", help="profiles, published-<samples>, and .json files of tries")
-    measuring.add_argument(
-        "--whole", action="store_true", help="don't separate sampling and denoising: half the time, for searching"
-    )
+    measuring.add_argument("--whole", action="store_true", help="don't separate sampling and denoising: twice as fast")
     measuring.set_defaults(run=run)
     showing = command("report", "print tables and plot of the kept results")
     showing.add_argument("candidates", nargs="*", help="names of candidates; default: all that have results")
@@ -205,7 +193,6 @@ def add_options(parser: ArgumentParser) -> None:
         sub.add_argument("--size", type=size, default=(320, 240), help="WIDTHxHEIGHT")
         sub.add_argument("--threads", type=threads, default=0, help="of the CPU, 0 for all")
     for sub in (measuring, showing):
-        sub.add_argument("--table", type=Path, help="also write the report to this file")
         sub.add_argument("--plot", type=Path, help="write error over time to this SVG file")
         sub.add_argument("--json", action="store_true", help="figures for scripts")
 

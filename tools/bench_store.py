@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import shutil
 import statistics
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from functools import partial
@@ -22,6 +21,7 @@ from random import Random
 from timeit import timeit
 
 import numpy as np
+from tqdm import tqdm
 
 from diorama.render.annotations.encode import encode_png
 from diorama.render.store.columns import episode_schema
@@ -32,7 +32,6 @@ from tools.programs import positive, print_figures, run_measured
 
 BATCH = 64
 READS = 200
-log = logging.getLogger("bench_store")
 once = partial(timeit, number=1)
 
 
@@ -46,25 +45,17 @@ def episodes(count: int, images: int) -> Iterator[EpisodeRecord]:
     model, scene = make_record(images=images, objects=3, size=(160, 128)), make_scene("bench/0", images)
     for number in range(count):
         name = f"bench/{number:06d}"
-        pictures = [
-            image.model_copy(update={"png": picture(number * images + place)})
-            for place, image in enumerate(model.images)
-        ]
+        drawn = zip(model.images, range(number * images, (number + 1) * images), strict=True)
+        pictures = [image.model_copy(update={"png": picture(seed)}) for image, seed in drawn]
         changes = {"episode_id": name, "job": make_job(make_spec(name, images)), "images": pictures}
         yield model.model_copy(update={**changes, "scene": scene.model_copy(update={"id": name})})
 
 
 def fill(store: LanceStore, source: Iterator[EpisodeRecord]) -> float:
     """Put all episodes; return the seconds spent inside the store."""
-    seconds, done = 0.0, 0
-    while batch := list(islice(source, BATCH)):
-        start = time.perf_counter()
-        store.put(batch)
-        store.maybe_compact()
-        seconds += time.perf_counter() - start
-        done += len(batch)
-        if done % 4096 == 0:
-            log.info("%d episodes", done)
+    seconds = 0.0
+    for batch in tqdm(iter(lambda: list(islice(source, BATCH)), []), unit=f" x {BATCH} episodes", disable=None):
+        seconds += once(partial(store.put, batch)) + once(store.maybe_compact)
     return seconds
 
 

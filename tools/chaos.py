@@ -18,13 +18,16 @@ import json
 import logging
 import os
 import random
+import re
 import signal
 import subprocess
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +36,7 @@ from diorama.render.run.recheck import difference
 from diorama.render.store import open_store, peek
 from diorama.scene_specs.errors import DeviceError
 from tools import programs, simulated_gpu
-from tools.programs import ROOT, children_of, positive
+from tools.programs import ROOT, children_of, positive, proc_text
 
 log = logging.getLogger("chaos")
 
@@ -45,7 +48,8 @@ PAUSE = (0.5, 9.0)
 COMMAND_SECONDS = 600.0
 # Per image on a card. One takes a second, and three more in a new process.
 TIMEOUT = 30
-TARGETS = {"worker": "ray::", "raylet": "raylet/raylet", "driver": ""}
+# In the titles of processes.
+TARGETS = {"worker": "ray::.*Worker", "raylet": "raylet/raylet"}
 # Kind -> rules of the simulated driver, of which each run with cards has one, in one or two processes after some calls.
 FAULTS = {
     "launch": ("cuLaunchKernel=719", "cuStreamSynchronize=700", "cuMemcpyHtoD=702"),
@@ -64,11 +68,11 @@ class ChaosError(Exception):
 class Outcome:
     """What happened. killed: kills by target, and faults of the cards. codes: exit codes of render-batch in order.
 
-    lost_gpus: number of GPUs that left the run of the last command. before: episodes stored when that began.
+    summary: of the last command. before: episodes stored when that began.
     """
 
     killed: Counter[str] = field(default_factory=Counter)
-    lost_gpus: int = 0
+    summary: Any = None
     before: int = 0
     codes: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -76,11 +80,10 @@ class Outcome:
 
 def write_specs(path: Path, cards: int = 0) -> list[str]:
     """Write small episodes of one or two objects, fewer if Blender is to render them on cards; return their ids."""
-    count = EPISODES // 3 if cards else EPISODES
-    names = [f"chaos/{number:03d}" for number in range(count)]
-    frames = [{"random_objects": {"count": 1 + number % 2}} for number in range(count)]
-    specs = ({"version": 1, "id": name, "seed": 5, "frames": [one]} for name, one in zip(names, frames, strict=True))
-    programs.write_specs(path, specs)
+    names = [f"chaos/{number:03d}" for number in range(EPISODES // 3 if cards else EPISODES)]
+    frames = ([{"random_objects": {"count": 1 + number % 2}}] for number in range(len(names)))
+    about = {"version": 1, "seed": 5}
+    programs.write_specs(path, ({**about, "id": k, "frames": frame} for k, frame in zip(names, frames, strict=True)))
     return names
 
 
@@ -92,35 +95,24 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def _title(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
-
-
 def kill_one(process: subprocess.Popen[bytes], target: str, rng: random.Random) -> bool:
     """Kill a worker, the raylet or the driver of a run; return whether there was one."""
     if target == "driver":
         process.kill()
         return True
-    below = [pid for pid in descendants(process.pid) if TARGETS[target] in _title(pid)]
-    below = [pid for pid in below if target != "worker" or "Worker" in _title(pid)]
-    if not below:
-        return False
-    try:
-        os.kill(rng.choice(below), signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
+    below = [pid for pid in descendants(process.pid) if re.search(TARGETS[target], proc_text(pid, "cmdline"))]
+    with suppress(ProcessLookupError):
+        if below:
+            os.kill(rng.choice(below), signal.SIGKILL)
+            return True
+    return False
 
 
 def command(specs: Path, store: Path, real: bool, cards: int = 0, each: int = 1) -> list[str]:
     """Return the command of a run. each: workers per card."""
-    settings = ["--size", "32x24", "--profile", "draft", "--retries", 5, "--json"]
-    settings += ["--gpus", cards, "--workers-per-gpu", each, "--timeout", TIMEOUT] if cards else []
-    settings += [] if cards else ["--device", "cpu", "--workers", 2]
-    renderer = [] if real or cards else ["--renderer", "tools.chaos_renderer:Slow"]
+    gpu, cpu = ["--gpus", cards, "--workers-per-gpu", each, "--timeout", TIMEOUT], ["--device", "cpu", "--workers", 2]
+    settings = ["--size", "32x24", "--profile", "draft", "--retries", 5, "--json", *(gpu if cards else cpu)]
+    renderer = [] if real or cards else ["--renderer", "tests.render.run.renderers:Slow"]
     return programs.command("render-batch", specs, "--out", store, *settings, *renderer)
 
 
@@ -144,10 +136,8 @@ def faults(log_file: Path) -> Counter[str]:
     return Counter(kind for _, rule in found for kind, rules in FAULTS.items() if rule in rules)
 
 
-def disturbed(
-    specs: Path, store: Path, real: bool, rng: random.Random, targets: list[str], cards: int = 0
-) -> tuple[Outcome, Any]:
-    """Run, kill and resume until a command ends with 0; return what happened, and the last command's summary."""
+def disturbed(specs: Path, store: Path, real: bool, rng: random.Random, targets: list[str], cards: int = 0) -> Outcome:
+    """Run, kill and resume until a command ends with 0; return what happened."""
     outcome = Outcome()
     start = time.monotonic()
     driver_log = store.with_suffix(".driver")
@@ -162,7 +152,7 @@ def disturbed(
         with tempfile.TemporaryFile() as messages:
             process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=messages, env=environment, cwd=ROOT)
             while sum(outcome.killed.values()) < KILLS and process.poll() is None and time.monotonic() < deadline:
-                _disturb(process, deadline, outcome, rng, targets, driver_log if cards else None)
+                _disturb(process, deadline, outcome, rng, targets, driver_log)
             try:
                 out, _ = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired as error:
@@ -177,9 +167,8 @@ def disturbed(
         if process.returncode == 0:
             outcome.seconds = time.monotonic() - start
             outcome.killed += faults(driver_log)
-            summary = json.loads(out)
-            outcome.lost_gpus = len(summary["lost_gpus"])
-            return outcome, summary
+            outcome.summary = json.loads(out)
+            return outcome
         # As if the machine had been restarted.
         for mark in store.parent.glob(f"{driver_log.name}.vanished-*"):
             mark.unlink()
@@ -198,27 +187,21 @@ def _vanish(driver_log: Path, rng: random.Random) -> bool:
     lines = driver_log.read_text().splitlines() if driver_log.exists() else []
     used = sorted({line.split()[2] for line in lines if " runs " in line})
     marks = [driver_log.with_name(f"{driver_log.name}.vanished-{card}-0") for card in used]
-    present = [mark for mark in marks if not mark.exists()]
-    if present:
+    if present := [mark for mark in marks if not mark.exists()]:
         rng.choice(present).touch()
     return bool(present)
 
 
 def _disturb(
-    process: subprocess.Popen[bytes],
-    deadline: float,
-    outcome: Outcome,
-    rng: random.Random,
-    targets: list[str],
-    driver_log: Path | None = None,
-) -> None:
+    process: subprocess.Popen[bytes], deadline: float, outcome: Outcome, rng: random.Random, targets: list[str],
+    driver_log: Path,
+) -> None:  # fmt: skip
     end = time.monotonic() + rng.uniform(*PAUSE)
     target = rng.choice(targets)
+    disturb = partial(_vanish, driver_log) if target == "vanish" else partial(kill_one, process, target)
     while process.poll() is None and time.monotonic() < deadline:
         # The target may not have started yet: then it is killed as soon as it has.
-        if time.monotonic() > end and (
-            _vanish(driver_log, rng) if driver_log and target == "vanish" else kill_one(process, target, rng)
-        ):
+        if time.monotonic() > end and disturb(rng):
             outcome.killed[target] += 1
             log.debug("killed a %s", target)
             return
@@ -229,8 +212,7 @@ def truths(store: Path) -> dict[str, str]:
     """Return the truth and images of each record by id. Raises if one is damaged, or an id is stored twice."""
     opened = open_store(str(store))
     names = [name for name, _ in opened.ids()]
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ChaosError(f"stored twice: {twice}")
     records = opened.get_many(names)  # raises DamagedError by the digests
     found = {record.episode_id: record.truth for record in records}
@@ -245,21 +227,17 @@ def check(names: list[str], store: Path, expected: dict[str, str], before: int, 
     found = truths(store)
     if set(found) != set(names):
         raise ChaosError(f"lost: {sorted(set(names) - set(found))}; unexpected: {sorted(set(found) - set(names))}")
-    torn = [name for name in names if found[name] != expected[name]]
-    if torn:
+    if torn := [name for name in names if found[name] != expected[name]]:
         raise ChaosError(f"different from an undisturbed run: {torn}")
     reported = (summary["rendered"], summary["skipped"], summary["failed"], summary["left"])
     if reported != (len(names) - before, before, [], 0):
-        raise ChaosError(
-            f"the summary reports {reported} for {len(names)} episodes, {before} of which were stored before"
-        )
+        raise ChaosError(f"the summary reports {reported} for {len(names)} episodes, {before} of them stored before")
 
 
 def check_devices(names: list[str], store: Path, undisturbed: Path) -> None:
     """Raise ChaosError for what was not rendered on a GPU, can't be of its Scene, or is not as in another store."""
     records = open_store(str(store)).get_many(names)
-    wrong = {record.provenance.device for record in records} - {f"CUDA {simulated_gpu.NAME}"}
-    if wrong:
+    if wrong := {record.provenance.device for record in records} - {f"CUDA {simulated_gpu.NAME}"}:
         raise ChaosError(f"rendered on {sorted(wrong)} instead of a GPU")
     if problems := [f"{record.episode_id}: {text}" for record in records for text in image_problems(record)]:
         raise ChaosError(f"not of their scenes: {problems}")
@@ -275,8 +253,8 @@ def run_once(
     rng = random.Random(number)
     specs, store = folder / "specs.jsonl", folder / f"run-{number}.lance"
     names = write_specs(specs, cards)
-    outcome, summary = disturbed(specs, store, real, rng, targets, cards)
-    check(names, store, expected, outcome.before, summary)
+    outcome = disturbed(specs, store, real, rng, targets, cards)
+    check(names, store, expected, outcome.before, outcome.summary)
     if cards:
         check_devices(names, store, folder / "undisturbed.lance")
     again = _run(command(specs, store, real, cards), cards)
@@ -320,7 +298,8 @@ def main(options: Namespace) -> int:
             total += outcome.killed
             log.info(
                 "run %d: %d episodes, none lost, duplicated or damaged; killed %s; %d GPUs left; exit codes %s, %.0f s",
-                number, len(expected), dict(outcome.killed), outcome.lost_gpus, outcome.codes, outcome.seconds,
+                number, len(expected), dict(outcome.killed), len(outcome.summary["lost_gpus"]), outcome.codes,
+                outcome.seconds,
             )  # fmt: skip
     log.info("%d runs of %d episodes: no promise broken; killed %s", options.runs, len(expected), dict(total))
     return 0

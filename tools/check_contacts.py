@@ -236,10 +236,9 @@ def diagnostics(frame: SceneFrame, table: Table) -> Iterator[str]:
     for relation, pairs in found.items():
         listed = {(name, of) for of, names in table[relation].items() for name in names}
         for name, of in sorted(pairs ^ listed):
-            if relation in LIMITS:
-                apart = separation(contacts.bodies[name], contacts.bodies[of])
-                if abs(apart - LIMITS[relation]) <= BOUND:
-                    continue
+            limit = LIMITS.get(relation)
+            if limit and abs(separation(contacts.bodies[name], contacts.bodies[of]) - limit) <= BOUND:
+                continue
             yield f"{name} {relation} {of}: {'only measured' if (name, of) in pairs else 'only in the annotation'}"
     stated = set()
     for claim in frame.contacts:
@@ -255,9 +254,8 @@ def tampered(frame: SceneFrame, table: Table, rng: np.random.Generator) -> tuple
     """Change one thing of a frame or its table that makes it wrong; return what, the frame and the table."""
     claim = frame.contacts[int(rng.integers(len(frame.contacts)))]
     relation, subject, of = claim.relation, claim.subject, claim.of
-    kind = ("float", "sink", "push away", "grow", "support sinks", "other relation", "entry left out", "entry added")[
-        int(rng.integers(8))
-    ]
+    kinds = ("float", "sink", "push away", "grow", "support sinks", "other relation", "entry left out", "entry added")
+    kind = kinds[int(rng.integers(8))]
     moves = {"float": (0, 0, 0.01), "sink": (0, 0, -0.01), "push away": (3.0, 0, 0), "support sinks": (0, 0, -0.02)}
     objects = {item.name: item for item in frame.objects}
     if kind in moves:
@@ -312,11 +310,9 @@ def check_removals(options: Namespace) -> int:
             if table["in"][item.name] or (table["leaning"][item.name] and table["on"][item.name]):
                 counts["not asked" + ("" if fell == graph else ", differ")] += 1
                 continue
-            counts["questions"] += 1
-            counts["something falls"] += bool(graph)
+            counts.update(["questions"] + ["something falls"] * bool(graph))
             if kind := difference(fell, graph):
-                counts["differ"] += 1
-                counts[f"differ: {kind}"] += 1
+                counts.update(["differ", f"differ: {kind}"])
                 print(f"{spec.id}: without {item.name}: {kind}: {', '.join(sorted(fell ^ graph))}", flush=True)
         if counts["questions"] >= options.removals:
             break

@@ -16,20 +16,15 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from diorama.render.compiler import compile_episode
-from diorama.render.store import open_or_create
-from diorama.scene_specs.model.profiles import settings_for
-from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.render.api import compile_spec, open_store
 from tools.programs import positive, run_json, write_specs
 
 
 def digest(store: Path) -> str:
     """Return the SHA-256 of the truth of all episodes, images included, sorted by id."""
-    opened = open_or_create(str(store))
-    total = hashlib.sha256()
-    for name in sorted(name for name, _ in opened.ids()):
-        total.update(json.dumps(opened.get(name).truth, sort_keys=True).encode())
-    return total.hexdigest()
+    opened = open_store(str(store))
+    truths = (json.dumps(opened.get(name).truth, sort_keys=True) for name in sorted(name for name, _ in opened.ids()))
+    return hashlib.sha256("".join(truths).encode()).hexdigest()
 
 
 def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) -> dict[str, str]:
@@ -55,10 +50,10 @@ def rendered_digests(specs: list[dict[str, Any]], profile: str, folder: Path) ->
 def moved_scenes(specs: list[dict[str, Any]]) -> int:
     """Count the scenes whose layout changes with the profile or the size."""
     moved = 0
-    others = (("draft", 320, 240), ("reference", 1280, 960), ("standard", 160, 120), ("standard", 640, 360))
-    for spec in map(EpisodeSpec.model_validate, specs):
-        base = compile_episode(spec, settings_for("standard", 320, 240)).frames
-        moved += sum(compile_episode(spec, settings_for(*other)).frames != base for other in others)
+    others = (("draft", (320, 240)), ("reference", (1280, 960)), ("standard", (160, 120)), ("standard", (640, 360)))
+    for spec in specs:
+        base = compile_spec(spec, "standard", (320, 240)).frames
+        moved += sum(compile_spec(spec, *other).frames != base for other in others)
     return moved
 
 

@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from diorama.render.compiler import compile_episode
+from diorama.render.api import compile_spec, render_scene
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.benchmarks.mewl.importing import import_published as import_mewl
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.profiles import settings_for
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -34,13 +33,11 @@ def main(options: Namespace) -> None:
     for path in paths:
         theirs = np.asarray(Image.open(path.with_suffix(".png")).convert("RGB")).astype(float)
         height, width = theirs.shape[:2]
-        spec = next(iter(import_mewl(path, camera="nominal")))
-        scene = compile_episode(spec, settings_for("standard", width, height))
-        frame = scene.frames[0]
-        passes = renderer.render(scene, frame, frame.views[0])
+        scene = compile_spec(next(iter(import_mewl(path, camera="nominal"))), "standard", (width, height))
+        passes = render_scene(scene, renderer=renderer)[0].passes
         difference = np.abs(theirs - passes.color).mean(axis=-1)
         print(f"{path.stem}: frame {difference.mean():.2f}")
-        for item in frame.objects:
+        for item in scene.frames[0].objects:
             inside = passes.ids == item.index
             error = f"{difference[inside].mean():.2f} in {inside.sum()} pixels"
             print(f"  {item.name} {item.shape} {item.material.name}: {error}")

@@ -61,16 +61,13 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> int:
     """Run the check; 1 if a model is broken."""
     set_library_environment((str(options.root.absolute()), options.up, options.front))
-    read: list[str] = []
-    broken: dict[str, str] = {}
-    noted: dict[str, list[str]] = {}
+    read, broken, noted = list[str](), dict[str, str](), dict[str, list[str]]()
     models = [library().find(name)[0] for name in names_of(options.category, options.limit)]
     for name in tqdm(models, desc="reading", unit="model", disable=None, delay=2):
         try:
-            notes = list(load_model(name).notes)
-            read.append(name)
-            if notes:
+            if notes := list(load_model(name).notes):
                 noted[name] = notes
+            read.append(name)
         except DioramaError as error:
             broken[name] = str(error)
     sys.stdout.write(report(read, broken, noted))

@@ -28,8 +28,7 @@ def load(path: Path, largest: int | None) -> Image.Image:
         if image.mode.startswith(("I", "F")):
             low, high = (float(v) for v in image.getextrema()[:2])  # type: ignore[arg-type]
             stretch = 255 / (high - low) if high > low else 0.0
-            image = image.convert("F").point(lambda value: (value - low) * stretch)
-            image = image.convert("L")
+            image = image.convert("F").point(lambda value: (value - low) * stretch).convert("L")
         image = image.convert("RGB")
     if largest is not None:
         image.thumbnail((largest, largest), Image.Resampling.LANCZOS)

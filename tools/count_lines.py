@@ -12,17 +12,17 @@ from __future__ import annotations
 import ast
 import io
 import re
-import subprocess
 import tokenize
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
 
-from diorama.scene_specs.errors import UsageError
+from tools.programs import ROOT, git
 
 _LEFT_OUT = ("tests/", "assets/build/")
 _CODE = (".py", ".c", ".cpp", ".h")
 _DATA = (".json", ".toml", ".txt", ".js", ".css", ".html", ".csv")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _DATA_FOLDERS = ("render/", "scene_specs/", "tools/")
 
 
@@ -30,11 +30,8 @@ def docstring_lines(tree: ast.AST) -> set[int]:
     """1-based lines covered by docstrings of modules, classes and functions."""
     lines: set[int] = set()
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or not node.body:
-            continue
-        first = node.body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-            lines.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            lines.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     return lines
 
 
@@ -50,19 +47,12 @@ def code_lines(source: str, python: bool = True) -> int:
     return len(covered - docstring_lines(ast.parse(source)))
 
 
-def _git(*arguments: str) -> bytes:
-    done = subprocess.run(["git", *arguments], check=False, capture_output=True)
-    if done.returncode:
-        raise UsageError(f"git {' '.join(arguments)}: {done.stderr.decode('utf-8', 'replace').strip()}")
-    return done.stdout
-
-
 def sources(commit: str) -> Iterator[tuple[str, str]]:
     """(path, text) of each counted file of a commit, code or data."""
-    for path in _git("ls-tree", "-r", "--name-only", commit).decode().splitlines():
+    for path in git(ROOT, "ls-tree", "-r", "--name-only", commit).splitlines():
         data = path.endswith(_DATA) and path.startswith(_DATA_FOLDERS)
         if (path.endswith(_CODE) or data) and not path.startswith(_LEFT_OUT):
-            yield path, _git("show", f"{commit}:{path}").decode("utf-8", "replace")
+            yield path, git(ROOT, "show", f"{commit}:{path}")
 
 
 def add_options(parser: ArgumentParser) -> None:

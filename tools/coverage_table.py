@@ -36,7 +36,7 @@ def main(options: Namespace) -> int:
     if not statements:
         raise UsageError("no coverage was measured here; run `make coverage`")
     rows = [(name, statements[name], missed[name]) for name in sorted(+statements)]
-    rows.append(("total", statements.total(), missed.total()))
-    cells = [(name, f"{all_:,}", f"{lost:,}", f"{100 - 100 * lost / max(all_, 1):.1f} %") for name, all_, lost in rows]
+    rows += [("total", statements.total(), missed.total())]
+    cells = [(name, f"{all_:,}", f"{lost:,}", f"{100 - 100 * lost / all_:.1f} %") for name, all_, lost in rows]
     sys.stdout.write("\n".join(text_table(("package", "statements", "missed", "covered"), cells)) + "\n")
     return 0

@@ -22,8 +22,8 @@ from pathlib import Path
 import click
 
 import diorama
+from tools.programs import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 ROOT_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
 # The words after a fence's language are for the tests of the pages.
@@ -84,11 +84,9 @@ def command_page() -> str:
 def api_page() -> str:
     """Return the page of the Python interface, for mkdocstrings."""
     names = sorted(name for name in diorama.__all__ if not name.startswith("_"))
-    functions = [name for name in names if name.islower()]
-    others = [name for name in names if not name.islower()]
     parts = ["# Python reference\n\nEvery public name of `diorama`. [From Python](python.md) has examples.\n"]
-    for title, members in (("Functions", functions), ("Classes and errors", others)):
-        parts += [f"## {title}\n", *(f"::: diorama.{name}\n" for name in members)]
+    for title, lower in (("Functions", True), ("Classes and errors", False)):
+        parts += [f"## {title}\n", *(f"::: diorama.{name}\n" for name in names if name.islower() == lower)]
     return "\n".join(parts)
 
 

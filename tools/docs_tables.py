@@ -140,17 +140,13 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Compare or write the pages."""
-    late = 0
+    late = list[str]()
     for page in sorted(DOCS.rglob("*.md")):
         old = page.read_text("utf-8")
         new = TABLE.sub(lambda found: f"{found[1]}{table_of(found[2], found[3])}{found[4]}", old)
-        if old == new:
-            continue
-        if options.write:
+        if options.write and old != new:
             page.write_text(new, "utf-8")
         else:
-            late = 1
-            sys.stdout.writelines(
-                unified_diff(old.splitlines(True), new.splitlines(True), str(page), "up to date", n=0)
-            )
-    return late
+            late += unified_diff(old.splitlines(True), new.splitlines(True), str(page), "up to date", n=0)
+    sys.stdout.writelines(late)
+    return int(bool(late))

@@ -48,14 +48,11 @@ class Difference:
 
     def add(self, a: ImageRecord, b: ImageRecord) -> None:
         """Compare two images of the same view."""
-        differs = np.zeros((a.height, a.width), bool)
-        edges = 0
-        for x, y in zip(a.annotation.objects, b.annotation.objects, strict=True):
-            differs |= x.rle.mask() != y.rle.mask()
-            edges = max([edges, *(abs(p - q) for p, q in zip(_corners(x.bbox), _corners(y.bbox), strict=True))])
+        pairs = list(zip(a.annotation.objects, b.annotation.objects, strict=True))
+        edges = [abs(p - q) for x, y in pairs for p, q in zip(_corners(x.bbox), _corners(y.bbox), strict=True)]
         first, second = a.annotation.relations, b.annotation.relations
-        self.ids.append(float(differs.mean()))
-        self.boxes.append(edges)
+        self.ids.append(float(np.mean(np.any([x.rle.mask() != y.rle.mask() for x, y in pairs], axis=0))))
+        self.boxes.append(max(edges, default=0))
         self.relations.append(sum(first[name] != second.get(name) for name in first))
         self.psnr.append(compare_images(a, b).psnr)
 
@@ -102,12 +99,11 @@ def driver_report() -> str:
     return "; ".join(f"{lines.count(line)} x {line}" for line in dict.fromkeys(lines))
 
 
-def render(options: Namespace, specs: list[Path], store: Path, gpus: int, each: int | None = 1) -> dict[str, Any]:
+def render(options: Namespace, specs: list[Path], store: Path, gpus: int, each: int | None = 1) -> Any:
     """Render with this number of GPUs, 0 for the CPU, and return the summary. Raises CalledProcessError."""
     cards = ["--gpus", gpus, "--device", options.device, "--workers-per-gpu", each] if gpus else ["--device", "cpu"]
     settings = ["--profile", options.profile, "--size", "{}x{}".format(*options.size), "--quiet"]
-    summary: dict[str, Any] = run_json("render-batch", *specs, "--out", store, *cards, *settings)
-    return summary
+    return run_json("render-batch", *specs, "--out", store, *cards, *settings)
 
 
 def speed(summary: dict[str, Any]) -> str:

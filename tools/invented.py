@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler import compile_episode
+from diorama.render.api import compile_spec
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.raster import Pose, rasterize
 from diorama.render.geometry.solid import Solid, solid
@@ -30,9 +30,7 @@ from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.vocabulary import SHAPES
-from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import SceneCamera
-from diorama.scene_specs.model.spec import EpisodeSpec
 from tools.programs import positive
 
 # Of 3,340 series, one is not monotone with 128, as its silhouette gains and loses single pixels.
@@ -73,8 +71,7 @@ def rendered(renderer: CyclesRenderer, name: str) -> Depths:
     item = {"shape": name, "color": "red", "material": "rubber", "size": 1, "location": [0, 0], "rotation_deg": 0}
     x, y, z = _CAMERA
     frame = {"objects": [item], "camera": {"location": [x, y, z + 1], "look_at": [0, 0, 1], "lens": 75}}
-    spec = EpisodeSpec.model_validate({"version": 1, "id": "invented", "seed": 1, "frames": [frame]})
-    scene = compile_episode(spec, settings_for("draft", PIXELS, PIXELS))
+    scene = compile_spec({"version": 1, "id": "invented", "seed": 1, "frames": [frame]}, "draft", (PIXELS, PIXELS))
     passes = renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
     return np.where(passes.ids == 1, passes.color.mean(axis=2) / 255, np.inf)[None]
 
@@ -101,11 +98,10 @@ def _known() -> Iterator[Masks]:
 
 def _centered(mask: Masks) -> Masks:
     """A silhouette scaled and moved into a square of 64 pixels."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    side = max(rows[-1] - rows[0], columns[-1] - columns[0]) + 1
+    low, high = np.argwhere(mask).min(axis=0), np.argwhere(mask).max(axis=0)
+    side = (high - low).max() + 1
     at = (np.arange(64) + 0.5) / 64 * side - side / 2
-    y = np.round((rows[0] + rows[-1]) / 2 + at).astype(int).clip(0, PIXELS - 1)
-    x = np.round((columns[0] + columns[-1]) / 2 + at).astype(int).clip(0, PIXELS - 1)
+    y, x = np.round((low + high)[:, None] / 2 + at).astype(int).clip(0, PIXELS - 1)
     return mask[np.ix_(y, x)]
 
 
@@ -119,7 +115,7 @@ def main(options: Namespace) -> int:
     """Measure and print; see the module."""
     renderer = CyclesRenderer() if options.cycles else None
     known = np.stack([_centered(mask) for mask in _known()])
-    failed, most, nearest, built, seconds = 0, 0, [], 0, 0.0
+    failed, nearest, sizes, seconds = 0, [], list[int](), list[float]()
     for family in options.families.split(","):
         for axis in plugin("families", family).load().AXES:
             ends, low, bad = [], 1.0, []
@@ -128,15 +124,13 @@ def main(options: Namespace) -> int:
                 for k in range(options.steps):
                     name = f"invented:{family}/{seed}?{axis}={k / (options.steps - 1):.4f}"
                     start = time.process_time()
-                    triangles = invented_mesh(name)[1]
-                    seconds += time.process_time() - start
-                    built, most = built + 1, max(most, len(triangles))
+                    sizes.append(len(invented_mesh(name)[1]))
+                    seconds.append(time.process_time() - start)
                     drawn.append(rendered(renderer, name) if renderer else depths(solid(name), (0.0,)))
                 away = [distance(drawn[0], one) for one in drawn]
                 least = min(difference(a, b) for a, b in pairwise(drawn))
                 near = min(_nearest(one, known) for one in (drawn[0], drawn[-1]))
-                grows = all(b > a for a, b in pairwise(away))
-                if not grows or least < LEAST or near < NEAREST:
+                if not all(b > a for a, b in pairwise(away)) or least < LEAST or near < NEAREST:
                     bad.append(str(seed))
                 low = min(low, least)
                 ends.append(away[-1])
@@ -145,7 +139,7 @@ def main(options: Namespace) -> int:
             print(f"{family} {axis}: {len(ends)} series, failing seeds: {', '.join(bad) or 'none'}; "
                   f"neighbors differ in at least {100 * low:.1f} %; ends differ by at least {min(ends):.3f}, "
                   f"mean {np.mean(ends):.3f}", flush=True)  # fmt: skip
-    print(f"{built} meshes, at most {most} triangles, {1000 * seconds / built:.1f} ms each")
+    print(f"{len(sizes)} meshes, at most {max(sizes)} triangles, {1000 * np.mean(seconds):.1f} ms each")
     print(f"nearest known silhouette: least {min(nearest):.3f}, 1 % {np.quantile(nearest, 0.01):.3f}, "
           f"median {np.median(nearest):.3f} (1 - IoU, scaled and centered)")  # fmt: skip
     return 1 if failed else 0

@@ -16,6 +16,7 @@ from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reports.tables import markdown_table
 from tools.programs import positive
 from tools.quality.metrics import flip, psnr, unit
-from tools.quality.scenes import scenes as quality_scenes
+from tools.quality.references import scenes as quality_scenes
 
 Floats = NDArray[np.float64]
 COLORS = ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow")
@@ -142,19 +143,26 @@ class Camera:
         into.brightest.append(float(np.quantile(_LINEAR[passes.color].max(axis=2), 1 - CLIPPED)))
         return passes
 
+    def tally(self, scenes: Iterable[Scene], look: str, variants: Sequence[int | None] = (None,)) -> Tally:
+        """Render scenes in variants of a look."""
+        into = Tally()
+        for scene, variant in product(scenes, variants):
+            self.take(scene, look, variant, into)
+        return into
+
+
+def drawn(rng: random.Random, color: str = "", material: str = "") -> dict[str, str]:
+    """Return an object; a color or a material that is not given is drawn, too."""
+    found = {"shape": rng.choice(SHAPES), "size": rng.choice(["small", "large"])}
+    return found | {"color": color or rng.choice(COLORS), "material": material or rng.choice(MATERIALS)}
+
 
 def palette(camera: Camera, materials: Iterable[str], scenes: int) -> list[Scene]:
     """Return scenes with all eight colors in a material."""
     made = []
-    for material in materials:
-        for number in range(scenes):
-            rng = random.Random(f"{material} {number}")
-            objects = [
-                {"shape": rng.choice(SHAPES), "size": rng.choice(["small", "large"]), "color": color}
-                | {"material": material}
-                for color in COLORS
-            ]
-            made.append(camera.scene(objects, number))
+    for material, number in product(materials, range(scenes)):
+        rng = random.Random(f"{material} {number}")
+        made.append(camera.scene([drawn(rng, color, material) for color in COLORS], number))
     return made
 
 
@@ -168,11 +176,8 @@ def prototypes(objects: Iterable[Seen]) -> dict[tuple[str, str], Floats]:
 
 def margin(item: Seen, known: dict[tuple[str, str], Floats]) -> float:
     """Return by how much an object is nearer to its own prototype than to the next, Delta E; negative if it is not."""
-    distance = {
-        color: float(np.linalg.norm((item.lab - known[color, item.material]) * _WEIGHTS))
-        for color in COLORS
-        if (color, item.material) in known
-    }
+    same = {color: lab for (color, material), lab in known.items() if material == item.material}
+    distance = {color: float(np.linalg.norm((item.lab - lab) * _WEIGHTS)) for color, lab in same.items()}
     own = distance.pop(item.color)
     return min(distance.values()) - own
 
@@ -185,24 +190,15 @@ def fit(camera: Camera, name: str, scenes: int) -> None:
     for variant in file["variants"]:
         variant.update(exposure=1.0, white=[1.0, 1.0, 1.0])
     rubber = palette(camera, ["rubber"], scenes)
-    plain = Tally()
-    for scene in rubber:
-        camera.take(scene, PLAIN, None, plain)
+    plain = camera.tally(rubber, PLAIN)
     for balanced in (BALANCED, 0.0):
         write(path, file)
         for number, variant in enumerate(file["variants"]):
-            seen = Tally()
-            for scene in rubber:
-                camera.take(scene, name, number, seen)
-            _adjust(variant, plain.objects, seen, balanced)
+            _adjust(variant, plain.objects, camera.tally(rubber, name, [number]), balanced)
     write(path, file)
     everything = palette(camera, MATERIALS, scenes)
-    plain, seen = Tally(), Tally()
-    for scene in everything:
-        camera.take(scene, PLAIN, None, plain)
-        for number in range(len(file["variants"])):
-            camera.take(scene, name, number, seen)
-    file["without"] = left_out(seen.objects, prototypes(plain.objects))
+    seen = camera.tally(everything, name, range(len(file["variants"])))
+    file["without"] = left_out(seen.objects, prototypes(camera.tally(everything, PLAIN).objects))
     write(path, file)
     print(f"{name}: {[(v['exposure'], v['white']) for v in file['variants']]}, without {file['without']}")
 
@@ -248,12 +244,7 @@ def measure(camera: Camera, names: Sequence[str], scenes: int) -> None:
     tallies = {name: Tally() for name in [PLAIN, *names]}
     for seed in range(scenes):
         rng = random.Random(seed)
-        objects = [
-            {"shape": rng.choice(SHAPES), "size": rng.choice(["small", "large"]), "color": rng.choice(COLORS)}
-            | {"material": rng.choice(MATERIALS)}
-            for _ in range(rng.randint(3, 7))
-        ]
-        plain = camera.scene(objects, seed)
+        plain = camera.scene([drawn(rng) for _ in range(rng.randint(3, 7))], seed)
         first = camera.take(plain, PLAIN, None, tallies[PLAIN])
         for name in names:
             passes = camera.take(plain, name, None, tallies[name])
@@ -305,10 +296,8 @@ def material_accuracy(objects: Sequence[Seen]) -> float:
     """Return how often a linear discriminant, trained on every other object, names the material of the rest."""
     x = np.array([item.features for item in objects])
     y = np.array([item.material for item in objects])
-    train = np.arange(len(y)) % 2 == 0
-    return float(
-        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(x[train], y[train]).score(x[~train], y[~train])
-    )
+    learner = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(x[::2], y[::2])
+    return float(learner.score(x[1::2], y[1::2]))
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -324,8 +313,8 @@ def main(options: Namespace) -> None:
     """Fit or measure looks."""
     names = options.looks or look_names()[1:]
     camera = Camera((options.width, options.height), options.profile)
-    if options.what != "fit":
+    if options.what == "fit":
+        for name in names:
+            fit(camera, name, options.scenes)
+    else:
         (measure if options.what == "measure" else cost)(camera, names, options.scenes)
-        return
-    for name in names:
-        fit(camera, name, options.scenes)

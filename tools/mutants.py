@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 from diorama.scene_specs.reports.tables import markdown_table
-from tools.programs import ROOT, positive
+from tools.programs import ROOT, git, positive
 
 RESUMES = True
 AREAS = {
@@ -78,11 +78,10 @@ def add_options(parser: ArgumentParser) -> None:
 
 def main(options: Namespace) -> int:
     """Test the mutants that have no result yet; print the table and the survivors."""
-    commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
-    clone = options.work.resolve() / commit[:12]
+    clone = options.work.resolve() / git(ROOT, "rev-parse", "--short=12", "HEAD").strip()
     if not (clone / "mutants/mutmut-stats.json").exists():
         if not clone.exists():
-            subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, clone], check=True)
+            git(ROOT, "clone", "--quiet", "--shared", ".", str(clone))
         # Makes all mutants and records the tests, then fails because no mutant is called so.
         mutmut(clone, "run", "none", check=False)
     drawn = draw(list(outcomes(clone)), options.count, options.seed)

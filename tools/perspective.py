@@ -23,6 +23,7 @@ from collections import Counter
 from contextlib import closing
 from copy import deepcopy
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -85,7 +86,7 @@ def main(options: Namespace) -> int:
     """Print what was found; return the exit code."""
     found, images, numbers = Counter[str](), [], range(options.first, options.first + options.count)
     tasks = [options.task] if options.task else TASKS
-    episodes = [(task, number) for task in tasks for number in numbers]
+    episodes = list(product(tasks, numbers))
     rendered = {*random.Random(options.seed).sample(episodes, min(options.render, len(episodes)))}
     for task in tasks:
         drawn = Counter[str]()
@@ -195,23 +196,22 @@ def judged(facts: dict[str, Any]) -> str:
         sizes = {one["name"]: float(one["scale"]) for one in objects.values() if one["shape"] == words["kind"]}
         seen = sorted((name for name in sizes if share_seen(facts, name) > 0.5), key=lambda name: sizes[name])
         return "" if not seen else seen[0] if words["most"] == "smallest" else seen[-1]
-    away = {name: np.array(one["location"]) - eye for name, one in objects.items() if len(name.split()) == 2}
-    turned: dict[str, float] = {name: float(one @ person["gaze"] / np.linalg.norm(one)) for name, one in away.items()}
-    return max(turned, key=lambda name: turned[name])
+    names = [str(name) for name in objects if len(name.split()) == 2]
+    away = {name: np.array(objects[name]["location"]) - eye for name in names}
+    return max(names, key=lambda name: float(away[name] @ person["gaze"] / np.linalg.norm(away[name])))
 
 
 def pictured(facts: dict[str, Any], by: str = "camera") -> str:
     """Return on which side of the other object the first one is in an image; "" if it does not show both."""
     words = next(found for form in FORMS.values() if (found := re.search(form, facts["text"])))
     camera, objects = facts[by], {one["name"]: one["location"] for one in facts["objects"]}
-    shares = []
-    for name in (words["a"], words["b"]):
-        x, y, z = np.array(camera["intrinsics"]) @ (np.array(camera["extrinsics"]) @ [*objects[name], 1.0])[:3]
-        # The middle of the image is at half its size.
-        shares.append((x / z / camera["intrinsics"][0][2] / 2, y / z / camera["intrinsics"][1][2] / 2, z))
-    if not all(0 < x < 1 and 0 < y < 1 and z > 0 for x, y, z in shares):
+    inside, outside = np.array(camera["intrinsics"]), np.array(camera["extrinsics"])
+    x, y, z = inside @ (outside @ np.array([[*objects[words[k]], 1.0] for k in "ab"]).T)[:3]
+    # The middle of the image is at half its size.
+    across, down = x / z / inside[0, 2] / 2, y / z / inside[1, 2] / 2
+    if not np.all((across > 0) & (across < 1) & (down > 0) & (down < 1) & (z > 0)):
         return ""
-    return "left" if shares[0][0] < shares[1][0] else "right"
+    return "left" if across[0] < across[1] else "right"
 
 
 def matrix(eye: Floats, target: Floats) -> Floats:
@@ -246,8 +246,7 @@ def mesh_of(shape: str) -> tuple[Floats, NDArray[np.int32]]:
 def facing(eye: Floats, corners: Floats) -> Floats:
     """Return those of some triangles (T, 3, 3) whose outside is towards an eye."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    found: Floats = corners[((corners[:, 0] - eye) * normals).sum(axis=1) < 0]
-    return found
+    return cast(Floats, corners[((corners[:, 0] - eye) * normals).sum(axis=1) < 0])
 
 
 def share_seen(facts: dict[str, Any], name: str) -> float:
@@ -271,8 +270,7 @@ def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
     normal = np.cross(b - a, c - a)
     with np.errstate(divide="ignore", invalid="ignore"):
         part = (normal * a).sum(axis=1)[:, None] / (normal @ rays.T)
-    found: NDArray[np.bool_] = (inside & (part > 1e-6) & (part < 1)).any(axis=0)
-    return found
+    return cast(NDArray[np.bool_], (inside & (part > 1e-6) & (part < 1)).any(axis=0))
 
 
 def tampered(facts: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:

@@ -27,9 +27,9 @@ from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.reading.source import SpecSource
 from tools.check_truth import episode
-from tools.programs import positive
+from tools.programs import ROOT, positive
 
-EXAMPLES = Path(__file__).parents[1] / "scene_specs" / "examples"
+EXAMPLES = ROOT / "scene_specs" / "examples"
 
 
 def faults(color: Colors, ids: Ids, rng: np.random.Generator) -> Iterator[tuple[str, Colors, Ids]]:
@@ -43,11 +43,9 @@ def faults(color: Colors, ids: Ids, rng: np.random.Generator) -> Iterator[tuple[
 
 def scenes(specs: list[Path], count: int, width: int, height: int) -> Iterator[Scene]:
     """Yield those of spec files and random ones."""
-    settings = settings_for("standard", width, height)
-    for item in SpecSource(specs or sorted(EXAMPLES.glob("*.json"))):
-        yield compile_episode(item.episode, settings)
-    for number in range(count):
-        yield compile_episode(episode(number), settings)
+    given = (item.episode for item in SpecSource(specs or sorted(EXAMPLES.glob("*.json"))))
+    for one in chain(given, map(episode, range(count))):
+        yield compile_episode(one, settings_for("standard", width, height))
 
 
 def main(options: Namespace) -> int:
@@ -58,29 +56,26 @@ def main(options: Namespace) -> int:
     images, refused, made, missed = 0, [], Counter[str](), Counter[str]()
     times = list[float]()
     for scene in scenes(options.specs, options.scenes, options.width, options.width * 3 // 4):
-        for frame in scene.frames:
-            for view in frame.views:
-                passes = renderer.render(scene, frame, view)
-                height, width = passes.ids.shape
-                layers = object_layers(scene, frame, view, width, height)
-                images += 1
-                start = time.process_time()
-                checks = [
-                    *check_ids(frame, passes.ids, layers), *check_color(scene, frame, view, passes.color, passes.ids)
-                ]  # fmt: skip
-                times.append(1000 * (time.process_time() - start))
-                for check in checks:
-                    worst[check.name] = max(worst[check.name], check.ratio)
-                    refused += [f"{scene.id}: {check.problem}"] * (check.ratio > 1)
-                for name, color, ids in faults(passes.color, passes.ids, rng):
-                    changed = (color != passes.color).any(axis=2) | (ids != passes.ids)
-                    if changed.sum() < MIN_PIXELS:
-                        continue
-                    made[name] += 1
-                    found = chain(check_ids(frame, ids, layers), check_color(scene, frame, view, color, ids))
-                    if not first_problem(found):
-                        missed[name] += 1
-                        print(f"missed: {name}: {scene.id}: {frame.image_name(view)}")
+        for frame, view in [(one, view) for one in scene.frames for view in one.views]:
+            passes = renderer.render(scene, frame, view)
+            layers = object_layers(scene, frame, view, *passes.ids.shape[::-1])
+            images += 1
+            start = time.process_time()
+            checks = [*check_ids(frame, passes.ids, layers)]
+            checks += check_color(scene, frame, view, passes.color, passes.ids)
+            times.append(1000 * (time.process_time() - start))
+            for check in checks:
+                worst[check.name] = max(worst[check.name], check.ratio)
+                refused += [f"{scene.id}: {check.problem}"] * (check.ratio > 1)
+            for name, color, ids in faults(passes.color, passes.ids, rng):
+                changed = (color != passes.color).any(axis=2) | (ids != passes.ids)
+                if changed.sum() < MIN_PIXELS:
+                    continue
+                made[name] += 1
+                found = chain(check_ids(frame, ids, layers), check_color(scene, frame, view, color, ids))
+                if not first_problem(found):
+                    missed[name] += 1
+                    print(f"missed: {name}: {scene.id}: {frame.image_name(view)}")
     print(f"{images} images, {len(refused)} refused", *refused, sep="\n  ")
     for name, ratio in sorted(worst.items()):
         print(f"{name}: at most {ratio:.2f} of the bound")

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from diorama.scene_specs.errors import UsageError
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -47,21 +49,32 @@ def run_measured(program: str, *arguments: object) -> tuple[str, float, float]:
     return text, seconds, peak / 1024
 
 
+def git(folder: Path, *arguments: str, text: str = "") -> str:
+    """Return what a git command prints in a checkout. text: its standard input. Raises UsageError if it fails."""
+    line = ["git", "-C", str(folder), "-c", "core.quotePath=false", *arguments]
+    done = subprocess.run(line, check=False, capture_output=True, encoding="utf-8", errors="replace", input=text)
+    if done.returncode:
+        raise UsageError(f"{folder}: git {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def proc_text(pid: int, name: str) -> str:
+    """Return a file of /proc about a process; "" if the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
 def children_of(pid: int) -> list[int]:
     """Return the ids of a process's direct children; none if the process has ended."""
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
+    return [int(child) for child in proc_text(pid, f"task/{pid}/children").split()]
 
 
 def peak_kilobytes(pid: int) -> int:
     """Return the peak resident memory of a process in KiB, 0 if the process has ended."""
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("VmHWM")), 0)
+    found = re.search(r"^VmHWM:\s+(\d+)", proc_text(pid, "status"), re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def write_specs(path: Path, specs: Iterable[dict[str, Any]]) -> Path:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import pkgutil
-import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from diorama.scene_specs import benchmarks
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.reports.tables import markdown_table
 from tools import crosschecks
+from tools.programs import git
 
 HEAD = ("compared", "values", "differ", "known", "note")
 
@@ -31,9 +31,7 @@ HEAD = ("compared", "values", "differ", "known", "note")
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="CHECKOUT")
     parser.add_argument("--renderer", default="cycles", help="renderer of the redrawn images (default: cycles)")
-    parser.add_argument(
-        "--python", help="Python with the requirements of the checkout's code (iwisdm; default: skip it)"
-    )
+    parser.add_argument("--python", help="Python with the requirements of the checkout's code (iwisdm; default: skip)")
     parser.add_argument("--items", type=int, default=0, help="items per seed to compare distributions (default: none)")
 
 
@@ -50,23 +48,15 @@ def crosscheck_of(checkout: Path) -> tuple[str, ModuleType]:
 
 def state_of(checkout: Path) -> str:
     """Return the commit of a checkout, and its absent and changed files, as a paragraph."""
-
-    def git(*arguments: str, text: str = "") -> list[str]:
-        line = ["git", "-C", str(checkout), "-c", "core.quotePath=false", *arguments]
-        try:
-            done = subprocess.run(line, check=True, capture_output=True, text=True, input=text, timeout=600)
-        except subprocess.CalledProcessError as error:
-            raise UsageError(f"{checkout}: not a git checkout: {error.stderr.strip()}") from error
-        return done.stdout.splitlines()
-
-    listed = {name: about.split()[2] for about, name in (line.split("\t") for line in git("ls-tree", "-r", "HEAD"))}
+    lines = git(checkout, "ls-tree", "-r", "HEAD").splitlines()
+    listed = {name: about.split()[2] for about, name in (line.split("\t") for line in lines)}
     present = [name for name in listed if (checkout / name).is_file()]
     paths = "\n".join(str((checkout / name).absolute()) for name in present)
-    hashes = git("hash-object", "--no-filters", "--stdin-paths", text=paths)
+    hashes = git(checkout, "hash-object", "--no-filters", "--stdin-paths", text=paths).splitlines()
     changed = [name for name, found in zip(present, hashes, strict=True) if listed[name] != found]
     states = {"absent": sorted({*listed} - {*present}), "changed": changed}
     parts = [f"{len(names)} files are {state}: {', '.join(names)}." for state, names in states.items() if names]
-    return " ".join([f"Commit {git('rev-parse', 'HEAD')[0]}.", *parts])
+    return " ".join([f"Commit {git(checkout, 'rev-parse', 'HEAD').strip()}.", *parts])
 
 
 @contextmanager

@@ -73,9 +73,8 @@ def _repetitions(measure: str, scale: float, checkout: Path) -> str:
 
 
 def _ceiling(folder: str, split: str, checkout: Path) -> str:
-    annotations, asked = (
-        checkout / folder / path for path in (f"annotation/{split}_annotation.json", f"dataset/{split}.json")
-    )
+    annotations = checkout / folder / f"annotation/{split}_annotation.json"
+    asked = checkout / folder / f"dataset/{split}.json"
     if not annotations.is_file():
         return f"{annotations.relative_to(checkout)} is absent from the copy that was available"
     return _percent(one.model_dump(mode="json") for one in import_published(annotations, questions=asked))
@@ -165,13 +164,8 @@ def cells(figure: Figure, checkout: Path | None) -> tuple[str, ...]:
     theirs = figure.theirs
     if not isinstance(theirs, str):
         theirs = theirs(checkout) if checkout else "not computed: no checkout was given"
-    return (
-        figure.what,
-        figure.published,
-        theirs,
-        figure.ours if isinstance(figure.ours, str) else figure.ours(),
-        figure.command,
-    )
+    ours = figure.ours if isinstance(figure.ours, str) else figure.ours()
+    return figure.what, figure.published, theirs, ours, figure.command
 
 
 def main(options: Namespace) -> int:

@@ -281,7 +281,6 @@ def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
 
 def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iterable[EpisodeData]], int]:
     """A function that generates specs from a seed, and the seed of the options."""
-    from diorama.scene_specs.model.benchmark import Series
 
     def make(seed: int) -> Iterable[EpisodeData]:
         found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))

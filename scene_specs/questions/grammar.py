@@ -67,9 +67,9 @@ class Grammar:
             self._by_first: dict[str, list[tuple[list[Any], Pattern, tuple[str | Slot, ...]]]] = {}
             for one in made:
                 for words in one.words:
-                    head = [*takewhile(lambda word: isinstance(word, str), words)]
+                    head: list[Any] = [*takewhile(lambda word: isinstance(word, str), words)]
                     if not head:
-                        raise ValueError(f"{one.name}: a question can't begin with a slot")
+                        raise ValueError(f"{one.name}: a question can't begin with the slot {words[0][0]}")
                     self._by_first.setdefault(head[0], []).append((head, one, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from pathlib import Path
 
 import pytest
@@ -28,15 +28,14 @@ def test_more_objects_are_more_of_the_same() -> None:
 
 def test_tables_of_a_small_run(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["draft", "--objects", "2", "1", "--sizes", "64x48", "32x24", "--size", "32x24", "--rounds", "1"]
-    code = run_tool(["bench-scaling", *asked, "--json"])
-    data = json.loads(capsys.readouterr().out)
-    assert {kind: list(each) for kind, each in data["seconds"].items()} == {
-        "objects": ["1", "2"],
-        "pixels": ["32x24", "64x48"],
-    }
-    assert code == int(max(data["exponents"].values()) > bench_scaling.LINEAR)
-    text = bench_scaling.markdown("draft", data["seconds"], data["exponents"])
-    assert text.count("to the power of") == 2 and "| 64x48 | " in text
+    code = run_tool(["bench-scaling", *asked])
+    text = capsys.readouterr().out
+    assert re.findall(r"^\| (\w+) \|", text, re.MULTILINE) == ["objects", "1", "2", "pixels", "32x24", "64x48"]
+    assert text.count("| sampling s | denoising s |") == 2 and "| annotate s |" in text
+    grown = [float(power) for power in re.findall(r"to the power of (.*)\.", text)]
+    assert len(grown) == 2
+    # Printed with two decimals.
+    assert code == int(max(grown) > bench_scaling.LINEAR) or abs(max(grown) - bench_scaling.LINEAR) < 0.006
 
 
 def test_several_tries_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,23 +11,24 @@ import diorama
 from tests.test_docs import PROGRAMS, subcommands
 from tests.test_docs import command as command_of
 from tools import docs_site
+from tools.programs import ROOT
 
 
 def test_links_lead_to_pages_images_and_sources(tmp_path: Path) -> None:
-    page = docs_site.ROOT / "docs/extending.md"
+    page = ROOT / "docs/extending.md"
     text, linked = docs_site.convert(page, "extending.md")
     assert "](source/scene_specs/model/benchmark.py.txt)" in text
-    assert docs_site.ROOT / "scene_specs/model/benchmark.py" in linked
-    text, _ = docs_site.convert(docs_site.ROOT / "README.md", "index.md")
+    assert ROOT / "scene_specs/model/benchmark.py" in linked
+    text, _ = docs_site.convert(ROOT / "README.md", "index.md")
     assert (
         "](spec.md#files-and-standard-input)" in text and "](images/mewl.jpg)" in text and "](contributing.md)" in text
     )
 
 
 def test_tables_and_fences_are_as_mkdocs_reads_them() -> None:
-    text, _ = docs_site.convert(docs_site.ROOT / "docs/commands.md", "commands.md")
+    text, _ = docs_site.convert(ROOT / "docs/commands.md", "commands.md")
     assert "`render-specs check|resolve|schema`" in text
-    text, _ = docs_site.convert(docs_site.ROOT / "docs/spec.md", "spec.md")
+    text, _ = docs_site.convert(ROOT / "docs/spec.md", "spec.md")
     assert "```json wrong" not in text
 
 

@@ -6,7 +6,6 @@ import base64
 import contextlib
 import io
 import itertools
-import json
 import os
 import re
 import sys
@@ -25,22 +24,8 @@ from zlib import crc32
 import numpy as np
 from PIL import Image
 
-from diorama.scene_specs.benchmarks.icca import Options, Presented
-from diorama.scene_specs.benchmarks.icca.game import (
-    LISTENER_VARIANTS,
-    REPETITIONS,
-    SPEAKER_VARIANTS,
-    Game,
-    new_game,
-    read_listener,
-)
-from diorama.scene_specs.benchmarks.icca.game_folders import (
-    game_folders,
-    read_games,
-    table_text,
-    transcript_rows,
-    write_game,
-)
+from diorama.scene_specs.benchmarks.icca import Options, Presented, game_folders, score
+from diorama.scene_specs.benchmarks.icca.game import LISTENER_VARIANTS, SPEAKER_VARIANTS, Game, new_game, read_listener
 from diorama.scene_specs.benchmarks.icca.generate import generate
 from diorama.scene_specs.benchmarks.icca.layout import graph_from_json
 from diorama.scene_specs.benchmarks.icca.play import ListenerView, Setup, play
@@ -48,18 +33,9 @@ from diorama.scene_specs.benchmarks.icca.play_files import write_played
 from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadySpeaker
 from diorama.scene_specs.benchmarks.icca.prompts import Part, messages_of, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
-from diorama.scene_specs.benchmarks.icca.score import (
-    content_words,
-    novelty,
-    plain_words,
-    played_recording,
-    played_transcript,
-    rate,
-    scores,
-)
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
 from diorama.scene_specs.chat import Picture
-from tools.crosschecks import Row
+from tools.crosschecks import Row, read_json
 
 MARK = "src/run_icca.py"
 # Libraries of the published code that its loop does not use.
@@ -76,13 +52,13 @@ _SERVICES = ("GPT", "Claude", "Gemini")
 
 def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     """Yield the comparisons of every file that is there."""
-    folders = game_folders([checkout / "src/ICCA_data"])
-    games = read_games(folders)
+    folders = game_folders.game_folders([checkout / "src/ICCA_data"])
+    games = game_folders.read_games(folders)
     pilots = f"{sum(game.iteration == 'pilot0' for game in games)} pilots"
     yield Row("game folders", len(folders), len(folders) - len(games), 0, pilots)
     file = checkout / "src/args/interaction_args_lsnr.json"
     yield Row("arguments", 1, int(read_listener(file.read_text(), "L3") != LISTENER_VARIANTS["L3"]))
-    accuracy = [row.mean for row in scores(map(played_recording, games)) if row.measure == "accuracy"]
+    accuracy = [row.mean for row in score.scores(map(score.played_recording, games)) if row.measure == "accuracy"]
     wrong = round(100 * accuracy[-1], 2) != LAST_ACCURACY
     yield Row("people's accuracy, repetition 6", 1, int(wrong), 0, " ".join(f"{100 * one:.2f}" for one in accuracy))
     yield from _distances(checkout, games)
@@ -110,31 +86,31 @@ def _distances(checkout: Path, games: Sequence[Game]) -> Iterator[Row]:
         return seen[-1][2]
 
     found["editDistance"] = recorded
-    said = (
+    said = [
         [one.message for one, k in zip(game.recorded, game.targets, strict=True) if k == image]
         for game in games
         for image in range(4)
-    )
+    ]
     pairs = [pair for messages in said for pair in itertools.pairwise(messages)]
     for words in ("all words", found["counted"]):
         seen.clear()
         for pair in pairs:
             if words == "all words":
-                recorded(*map(plain_words, pair[::-1]))
+                recorded(*map(score.plain_words, pair[::-1]))
             else:
                 found["get_msg_distance"](pair)
         differ = 0
         for earlier, later, (wnd, wnr) in seen:
-            own = novelty(earlier, later, published=True)
-            differ += (own, rate(own, earlier, later, published=True)) != (int(wnd), float(wnr))
-        means = np.reshape([wnr for *_, (_, wnr) in seen], (-1, REPETITIONS - 1)).mean(axis=0)
+            own = score.novelty(earlier, later, published=True)
+            differ += (own, score.rate(own, earlier, later, published=True)) != (int(wnd), float(wnr))
+        means = np.reshape([wnr for *_, (_, wnr) in seen], (len(said), -1)).mean(axis=0)
         note = "WNR " + " ".join(f"{one:.3f}" for one in means)
         yield Row(f"WND and WNR of people's messages, {words}", len(seen), differ, 0, note)
 
 
 def _cells(checkout: Path) -> dict[str, str]:
-    notebook = json.loads((checkout / "src/collect_metrics.ipynb").read_text())
-    return {text.split("(")[0]: text for cell in notebook["cells"] if (text := "".join(cell["source"]).strip())}
+    cells = read_json(checkout / "src/collect_metrics.ipynb")["cells"]
+    return {text.split("(")[0]: text for cell in cells if (text := "".join(cell["source"]).strip())}
 
 
 def _notebook(checkout: Path, games: Sequence[Game], out: Path) -> Row:
@@ -145,12 +121,10 @@ def _notebook(checkout: Path, games: Sequence[Game], out: Path) -> Row:
     except ImportError:
         return Row(title, 0, 0, 0, "pandas is not installed")
     setup = Setup(Presented(), SPEAKER_VARIANTS["S1"], LISTENER_VARIANTS["L3"])
-    lines = {
-        game.name: [
-            *lines_of(game, setup, ("recorded", "first"), play(game, RecordedSpeaker(game, setup), _First(), setup))
-        ]
-        for game in games
-    }
+    lines = {}
+    for game in games:
+        trials = play(game, RecordedSpeaker(game, setup), _First(), setup)
+        lines[game.name] = [*lines_of(game, setup, ("recorded", "first"), trials)]
     write_played(games, lines, out)
     cells, printed = _cells(checkout), io.StringIO()
     found: dict[str, Any] = {"np": np, "os": os, "pd": pandas, "glob": glob, "defaultdict": defaultdict}
@@ -164,8 +138,8 @@ def _notebook(checkout: Path, games: Sequence[Game], out: Path) -> Row:
         found["get_accuracies"]("", "", files, "tgt_label_for_lsnr", "lsnr_pred", str(out))
         found["get_speaker_metrics"]("", "", files, "spkr_msg", str(out))
     theirs = [float(one) for one in re.findall(r"\d\.\d*", printed.getvalue().replace(files, ""))]
-    played = (played_transcript(one) for game in games for one in transcripts_of("\n".join(lines[game.name])))
-    own = [row.mean for row in scores(played, "published")]
+    played = (score.played_transcript(one) for game in games for one in transcripts_of("\n".join(lines[game.name])))
+    own = [row.mean for row in score.scores(played, "published")]
     differ = sum(abs(one - other) > 1e-6 for one, other in zip(own, theirs, strict=False)) + abs(len(own) - len(theirs))
     return Row(title, len(own), differ, 0, str(found["counted"]))
 
@@ -178,7 +152,7 @@ def _tagger(cell: str) -> dict[str, Any]:
     except (ImportError, OSError):
         # OSError: spaCy has no model.
         found["counted"] = "content words (spaCy's en_core_web_sm is not installed)"
-        found["nlp"] = lambda text: [SimpleNamespace(lemma_=word, pos_="NOUN") for word in content_words(text)]
+        found["nlp"] = lambda text: [SimpleNamespace(lemma_=word, pos_="NOUN") for word in score.content_words(text)]
     return found
 
 
@@ -270,7 +244,7 @@ def _send_theirs(checkout: Path, loop: Any, game: Game, name: str, setup: Setup)
                 yield (number, one["role"], found, *([image.get("detail", "")] if is_image else []))
 
     def intro(role: str, version: str) -> str:
-        texts = json.loads((checkout / f"src/args/intro_texts_{role}.json").read_text())
+        texts = read_json(checkout / f"src/args/intro_texts_{role}.json")
         texts = next(value for key, value in texts.items() if key.lower() == name.lower())
         return str(texts.get(version, texts.get("standard")))
 
@@ -320,8 +294,9 @@ def _own_games(out: Path) -> list[Game]:
         trials = play(game, speaker, _First(), setup)
         (transcript,) = transcripts_of("\n".join(lines_of(game, setup, ("steady", "first"), trials)))
         files = {name: png_bytes(Image.new("RGB", (8, 8))) for name in game.images}
-        write_game(out, game, files, table_text(game, transcript_rows(transcript)), None)
-    return read_games([out])
+        table = game_folders.table_text(game, game_folders.transcript_rows(transcript))
+        game_folders.write_game(out, game, files, table, None)
+    return game_folders.read_games([out])
 
 
 class _First:

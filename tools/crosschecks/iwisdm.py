@@ -34,7 +34,8 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, VIEW_ANGLES
 from diorama.scene_specs.errors import SpecError, UsageError
 from diorama.scene_specs.reports.tables import csv_table
 from diorama.scene_specs.shapenet import set_library_environment
-from tools.crosschecks import Row
+from tools.crosschecks import Row, read_json, variation
+from tools.programs import git
 
 MARK = "benchmarking/create_bench.py"
 SEEDS = (11, 22, 33)
@@ -82,7 +83,7 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
 def _query(checkout: Path, level: str, choice: str, count: int, seed: int) -> dict[str, Any]:
     limits = benchmark_config(level, choice)
     file = checkout / f"benchmarking/configs/{level}_complexity_{FILES[choice]}.json"
-    config, defaults = json.loads(file.read_text()), Limits()
+    config, defaults = read_json(file), Limits()
     own = {"frames": limits.frames, "joins": limits.joins, "delay": defaults.delay, "reuse": defaults.reuse}
     return {"config": config, "count": count, "seed": seed, **own}
 
@@ -128,18 +129,13 @@ def _configurations(checkout: Path) -> Row:
 
 def _history(checkout: Path, folder: Path) -> list[Path]:
     """Write the task files and trials of all commits to a folder."""
-
-    def git(*line: str) -> str:
-        command = ["git", "-C", str(checkout), *line]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
-
-    listed = git("log", "--all", "--diff-filter=A", "--format=commit %H", "--name-only").splitlines()
+    listed = git(checkout, "log", "--all", "--diff-filter=A", "--format=commit %H", "--name-only").splitlines()
     commit = ""
     for line in listed:
         commit = line.removeprefix("commit ") if line.startswith("commit ") else commit
         if re.search(r"(/tasks/.*/\d+\.json|/trial_info|/task_info\.json|/compo_task_example)$", line):
             (folder / line).parent.mkdir(parents=True, exist_ok=True)
-            (folder / line).write_text(git("show", f"{commit}:{line}"))
+            (folder / line).write_text(git(checkout, "show", f"{commit}:{line}"))
     return [folder] if folder.exists() else []
 
 
@@ -165,13 +161,10 @@ def _answers(checkout: Path, python: str, stimuli: Path, level: str, folder: Pat
         task = spec["task"]
         file = folder / level / f"own{task['number']}.json"
         file.write_text(json.dumps(task_file(task["questions"][0], task)))
-        shown = [
-            [
-                one["frame"], int("right" in one["location"]), int("bottom" in one["location"]), one["category"],
-                one["object"], VIEW_ANGLES.index(one["view_angle"]),
-            ]
-            for one in task["objects"]
-        ]  # fmt: skip
+        shown = []
+        for one in task["objects"]:
+            place = int("right" in one["location"]), int("bottom" in one["location"])
+            shown.append([one["frame"], *place, one["category"], one["object"], VIEW_ANGLES.index(one["view_angle"])])
         queries.append([str(file), shown])
         own.append(task["answers"][-1])
     found = [one["answer"] for one in _run(python, checkout, stimuli, "answer", queries)]
@@ -226,9 +219,9 @@ def mix(theirs: Iterable[tuple[str, str, int, Trials]], items: int) -> Iterator[
         for name, counts in measures(trials).items():
             keys = sorted({*counts, *ours[name]})
             pairs = [(ours[name][key], counts[key]) for key in keys]
-            variation = sum(abs(a - b) for a, b in pairs) / 2 / items
-            means = [sum(key * part[key] for key in keys) / items for part in (ours[name], counts)]
-            results.append((f"{level}-{choice}", variation, _same(pairs), f"{name} {means[0]:.2f}/{means[1]:.2f}"))
+            means = "/".join(f"{sum(key * part[key] for key in keys) / items:.2f}" for part in (ours[name], counts))
+            off = variation(counts, ours[name])
+            results.append((f"{level}-{choice}", off, _same(pairs), f"{name} {means}"))
     corrected = _holm([p for _, _, p, _ in results])
     for label in dict.fromkeys(label for label, *_ in results):
         rows = [(row, p) for row, p in zip(results, corrected, strict=True) if row[0] == label]
@@ -248,8 +241,6 @@ def _same(pairs: list[tuple[int, int]]) -> float:
 
 
 def _holm(values: list[float]) -> list[float]:
-    order, found, most = sorted(range(len(values)), key=values.__getitem__), [0.0] * len(values), 0.0
-    for rank, index in enumerate(order):
-        most = max(most, min(1.0, values[index] * (len(values) - rank)))
-        found[index] = most
-    return found
+    order, found = np.argsort(values), np.zeros(len(values))
+    found[order] = np.maximum.accumulate(np.array(values)[order] * np.arange(len(values), 0, -1)).clip(max=1)
+    return list(found)

@@ -26,24 +26,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from scipy.ndimage import maximum_filter, minimum_filter
 
-from diorama.render.compiler import compile_episode
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.kilogram import Accuracy, Options
 from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_drawings, read_splits
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec
-from diorama.scene_specs.benchmarks.kilogram.examples import (
-    AUG,
-    CONDITIONS,
-    SIZE,
-    caption,
-    games,
-    subsets,
-    whole_example,
-)
+from diorama.scene_specs.benchmarks.kilogram.examples import AUG, SIZE, caption, games, subsets, whole_example
 from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
@@ -52,14 +43,14 @@ from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.model.pictures import read_picture
-from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reports.tables import csv_table
-from tools.crosschecks import Row
+from tools.crosschecks import Row, read_json, redrawn, spec_data
 
 INPUTS = "models/preprocessing/model_inputs"
 MARK = f"{INPUTS}/data_split.json"
 DRAWINGS = "dataset/tangrams-svg"
+CONDITIONS = ("whole+black", "part+black", "whole+color", "part+color")
 GAMES, IMAGES = "tasks/human_baseline/util/val-texts", "tasks/human_baseline/util"
 # The README of the data set says that these were merged with others, and the split file still has them.
 MERGED = frozenset({"page4-170", "page6-51", "page6-66"})
@@ -89,15 +80,11 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
     yield from _images(checkout, options)
 
 
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text())
-
-
 def _splits(checkout: Path, figures: set[str]) -> Iterator[Row]:
     """Yield the comparisons of splits and of validation, as if every drawing were described."""
     split, validation = checkout / MARK, checkout / INPUTS / "part+color/val.py"
     made, val, diagnostics = read_splits([split, validation], figures, dict.fromkeys(figures, ()), 0)
-    published = {"dev" if name == "development" else name: {*names} for name, names in _json(split).items()}
+    published = {"dev" if name == "development" else name: {*names} for name, names in read_json(split).items()}
     found = {name: {*made.get(name, ())} for name in {*made} | {*published}}
     differ = set().union(*(names ^ published.get(name, set()) for name, names in found.items()))
     note = f"{', '.join(sorted(differ & MERGED))}: merged with others; {len(diagnostics)} warnings"
@@ -110,7 +97,7 @@ def _splits(checkout: Path, figures: set[str]) -> Iterator[Row]:
 
 def _measures(path: Path) -> Row:
     """Return the comparison of SND, PND and PSA of a file of descriptions."""
-    data, found = _json(path), read_annotations(path.read_text(), str(path))[0]
+    data, found = read_json(path), read_annotations(path.read_text(), str(path))[0]
     off = [max(abs(value - data[name][key]) for key, value in measures(items).items()) for name, items in found.items()]
     differ = sum(one > CLOSE for one in off) + len(data) - len(found)
     return Row(f"dataset/{path.name}: SND, PND, PSA", len(data), differ, note=f"worst {max(off):.1g}")
@@ -123,17 +110,11 @@ def _imported(checkout: Path, path: Path) -> Iterator[EpisodeSpec]:
 
 def _games(checkout: Path) -> Iterator[Row]:
     """Yield the comparisons of the games of each condition: read, verified and written again."""
-    for path in [checkout / GAMES / f"{condition}.json" for condition in CONDITIONS]:
-        if not path.exists():
-            continue
-        published = _json(path)
+    for path in [path for one in CONDITIONS if (path := checkout / GAMES / f"{one}.json").exists()]:
         lists, wrong, refused = read_back(_imported(checkout, path))
         wrong += [found.problem for found in refused]
         made = lists.columns[f"training/texts/validation/controlled/{path.name}"]
-        differ = differing(published, made)
-        note = "; ".join([f"{len(made['texts']) // SIZE} games", *wrong[:3]])
-        what = f"{GAMES}/{path.name}: read, verified, written back"
-        yield Row(what, len(published["texts"]), differ + len(wrong), note=note)
+        yield written_back(f"{GAMES}/{path.name}", read_json(path), made, wrong, [])
 
 
 def _images(checkout: Path, options: Namespace) -> Iterator[Row]:
@@ -149,11 +130,10 @@ def _images(checkout: Path, options: Namespace) -> Iterator[Row]:
             for episode in _imported(checkout, path):
                 for frame in episode.frames:
                     frames.setdefault((frame.truth or {})["image"], episode.model_copy(update={"frames": (frame,)}))
-        shares = {}
-        for image, one in frames.items():
-            scene = compile_episode(one, settings_for("standard", 224, 224))
-            drawn = renderer.render(scene, scene.frames[0], scene.frames[0].views[0]).color
-            shares[image] = _unlike(drawn, read_picture(folder / f"{image}.png"))
+        shares = {
+            image: _unlike(redrawn(renderer, one, (224, 224)), read_picture(folder / f"{image}.png"))
+            for image, one in frames.items()
+        }
         if not shares:
             continue
         over = [image for image, share in shares.items() if share > MOST_PIXELS]
@@ -169,16 +149,13 @@ def _unlike(drawn: NDArray[np.uint8], published: NDArray[np.uint8]) -> float:
     Published images were drawn in units of their drawings and enlarged, which moves lines by up to a pixel and blurs
     them.
     """
-    image = Image.fromarray(drawn)
-    low, high = (
-        np.asarray(image.filter(kind(5))).astype(int) for kind in (ImageFilter.MinFilter, ImageFilter.MaxFilter)
-    )
+    low, high = (kind(drawn.astype(int), (5, 5, 1)) for kind in (minimum_filter, maximum_filter))
     return float(((published < low - LEVELS) | (published > high + LEVELS)).any(axis=2).mean())
 
 
 def _captions(checkout: Path) -> Row:
     """Return the comparison of captions with those that the published script makes of all descriptions."""
-    texts = {*_json(checkout / GAMES / "part+color.json")["texts"]}
+    texts = {*read_json(checkout / GAMES / "part+color.json")["texts"]}
     for path in (checkout / "dataset").glob("*.json"):
         for items in read_annotations(path.read_text(), str(path))[0].values():
             texts |= {"#".join([item.whole, *item.groups()]) for item in items}
@@ -189,7 +166,7 @@ def _captions(checkout: Path) -> Row:
         (data / "aug_dev.json").write_text(json.dumps({"texts": sorted(texts)}))
         script = (checkout / INPUTS / "caption_texts/caption_contexts.py").absolute()
         subprocess.run([sys.executable, str(script)], cwd=inner, check=True, timeout=600)
-        made = _json(data / "aug_dev_caption.json")["texts"]
+        made = read_json(data / "aug_dev_caption.json")["texts"]
     own = [caption(whole, parts) for whole, *parts in (text.split("#") for text in sorted(texts))]
     other = [f"{one!r}, there {two!r}" for one, two in zip(own, made, strict=True) if one != two]
     return Row(f"{INPUTS}/caption_texts: captions", len(texts), len(other), note="; ".join(other[:3]))
@@ -229,7 +206,7 @@ def read_back(episodes: Iterable[EpisodeSpec]) -> tuple[GameLists, list[str], li
     lists, problems = GameLists(), list[str]()
     try:
         for episode in episodes:
-            data: Any = episode.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+            data = spec_data(episode)
             problems += [reason for reason in [verify_spec(data)] if reason]
             add_game(lists, data)
     except SpecError as error:
@@ -245,9 +222,14 @@ def add_game(lists: GameLists, spec: Any) -> None:
     lists.add(spec["split"], Truth.of_spec(spec), shown)
 
 
-def differing(published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]]) -> int:
-    """Return how many values of the columns of two lists differ."""
-    return sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
+def written_back(
+    what: str, published: Mapping[str, Sequence[str]], made: Mapping[str, Sequence[str]], wrong: list[str],
+    notes: list[str],
+) -> Row:  # fmt: skip
+    """Return the comparison of the columns of published games with those written from their import."""
+    differ = sum(one != other for key in published for one, other in zip_longest(published[key], made[key]))
+    note = "; ".join([f"{len(made['texts']) // SIZE} games", *notes, *wrong[:3]])
+    return Row(f"{what}: read, verified, written back", len(published["texts"]), differ + len(wrong), note=note)
 
 
 def _run(code: str, cwd: Path, *arguments: Path) -> None:
@@ -291,18 +273,15 @@ def _remade(checkout: Path, folder: Path) -> Row:
 
 def _written_back(file: Path, drawings: Path, texts: Path) -> Row:
     """Return the comparison of a file of games with what is written from its import."""
-    published = json.loads(file.read_text())
+    published = read_json(file)
     lists, problems, refused = read_back(import_published(file, svg=drawings, annotations=texts))
     equal = [found.path for found in refused if "two images of the game are equal" in found.problem]
     problems += [found.problem for found in refused if found.path not in equal]
     for start in reversed([int(path.partition("[")[2][:-1]) for path in equal]):
         for column in published.values():
             del column[start : start + SIZE]
-    made = lists.columns[f"{TEXTS}/aug_dev.json"]
-    differ = differing(published, made)
-    note = [f"{len(made['texts']) // SIZE} games", f"{len(equal)} with two equal images refused", *problems[:3]]
-    what = "augmented games made by the published scripts: read, verified, written back"
-    return Row(what, len(published["texts"]), differ + len(problems), note="; ".join(note))
+    made, notes = lists.columns[f"{TEXTS}/aug_dev.json"], [f"{len(equal)} with two equal images refused"]
+    return written_back("augmented games made by the published scripts", published, made, problems, notes)
 
 
 def _analyzed(checkout: Path, folder: Path) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
@@ -13,10 +12,8 @@ from typing import Any
 
 import h5py
 import numpy as np
-from PIL import Image
 from scipy.stats import chi2_contingency
 
-from diorama.render.compiler import compile_episode
 from diorama.render.renderers import make_renderer
 from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.generate import malevic_spec
@@ -26,9 +23,9 @@ from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SE
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.pictures import read_picture
 from diorama.scene_specs.model.spec import EpisodeSpec
-from tools.crosschecks import Row
+from tools.crosschecks import Row, read_json, redrawn, spec_data, variation
 
 MARK = "code/build_data.py"
 SEEDS = (11, 22, 33)
@@ -56,10 +53,6 @@ def check(checkout: Path, options: Namespace) -> Iterator[Row]:
         yield from _distributions(checkout, options.items)
 
 
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text())
-
-
 def _questions_of(path: Path) -> Path:
     """Return where the questions of an annotation file are, if they are there."""
     return path.parents[1] / "dataset" / path.name.replace("_annotation", "")
@@ -70,13 +63,12 @@ def _imported(path: Path) -> tuple[list[EpisodeSpec], list[str]]:
 
     Also the scene of each disagreement.
     """
-    questions = _questions_of(path)
-    items: list[EpisodeSpec] = []
+    questions, items, found = _questions_of(path), list[EpisodeSpec](), list[str]()
     try:
         items.extend(import_published(path, strict=True, questions=questions if questions.exists() else None))
     except SpecError as error:
-        return items, [found.path for found in error.diagnostics]
-    return items, []
+        found = [one.path for one in error.diagnostics]
+    return items, found
 
 
 def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
@@ -87,13 +79,12 @@ def _annotations(checkout: Path, path: Path) -> Iterator[Row]:
     scenes = {*found}
     note = "; ".join([f"{len(items)} scenes", *(f"{scene}: {why if scene == known else '?'}" for scene in scenes)])
     yield Row(f"{name}: objects", sum(len(truth.objects) for truth in truths), len(scenes), len(scenes & {known}), note)
-    forms: list[Any] = [item.model_dump(mode="json", exclude_none=True, exclude_defaults=True) for item in items]
-    reasons = [reason for form in forms if (reason := verify_spec(form))]
+    reasons = [reason for item in items if (reason := verify_spec(spec_data(item)))]
     yield Row(f"{name}: proved from what is shown", len(items), len(reasons), note="; ".join(reasons[:3]))
     if not (asked := _questions_of(path)).exists():
         yield Row(f"{name}: questions written back", 0, note=f"{asked.relative_to(checkout)} is absent")
         return
-    entries = _json(asked)["questions"]
+    entries = read_json(asked)["questions"]
     split = path.stem.removesuffix("_annotation")
     written = [question(truth, index, split) for index, truth in enumerate(truths) if truth.question]
     pairs = zip_longest(entries, written)
@@ -105,12 +96,12 @@ def _questions(checkout: Path, folder: Path) -> Row:
     """Return the comparison of the question files of a folder: words, tensors, classes, unseen pairs."""
     which, entries, differ, pairs = SETS[folder.parent.name], 0, 0, []
     vocab = folder / "vocab.json"
-    differ += vocab.exists() and _json(vocab) != vocabulary(which)
+    differ += vocab.exists() and read_json(vocab) != vocabulary(which)
     for path in sorted(folder.glob("*.json")):
         tensor = path.with_name(f"{path.stem}_questions.h5")
         if not tensor.exists():
             continue
-        asked = _json(path)["questions"]
+        asked = read_json(path)["questions"]
         entries += len(asked)
         known = vocabulary(which)
         own = tensors([number for one in asked for number in encode_question(known, one)])
@@ -140,9 +131,7 @@ def _class_of(entry: Any) -> tuple[str, str, str, bool]:
 def _images(checkout: Path, folder: Path, options: Namespace) -> Row:
     """Return the comparison of the images of a folder, redrawn at their size."""
     renderer = make_renderer(options.renderer, "cpu", 2)
-    shares: list[float] = []
-    found: list[str] = []
-    absent: list[str] = []
+    shares, found, absent = list[float](), list[str](), list[str]()
     for path in sorted(folder.glob("annotations_*.json")):
         items, reasons = _imported(path)
         found += reasons
@@ -151,11 +140,8 @@ def _images(checkout: Path, folder: Path, options: Namespace) -> Row:
             if not file.exists():
                 absent.append(file.name)
                 continue
-            with Image.open(file) as picture:
-                published = np.asarray(picture.convert("RGB"))
-            height, width = published.shape[:2]
-            scene = compile_episode(item, settings_for("draft", width, height))
-            drawn = renderer.render(scene, scene.frames[0], scene.frames[0].views[0]).color
+            published = read_picture(file)
+            drawn = redrawn(renderer, item, (published.shape[1], published.shape[0]))
             shares.append(float((drawn != published).any(axis=2).mean()))
     renderer.close()
     name = folder.relative_to(checkout)
@@ -193,15 +179,8 @@ def _features(task: Any) -> dict[str, int]:
     target = shown[task["asked"]]
     colors, looks = Counter(item["color"] for item in shown), Counter((o["color"], o["shape"]) for o in shown)
     once = colors if SETS[task["name"]].one_shape else looks
-    of_its_shape = sum(item["shape"] == target["shape"] for item in shown)
-    numbers = (
-        len(shown),
-        len(colors),
-        [*once.values()].count(1),
-        of_its_shape,
-        len(task["captions"]),
-        target["radius"],
-    )
+    alike = sum(item["shape"] == target["shape"] for item in shown)
+    numbers = (len(shown), len(colors), [*once.values()].count(1), alike, len(task["captions"]), target["radius"])
     return dict(zip(FEATURES, numbers, strict=True))
 
 
@@ -209,7 +188,6 @@ def _compared(published: list[dict[str, int]], own: list[dict[str, int]], key: s
     """Return total variation, 0 to 1, and the p-value of the chi-square test that both have one distribution."""
     one, two = (Counter(row[key] for row in rows) for rows in (published, own))
     values = sorted({*one, *two})
-    off = sum(abs(one[value] / one.total() - two[value] / two.total()) for value in values) / 2
     share = one.total() / (one.total() + two.total())
     # Neighboring values are merged until the test holds: at least five items are expected in each cell.
     cells = [[0, 0]]
@@ -220,4 +198,4 @@ def _compared(published: list[dict[str, int]], own: list[dict[str, int]], key: s
     if len(cells) > 1 and sum(cells[-1]) * min(share, 1 - share) < 5:
         first, second = cells.pop()
         cells[-1] = [cells[-1][0] + first, cells[-1][1] + second]
-    return off, float(chi2_contingency(cells, correction=False).pvalue)
+    return variation(one, two), float(chi2_contingency(cells, correction=False).pvalue)

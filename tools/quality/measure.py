@@ -58,22 +58,19 @@ class TunedRenderer(CyclesRenderer):
     def build(self, scene: Scene, frame: SceneFrame, view: SceneView) -> None:
         """Build as CyclesRenderer does, then apply the properties."""
         super().build(scene, frame, view)
+        blender, layer = self._scene, self._scene.view_layers[0]
         owners = {
-            "cycles": self._scene.cycles,
-            "render": self._scene.render,
-            "view_layer": self._scene.view_layers[0],
-            "view_layer_cycles": self._scene.view_layers[0].cycles,
-            "image_settings": self._scene.render.image_settings,
-        }
+            "cycles": blender.cycles, "render": blender.render, "view_layer": layer, "view_layer_cycles": layer.cycles,
+            "image_settings": blender.render.image_settings,
+        }  # fmt: skip
         for owner, values in self._properties.items():
             for name, value in values.items():
                 try:
                     before = getattr(owners[owner], name)
                     setattr(owners[owner], name, value)
                 except (AttributeError, TypeError) as error:
-                    raise UsageError(
-                        f"Blender's {owner} has no property {name!r} of value {value!r}: {error}"
-                    ) from error
+                    problem = f"Blender's {owner} has no property {name!r} of value {value!r}: {error}"
+                    raise UsageError(problem) from error
                 self._undo.callback(setattr, owners[owner], name, before)
 
     def _final_color(self, exr: Exr, scene: Scene, frame: SceneFrame) -> NDArray[np.uint8]:  # type: ignore[override]

@@ -6,7 +6,7 @@ an emissive material in its own color, switch lights and ground off, render agai
 pixels of each color. Here the files hold our own meshes and shader graphs, and the layout is given (the published
 script searches for it, which is not counted), so that the image is that of our profile `clevr-512`.
 
-`PublishedRenderer` runs it in a separate process, since opening a file deletes everything that another renderer holds.
+`published_renderer` runs it in a separate process, since opening a file deletes everything that another renderer holds.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
+from unittest.mock import patch
 
 import bpy
 import numpy as np
@@ -45,7 +46,6 @@ SHAPES = ("cube", "sphere", "cylinder", "hand")
 _BASE = "base_scene.blend"
 # How long the process may take to start and to write the files, and for an image, before it counts as hanging.
 _START_S, _IMAGE_S = 600.0, 3600.0
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -142,9 +142,8 @@ def _render(blender: Any, path: Path) -> bytes:
     with captured() as output:
         bpy.ops.render.render(write_still=True)
     if output.failures or not path.is_file():
-        raise RenderError(
-            f"the published renderer: Cycles failed: {'; '.join(output.failures[:5]) or 'it wrote no image'}"
-        )
+        problem = "; ".join(output.failures[:5]) or "it wrote no image"
+        raise RenderError(f"the published renderer: Cycles failed: {problem}")
     return path.read_bytes()
 
 
@@ -174,49 +173,31 @@ def _count_pixels(png: bytes, count: int) -> tuple[int, ...]:
     return tuple(int(np.count_nonzero(abs(red - _red_level(number)) <= 1)) for number in range(1, count + 1))
 
 
-class PublishedRenderer(AbstractContextManager["PublishedRenderer"]):
-    """A process that renders like the published scripts, one image after another; a context manager."""
+@contextmanager
+def published_renderer(scene: Scene, threads: int = 0) -> Iterator[Callable[[Scene], Published]]:
+    """Yield a function that renders in a process as `render_published` does. scene: gives the stage.
 
-    def __init__(self, scene: Scene, threads: int = 0) -> None:
-        self._threads = threads
-        self._folder = tempfile.TemporaryDirectory(prefix="diorama-published-")
-        self._pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    Raises RenderError, also if the process dies or hangs, and whatever the work in it raises.
+    """
+    pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+    def submit(scene: Scene, seconds: float, work: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            self._start(scene)
-        except BaseException:
-            # Nobody else calls __exit__ then, and the interpreter would wait for a process that hangs.
-            self.__exit__()
-            raise
-
-    def _start(self, scene: Scene) -> None:
-        path = list(sys.path)
-        # A new process gets this one's path, to which Blender adds its own modules; `bpy` would not be found there.
-        sys.path[:] = [entry for entry in path if not entry.endswith(("scripts/modules", "scripts/startup"))]
-        try:
-            self._submit(scene, _START_S, os.getpid)
-        finally:
-            sys.path[:] = path
-        self._submit(scene, _START_S, prepare, Path(self._folder.name), scene, SHAPES)
-
-    def render(self, scene: Scene) -> Published:
-        """Render as `render_published` does. Raises RenderError, also if the process dies or hangs."""
-        return self._submit(scene, _IMAGE_S, render_published, Path(self._folder.name), scene, self._threads)
-
-    def _submit(self, scene: Scene, seconds: float, work: Callable[..., _T], *arguments: Any) -> _T:
-        """Run `work` in the process and return its result.
-
-        Raises RenderError if the process dies or hangs, and whatever `work` raises.
-        """
-        try:
-            return self._pool.submit(work, *arguments).result(timeout=seconds)
+            return pool.submit(work, *arguments).result(timeout=seconds)
         except (BrokenProcessPool, TimeoutError) as error:
-            raise RenderError(
-                f"episode {scene.id}: the published renderer: its process died or took over {seconds:.0f} s"
-            ) from error
+            problem = f"its process died or took over {seconds:.0f} s"
+            raise RenderError(f"episode {scene.id}: the published renderer: {problem}") from error
 
-    def __exit__(self, *error: object) -> None:
-        # Shutdown would wait forever for a process that hangs.
-        for process in list((self._pool._processes or {}).values()):
-            process.kill()
-        self._pool.shutdown()
-        self._folder.cleanup()
+    # A new process gets this one's path, to which Blender adds its modules; `bpy` would not be found there.
+    path = [entry for entry in sys.path if not entry.endswith(("scripts/modules", "scripts/startup"))]
+    with tempfile.TemporaryDirectory(prefix="diorama-published-") as name:
+        try:
+            with patch.object(sys, "path", path):
+                submit(scene, _START_S, os.getpid)
+            submit(scene, _START_S, prepare, Path(name), scene, SHAPES)
+            yield lambda scene: submit(scene, _IMAGE_S, render_published, Path(name), scene, threads)
+        finally:
+            # Shutdown would wait forever for a process that hangs.
+            for process in list((pool._processes or {}).values()):
+                process.kill()
+            pool.shutdown()

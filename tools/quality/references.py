@@ -1,8 +1,15 @@
-"""The references: each scene in thousands of plain samples, as two halves with different seeds.
+"""The scenes for measuring quality, and their references.
 
-A half is kept as linear color in a work folder. When both are there, their mean is written as a 16-bit PNG of display
-values, next to a JSON file that describes it and gives its distance from the truth. The halves are independent, so
-their mean squared difference is four times that of their mean from the truth.
+The 24 scenes are in scenes.jsonl. Each line is one frame of a MEWL episode of seed 9. There are two frames of each of
+MEWL's nine tasks, one with much glass and one with none; two more of `number`, one of `pragmatic` (the hand), and three
+crowds of 7, 8 and 10 objects, since MEWL has up to six. The first twelve are one of each task and the crowds, so that
+`--limit 12` covers everything. scenes-77.jsonl and scenes-131.jsonl have 24 others each of the same kinds, of seeds 77
+and 131, to confirm what was found.
+
+A reference is a scene in thousands of plain samples, as two halves with different seeds. A half is kept as linear color
+in a work folder. When both are there, their mean is written as a 16-bit PNG of display values, next to a JSON file that
+describes it and gives its distance from the truth. The halves are independent, so their mean squared difference is four
+times that of their mean from the truth.
 
 Pillow, which writes our other images, has no 16-bit RGB; OpenImageIO, which comes with Blender, does.
 """
@@ -13,7 +20,7 @@ import hashlib
 import io
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,13 +30,60 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from diorama.render.compiler import compile_episode
 from diorama.scene_specs.errors import AssetError, UsageError
 from diorama.scene_specs.files.writing import atomic_path, write_atomic
 from diorama.scene_specs.model.profiles import settings_for
+from diorama.scene_specs.model.scene import Scene, Settings
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.reading.source import parse_episode
 from tools.quality.measure import TunedRenderer
 from tools.quality.metrics import Picture, mse, psnr_of, unit
 from tools.quality.results import Size, read_facts
-from tools.quality.scenes import TestScene
+
+FILE = Path(__file__).with_name("scenes.jsonl")
+
+
+@dataclass(frozen=True)
+class TestScene:
+    """A scene with one frame. name: number, task, objects, and how many of them are glass; a valid file name."""
+
+    # Not a test class, despite its name.
+    __test__ = False
+
+    name: str
+    spec: EpisodeSpec
+
+    def compiled(self, settings: Settings) -> Scene:
+        """Compile it with a profile's settings."""
+        return compile_episode(self.spec, settings)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of everything except settings that decides its image: numbers and hashes of assets."""
+        scene = self.compiled(settings_for("standard", 320, 240))
+        return hashlib.sha256(scene.model_dump_json(exclude={"settings", "task"}).encode()).hexdigest()
+
+
+def scenes(limit: int | None = None, file: Path = FILE) -> list[TestScene]:
+    """Return the scenes of a file, or the first `limit`. Raises UsageError for a missing file, SpecError."""
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except OSError as error:
+        raise UsageError(f"{file}: can't read the scenes: {error.strerror}") from error
+    specs: list[EpisodeSpec] = [parse_episode(line, file.name) for line in lines if line.strip()]
+    if not specs:
+        raise UsageError(f"{file}: found no scene; expected one a line")
+    return [TestScene(_name(k, spec), spec) for k, spec in enumerate(specs[:limit], start=1)]
+
+
+def _name(number: int, spec: EpisodeSpec) -> str:
+    frame = spec.frames[0]
+    if frame.random_objects is not None:
+        return f"{number:02d}-crowd-{frame.random_objects.count}"
+    glass = sum(item.material == "glass" for item in frame.objects)
+    # The task, in the ids of MEWL.
+    task = (spec.id.split("/")[2:] or [spec.id.replace("/", "-")])[0]
+    return f"{number:02d}-{task}-{len(frame.objects)}" + (f"-glass{glass}" if glass else "")
 
 
 def _image_io() -> Any:
@@ -104,48 +158,41 @@ def own_mse(halves: Sequence[NDArray[np.float32]]) -> float:
 
 def load_reference(folder: Path, scene: TestScene) -> Reference:
     """Return the reference of a scene. Raises AssetError if it is missing or belongs to another scene."""
-    facts = read_facts(folder / f"{scene.name}.json", _FACTS)
-    if facts is None:
-        raise AssetError(
-            f"{folder / scene.name}.json: no reference of scene {scene.name}; make it: bench-quality references"
-        )
-    if facts["scene"] != scene.digest():
-        raise AssetError(
-            f"{folder / scene.name}.json: made from another version of {scene.name} or its assets; "
-            "delete it and make it again: bench-quality references"
-        )
-    other = _other_settings(facts)
-    if other:
-        raise AssetError(
-            f"{folder / scene.name}.json: made with other settings than profile {PROFILE!r} has now: "
-            f"{', '.join(other)}; delete it and make it again: bench-quality references"
-        )
+    facts = read_facts(folder / f"{scene.name}.json", _FACTS) or {}
+    if problem := _problem(facts, scene):
+        raise AssetError(f"{folder / scene.name}.json: {problem}; make it: bench-quality references")
     return Reference(unit(read_png16(folder / f"{scene.name}.png")), facts["samples"], facts["own_psnr"])
 
 
 def have_reference(folder: Path, scene: TestScene, samples: int, size: Size) -> bool:
     """Return whether there is a reference of at least `samples`. Raises UsageError for one of another size."""
-    facts = read_facts(folder / f"{scene.name}.json", _FACTS)
-    if facts is None or facts["scene"] != scene.digest() or not (folder / f"{scene.name}.png").is_file():
+    facts = read_facts(folder / f"{scene.name}.json", _FACTS) or {}
+    if _problem(facts, scene) or not (folder / f"{scene.name}.png").is_file():
         return False
     if facts["size"] != list(size):
-        raise UsageError(
-            f"{folder}: found references of {facts['size']} pixels, asked for {list(size)}; use another --references"
-        )
-    return bool(facts["samples"] >= samples) and not _other_settings(facts)
+        sizes = f"found references of {facts['size']} pixels, asked for {list(size)}"
+        raise UsageError(f"{folder}: {sizes}; use another --references")
+    return bool(facts["samples"] >= samples)
+
+
+def _problem(facts: dict[str, Any], scene: TestScene) -> str:
+    """Return why a scene has no reference with these facts, {} without a file; "" if it has.
+
+    Settings that are newer than the reference don't count.
+    """
+    if not facts:
+        return f"no reference of scene {scene.name}"
+    if facts["scene"] != scene.digest():
+        return f"made from another version of {scene.name} or its assets"
+    now, kept = _kept_settings(*facts["size"]), facts["settings"].items()
+    other = [f"{key} {value}, now {now.get(key)}" for key, value in kept if key not in now or now[key] != value]
+    return f"made with other settings than profile {PROFILE!r} has now: {', '.join(other)}" if other else ""
 
 
 def _kept_settings(width: int, height: int) -> dict[str, Any]:
     """Return the profile settings that a reference's file keeps: all that its other keys don't give."""
     excluded = {"profile", "samples", "glass_samples", "width", "height"}
     return settings_for(PROFILE, width, height).model_dump(mode="json", exclude=excluded)
-
-
-def _other_settings(facts: dict[str, Any]) -> list[str]:
-    """Return the settings that the profile has changed since; settings newer than the reference don't count."""
-    now = _kept_settings(*facts["size"])
-    kept = facts["settings"].items()
-    return [f"{key} {value}, now {now.get(key)}" for key, value in kept if key not in now or now[key] != value]
 
 
 def make_half(
@@ -169,19 +216,10 @@ def make_half(
 
 
 def make_reference(
-    renderer: TunedRenderer,
-    scene: TestScene,
-    samples: int,
-    size: Size,
-    folder: Path,
-    work: Path,
-    done: Callable[[], object],
+    renderer: TunedRenderer, scene: TestScene, samples: int, size: Size, folder: Path, work: Path
 ) -> None:
-    """Render and write one scene's reference of `samples` in total. done: called after each half."""
-    halves = []
-    for half in range(HALVES):
-        halves.append(make_half(renderer, scene, half, samples // HALVES, size, work))
-        done()
+    """Render and write one scene's reference of `samples` in total."""
+    halves = [make_half(renderer, scene, half, samples // HALVES, size, work) for half in range(HALVES)]
     facts = {
         "scene": scene.digest(),
         "id": scene.spec.id,

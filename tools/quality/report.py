@@ -17,9 +17,8 @@ from diorama.render.draw.canvas import Svg
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.reports.tables import markdown_table
 from tools.quality.metrics import Errors, Picture, errors
-from tools.quality.references import load_reference
+from tools.quality.references import TestScene, load_reference
 from tools.quality.results import Result, candidates_in, results_in
-from tools.quality.scenes import TestScene
 
 # The steps shown separately; all others are one sum.
 _APART = ("sampling", "denoising")
@@ -66,12 +65,12 @@ def rows(folder: Path, references: Path, scenes: Sequence[TestScene], names: Seq
     """
     found = {name: results_in(folder, name) for name in names or candidates_in(folder)}
     shared = [scene for scene in scenes if found and all(scene.name in each for each in found.values())]
-    made = []
     known = {scene.name: load_reference(references, scene).picture for scene in shared}
-    for name, each in found.items():
-        results = tuple(each[scene.name] for scene in shared)
-        made.append(Row(name, results, tuple(_errors(known[result.scene], result) for result in results)))
-    return sorted((row for row in made if row.results), key=lambda row: row.seconds())
+    made = [
+        Row(name, tuple(each[k] for k in known), tuple(_errors(picture, each[k]) for k, picture in known.items()))
+        for name, each in found.items()
+    ]
+    return sorted(made, key=lambda row: row.seconds()) if known else []
 
 
 def _errors(reference: Picture, result: Result) -> Errors:
@@ -100,7 +99,7 @@ def summary(made: Sequence[Row], against: str = "clevr-512") -> str:
 def by_scene(made: Sequence[Row], measure: str) -> str:
     """Return a table with a row for each scene and a column for each candidate. measure: psnr, ssim, flip, tile."""
     form = {"psnr": ".2f", "tile": ".1f"}.get(measure, ".5f")
-    names = [result.scene for result in made[0].results] if made else []
+    names = [result.scene for result in made[0].results]
     lines = [[name, *(f"{getattr(row.errors[k], measure):{form}}" for row in made)] for k, name in enumerate(names)]
     return markdown_table(["scene", *(row.name for row in made)], lines)
 
@@ -127,12 +126,12 @@ def tries(made: Sequence[Row]) -> str:
 def truths_differ(made: Sequence[Row]) -> list[str]:
     """Return the scenes whose boxes or masks differ between candidates, with the groups that agree."""
     wrong = []
-    for k in range(len(made[0].results) if made else 0):
+    for results in zip(*(row.results for row in made), strict=True):
         groups: dict[str, list[str]] = {}
-        for row in made:
-            groups.setdefault(row.results[k].truth, []).append(row.name)
+        for one in results:
+            groups.setdefault(one.truth, []).append(one.candidate)
         if len(groups) > 1:
-            wrong.append(f"{made[0].results[k].scene}: " + " against ".join(", ".join(g) for g in groups.values()))
+            wrong.append(f"{results[0].scene}: " + " against ".join(", ".join(g) for g in groups.values()))
     return wrong
 
 

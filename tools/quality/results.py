@@ -50,13 +50,12 @@ def sources(root: Path = _ROOT, paths: tuple[str, ...] = _FILES) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a module's syntax tree without its docstrings."""
+    """Return a module's syntax tree without its docstrings, nor other constants that are statements."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                node.body = node.body[1:]
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            body[:] = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
     return ast.dump(tree)
 
 
@@ -128,8 +127,8 @@ def key_of(*decides: Any) -> str:
 
 def is_kept(folder: Path, candidate: str, scene: str, key: str) -> bool:
     """Return whether the result with this key is there."""
-    facts = read_facts(folder / candidate / f"{scene}.json")
-    return facts is not None and facts.get("key") == key and (folder / candidate / f"{scene}.png").is_file()
+    facts = read_facts(folder / candidate / f"{scene}.json", ("key",))
+    return facts is not None and facts["key"] == key and (folder / candidate / f"{scene}.png").is_file()
 
 
 def keep(
@@ -148,12 +147,8 @@ def keep(
 
 def results_in(folder: Path, candidate: str) -> dict[str, Result]:
     """Return the results of one candidate by scene. Raises AssetError for a damaged file."""
-    found = {}
-    for path in sorted((folder / candidate).glob("*.json")):
-        facts = read_facts(path, _FIELDS)
-        if facts is not None:
-            found[path.stem] = Result(*(facts[name] for name in _FIELDS), path=path)
-    return found
+    kept = {path: read_facts(path, _FIELDS) for path in sorted((folder / candidate).glob("*.json"))}
+    return {path.stem: Result(*(facts[name] for name in _FIELDS), path=path) for path, facts in kept.items() if facts}
 
 
 def candidates_in(folder: Path) -> list[str]:
@@ -161,24 +156,17 @@ def candidates_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("*") if any(path.glob("*.json")))
 
 
-def read_facts(path: Path, keys: tuple[str, ...] = ()) -> dict[str, Any] | None:
+def read_facts(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     """Return the object in a JSON file, None if there is no file.
 
     Raises AssetError if the file is damaged or lacks one of the keys.
     """
     try:
-        facts = json.loads(path.read_text("utf-8"))
+        facts: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise _damaged(path, str(error)) from error
-    if not isinstance(facts, dict):
-        raise _damaged(path, f"found a {type(facts).__name__}, expected an object")
-    missing = [key for key in keys if key not in facts]
-    if missing:
-        raise _damaged(path, f"missing {', '.join(missing)}")
+        raise AssetError(f"{path}: damaged: {error}; delete it and run again") from error
+    if missing := [key for key in keys if key not in facts]:
+        raise AssetError(f"{path}: damaged: missing {', '.join(missing)}; delete it and run again")
     return facts
-
-
-def _damaged(path: Path, problem: str) -> AssetError:
-    return AssetError(f"{path}: damaged: {problem}; delete it and run again")

@@ -54,9 +54,7 @@ def atomic_folder(target: Path) -> Iterator[Path]:
 def run(command: list[str], problem: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> None:
     """Run a command. Raises UsageError with `problem` and the first error that it prints."""
     try:
-        done = subprocess.run(
-            command, cwd=cwd, env=env, capture_output=True, text=True, timeout=_COMMAND_SECONDS, check=False
-        )
+        done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=_COMMAND_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"{problem}: {error}") from error
     if done.returncode:
@@ -179,16 +177,9 @@ _RULE = re.compile(r"(?:(hang|zero|0xff|random)|(\w+)=(\d+))(?::(\d+))?(?:@(\d+)
 
 
 def environment(
-    cards: int,
-    *,
-    level: int = 1,
-    memory: str | None = None,
-    fail: str = "",
-    log: Path | None = None,
-    arch: str = "9.0",
-    name: str = NAME,
-    listed: int | None = None,
-) -> dict[str, str]:
+    cards: int, *, level: int = 1, memory: str | None = None, fail: str = "", log: Path | None = None,
+    arch: str = "9.0", listed: int | None = None,
+) -> dict[str, str]:  # fmt: skip
     """Return the environment variables with which a process finds simulated cards; build the driver if needed.
 
     level: 1, black images; 2, kernels run on the CPU. memory: of each card, such as 4GB, or one for each, such as
@@ -200,7 +191,7 @@ def environment(
         raise UsageError(f"--cards {cards}: choose 0 to {MOST_CARDS}")
     return driver_variables(build_driver(level)) | {
         "SIMULATED_GPU_CARDS": str(cards),
-        "SIMULATED_GPU_NAME": name,
+        "SIMULATED_GPU_NAME": NAME,
         "SIMULATED_GPU_ARCH": arch,
         "SIMULATED_GPU_FAIL": " ".join(_rule(one, log) for one in fail.split(",") if one),
         "SIMULATED_GPU_MEMORY": ",".join(str(_mebibytes(one)) for one in (memory or "4GB").split(",")),
@@ -215,9 +206,8 @@ def _rule(text: str, log: Path | None) -> str:
     """Return a rule as the driver reads it; see faults.c."""
     found = _RULE.fullmatch(text)
     if not found:
-        raise UsageError(
-            f"--fail {text}: write FUNCTION=CODE[:AFTER][@CARD][xTIMES], or hang, zero, 0xff, random for FUNCTION=CODE"
-        )
+        form = "FUNCTION=CODE[:AFTER][@CARD][xTIMES], or hang, zero, 0xff, random for FUNCTION=CODE"
+        raise UsageError(f"--fail {text}: write {form}")
     silent, function, code, after, card, times = found.groups()
     if log is None and (times or function == "vanish"):
         raise UsageError(f"--fail {text}: processes share it through files beside the log; add --log FILE")
@@ -245,5 +235,4 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace, run: Callable[..., object] = os.execvpe) -> None:
     """Replace this process by the command. Raises OSError if there is no such command."""
     chosen = {key: value for key, value in vars(options).items() if key != "command"}
-    variables = {**os.environ, **environment(**chosen)}
-    run(options.command[0], options.command, variables)
+    run(options.command[0], options.command, {**os.environ, **environment(**chosen)})

@@ -14,7 +14,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,7 +35,7 @@ _JOB_SECONDS = 1200.0
 _KILL_SECONDS = 30.0
 _BATCH = ("--size", "64x48", "--device", "cpu", "--quiet")
 _FAKE = ("--renderer", "fake", *_BATCH)
-_SLOW = ("--renderer", "tools.chaos_renderer:Slow", *_BATCH)
+_SLOW = ("--renderer", "tests.render.run.renderers:Slow", *_BATCH)
 _LEAKY = ("--renderer", "tests.render.run.renderers:Leaks", *_BATCH)
 _REAL = ("--profile", "draft", *_BATCH)
 _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "OUT_OF_MEMORY", "TIMEOUT", "NODE_FAIL"}
@@ -221,16 +220,13 @@ def add_options(parser: ArgumentParser) -> None:
 def main(options: Namespace) -> None:
     """Run the checks. Raises AssertionError."""
     # Not below /tmp, of which each node has its own.
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="slurm-check-", dir="/var/tmp"))
-    folder.mkdir(exist_ok=True)
-    folder.chmod(0o755)
-    os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    os.environ["PYTHONPATH"] = str(ROOT)
-    try:
+    with tempfile.TemporaryDirectory(prefix="slurm-check-", dir="/var/tmp", ignore_cleanup_errors=True) as made:
+        folder = options.folder or Path(made)
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        os.environ["PYTHONPATH"] = str(ROOT)
         with MiniSlurm(folder.resolve(), 2) as slurm:
             for name in options.checks or CHECKS:
                 start = time.monotonic()
                 log.info("%s: %s (%.0f s)", name, CHECKS[name](slurm), time.monotonic() - start)
-    finally:
-        if not options.folder:
-            shutil.rmtree(folder, ignore_errors=True)

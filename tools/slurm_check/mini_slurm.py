@@ -140,25 +140,19 @@ class MiniSlurm:
         facts = {"folder": self.folder, "nodes": self.nodes, "last": 10 + self.nodes}
         (self.folder / "slurm.conf").write_text(_CONF.format(**facts, cores=CORES, megabytes=MEGABYTES))
         (self.folder / "cgroup.conf").write_text(_CGROUP_CONF)
-        hosts = [
-            "127.0.0.1 localhost",
-            "10.77.0.1 control",
-            *(f"10.77.0.{10 + k} n{k}" for k in range(1, self.nodes + 1)),
-        ]
-        (self.folder / "hosts").write_text("\n".join(hosts) + "\n")
-        users = [
-            f"{name}:x:{number}:{number}::{self.folder}/{name}:/bin/bash" for name, number in USERS.items() if number
-        ]
-        (self.folder / "passwd").write_text(Path("/etc/passwd").read_text() + "\n".join(users) + "\n")
+        hosts = "".join(f"10.77.0.{10 + k} n{k}\n" for k in range(1, self.nodes + 1))
+        (self.folder / "hosts").write_text(f"127.0.0.1 localhost\n10.77.0.1 control\n{hosts}")
+        users = Path("/etc/passwd").read_text()
         for name, number in USERS.items():
             (self.folder / name).mkdir(mode=0o700)
             os.chown(self.folder / name, number, number)
+            users += f"{name}:x:{number}:{number}::{self.folder}/{name}:/bin/bash\n" * bool(number)
+        (self.folder / "passwd").write_text(users)
 
     def _start_namespace(self, name: str, *command: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.out").open("wb") as output:
-            process = subprocess.Popen(
-                [*self._inside(), "unshare", *command], env=self.environment, stdout=output, stderr=output
-            )
+            line = [*self._inside(), "unshare", *command]
+            process = subprocess.Popen(line, env=self.environment, stdout=output, stderr=output)
         self._processes[name] = process
         return process
 

@@ -44,8 +44,8 @@ def check(nodes: int, episodes: int, folder: Path) -> dict[str, Any]:
     write_specs(specs, ({"version": 1, "id": name, "frames": [frame]} for name in names))
     settings = {"PYTHONPATH": str(ROOT), "RAY_USAGE_STATS_ENABLED": "0"}
     with patch.dict(os.environ, settings), cluster_of(nodes) as (cluster, workers):
-        cluster_options = ("--address", cluster.address, "--renderer", "tools.chaos_renderer:Slow", "--size", "32x24")
-        options = ("--device", "cpu", "--json-log", events, "--retries", 0, "--json")
+        cluster_options = ("--address", cluster.address, "--renderer", "tests.render.run.renderers:Slow")
+        options = ("--size", "32x24", "--device", "cpu", "--json-log", events, "--retries", 0, "--json")
         line = command("render-batch", specs, "--out", store, *cluster_options, *options)
         process = subprocess.Popen(line, stdout=subprocess.PIPE, cwd=ROOT)
         deadline = time.monotonic() + _START_SECONDS

@@ -15,7 +15,7 @@ import pytest
 
 from tests.render.run import cluster
 from tools import chaos
-from tools.programs import ROOT
+from tools.programs import ROOT, proc_text
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +100,7 @@ def test_a_run_whose_raylet_dies_starts_ray_again_and_goes_on(tmp_path: Path, mo
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     # Workers outlive their raylet by up to 20 s, but are no longer below the run.
-    workers = [pid for pid in chaos.descendants(process.pid) if "Worker" in chaos._title(pid)]
+    workers = [pid for pid in chaos.descendants(process.pid) if "Worker" in proc_text(pid, "cmdline")]
     assert workers and chaos.kill_one(process, "raylet", random.Random(1))
     for pid in workers:
         with suppress(ProcessLookupError):

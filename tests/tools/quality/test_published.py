@@ -13,7 +13,7 @@ import pytest
 from diorama.scene_specs.errors import RenderError
 from tests.factories import make_scene
 from tools.quality import published
-from tools.quality.published import PublishedRenderer
+from tools.quality.published import published_renderer
 
 
 def hang(*_: object) -> None:
@@ -34,7 +34,7 @@ def test_a_process_that_hangs_or_dies_at_the_start_leaves_nothing(
     monkeypatch.setattr(published, "_START_S", patience)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = set(multiprocessing.active_children())
-    with pytest.raises(RenderError, match=r"demo/0001.*published renderer"):
-        PublishedRenderer(make_scene())
+    with pytest.raises(RenderError, match=r"demo/0001.*published renderer"), published_renderer(make_scene()):
+        pass
     assert set(multiprocessing.active_children()) <= before
     assert not list(tmp_path.iterdir())

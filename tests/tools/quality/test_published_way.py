@@ -12,8 +12,8 @@ from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.profiles import settings_for
 from tools.__main__ import main as run_tool
 from tools.quality.measure import TunedRenderer
-from tools.quality.published import PublishedRenderer
-from tools.quality.scenes import scenes
+from tools.quality.published import published_renderer
+from tools.quality.references import scenes
 
 SMALL = ["--limit", "1", "--size", "32x24"]
 
@@ -24,9 +24,9 @@ def test_the_published_way_shows_what_clevr_512_shows() -> None:
     settings = settings_for("clevr-512", 64, 48).model_copy(update={"samples": 16})
     chosen = [each.compiled(settings) for each in scenes() if each.name.startswith(("09-pragmatic", "12-crowd"))]
     renderer = TunedRenderer("cpu", 1)
-    with PublishedRenderer(chosen[0], 1) as way:
+    with published_renderer(chosen[0], 1) as way:
         for scene in chosen:
-            theirs = way.render(scene)
+            theirs = way(scene)
             ours = renderer.render(scene, scene.frames[0], scene.frames[0].views[0])
             difference = np.abs(decode_png(theirs.png).astype(int) - ours.color)
             assert difference.max() <= 1 and (difference > 0).mean() < 0.01

@@ -19,9 +19,8 @@ from diorama.scene_specs.model.profiles import settings_for
 from tools.quality import references, report, results
 from tools.quality.measure import divide_seconds, mean_samples
 from tools.quality.metrics import errors
-from tools.quality.references import write_png16
+from tools.quality.references import TestScene, scenes, write_png16
 from tools.quality.report import Point, front, svg
-from tools.quality.scenes import TestScene, scenes
 
 SIZE = (32, 24)
 

@@ -11,7 +11,7 @@ from diorama.render.compiler import compile_episode
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.reading.source import parse_episode
-from tools.quality.scenes import FILE, scenes
+from tools.quality.references import FILE, scenes
 
 
 @pytest.mark.parametrize("file", ["scenes.jsonl", "scenes-77.jsonl", "scenes-131.jsonl"])

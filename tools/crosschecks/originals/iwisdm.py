@@ -55,14 +55,8 @@ def trials(env: Any, query: dict[str, Any]) -> Iterator[tuple[Any, dict[str, Any
     import_module("numpy").random.seed(query["seed"])
     lowest, highest = query["frames"]
     longest = max(highest - 2, 0)
-    spec = env.init_env_spec(
-        max_delay=longest,
-        delay_prob=query["delay"],
-        add_fixation_cue=True,
-        auto_gen_config=query["config"],
-        dup_prob=query["reuse"],
-    )
-    env.set_env_spec(spec)
+    settings = {"max_delay": longest, "delay_prob": query["delay"], "dup_prob": query["reuse"]}
+    env.set_env_spec(env.init_env_spec(add_fixation_cue=True, auto_gen_config=query["config"], **settings))
     left, build = query["count"], tg.graph_to_operators
     while left:
         # Without env.generate_tasks, which keeps every task; operators are built of tasks of the right length only.
@@ -120,15 +114,11 @@ def _restore(node: Any, data: dict[str, Any]) -> None:
             _restore(child, below)
 
 
-def answer_query() -> None:
-    """Answer one query."""
-    query = json.load(sys.stdin)
-    env = import_module("iwisdm").make(env_id="ShapeNet", dataset_fp=stimuli)
-    if command == "answer":
-        found: list[Any] = [answer(env, path, shown) for path, shown in query]
-    else:
-        found = [info for _, info in trials(env, query)] if command == "mix" else list(write(env, query))
-    json.dump(found, sys.stdout)
-
-
-answer_query()
+asked = json.load(sys.stdin)
+made = import_module("iwisdm").make(env_id="ShapeNet", dataset_fp=stimuli)
+commands: dict[str, Any] = {
+    "answer": lambda: [answer(made, path, shown) for path, shown in asked],
+    "mix": lambda: [info for _, info in trials(made, asked)],
+    "write": lambda: list(write(made, asked)),
+}
+json.dump(commands[command](), sys.stdout)
