@@ -1,4 +1,4 @@
-"""Diorama's exception tree, below `DioramaError`.
+"""Diorama's exception tree, below `DioramaError`; errors that one package raises are defined there.
 
     DioramaError              1
     ├── PluginError           2  a plug-in is unknown, provided twice, or can't be imported

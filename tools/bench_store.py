@@ -9,6 +9,7 @@ table. Images are noise of about 60 KB, the size of 320 x 240 renders.
 
 from __future__ import annotations
 
+import gc
 import logging
 import shutil
 import statistics
@@ -32,7 +33,8 @@ from tools.programs import positive, print_figures, run_measured
 
 BATCH = 64
 READS = 200
-once = partial(timeit, number=1)
+# With the garbage collector, as in a run.
+once = partial(timeit, setup=gc.enable, number=1)
 
 
 def picture(number: int) -> bytes:

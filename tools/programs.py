@@ -52,7 +52,9 @@ def run_measured(program: str, *arguments: object) -> tuple[str, float, float]:
 def git(folder: Path, *arguments: str, text: str = "") -> str:
     """Return what a git command prints in a checkout. text: its standard input. Raises UsageError if it fails."""
     line = ["git", "-C", str(folder), "-c", "core.quotePath=false", *arguments]
-    done = subprocess.run(line, check=False, capture_output=True, encoding="utf-8", errors="replace", input=text)
+    done = subprocess.run(
+        line, check=False, capture_output=True, encoding="utf-8", errors="replace", input=text, timeout=600
+    )
     if done.returncode:
         raise UsageError(f"{folder}: git {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout

@@ -28,7 +28,7 @@ class Score(BaseModel):
 
 def read_rows(path: Path) -> dict[tuple[str, str], Score]:
     """(by, group) -> row of the output of `render-eval score --json`. Raises SpecError for other files."""
-    problem = "found no rows of scores; expected the output of `render-eval score --json`"
+    problem = "found no rows of scores, or some of another form; expected the output of `render-eval score --json`"
     rows = of_form(list[Score], value_at(parse_json(read_text(path), str(path)), ("rows",)), problem, str(path))
     return {(row.by, row.group): row for row in rows}
 

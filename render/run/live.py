@@ -304,7 +304,8 @@ class Live(Iterator[LiveItem]):
                 log.warning("left out: %s", done.message)
                 why = f"; the last: {done.message}"
             case Done():
-                record = record_of(*decode([done.row]).to_pylist())
+                (row,) = decode([done.row]).to_pylist()
+                record = record_of(row)
                 items = [LiveItem(**vars(item), record=record) for item in self._make(record)]
         if number < self._episode:
             return

@@ -103,7 +103,7 @@ def _least_scale(item: ObjectSpec, stage: Stage) -> float:
         return 0.0
     sizes = stage.size_names()
     match item.size:
-        case float() as scale:
+        case int() | float() as scale:
             return scale
         case str() as word:
             return sizes.get(word, _UNKNOWN)

@@ -94,9 +94,9 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
     match item.size:
         case str(word):
             yield from unknown(word, tuple(SIZES if stage is None else stage.size_names()), (*at, "size"))
-        case float(scale) if scale > _LARGEST and (stage is None or stage.pixels != "center"):
+        case int() | float() as scale if scale > _LARGEST and (stage is None or stage.pixels != "center"):
             yield PathDiagnostic((*at, "size"), f"found {scale:g}; allowed: at most {_LARGEST}")
-        case float(scale) if not round(scale, 6):
+        case int() | float() as scale if not round(scale, 6):
             yield PathDiagnostic((*at, "size"), f"found {scale:g}; allowed: at least 0.000001")
     yield from footprint_diagnostics(item, at)
     if not is_model(item.shape) or item.material not in MODEL_MATERIALS:

@@ -1,1 +1,1 @@
-"""The spec language: models, vocabulary, stages, strict JSON, diagnostics and random keys."""
+"""Words of specs: vocabulary, names of models and shapes, plug-in registry, diagnostics and random keys."""

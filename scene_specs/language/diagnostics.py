@@ -24,6 +24,8 @@ _Form = TypeVar("_Form")
 _MAX_KNOWN = 5000
 # Comparing takes 500 MiB for a word of 30 MB, such as the line of a wrong file.
 _LONGEST_WORD = 1000
+# Of options and fields in a message.
+_MOST_PROBLEMS, _LONGEST_NAME = 20, 200
 
 
 class PathDiagnostic(NamedTuple):
@@ -63,20 +65,26 @@ def preview_json(value: Any, longest: int = 60) -> str:
 
 
 def option_problems(error: ValidationError) -> list[str]:
-    """Return one line per wrong option of a function or benchmark: its name, the value found, the values allowed."""
-    lines = []
-    for one in error.errors():
-        name, reason = ".".join(map(str, one["loc"])), one["msg"].removeprefix("Value error, ")
+    """Return one line per wrong option of a function or benchmark: its name, the value found, the values allowed.
+
+    Of more than 20, the others are a number in the last line.
+    """
+    lines, wrong = [], error.errors()
+    for one in wrong[:_MOST_PROBLEMS]:
+        name = ".".join(map(str, one["loc"]))
+        name = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}...{name[-_LONGEST_NAME // 2 :]}"
+        # pydantic names the class, which may be private.
+        reason = re.sub(r" or instance of \w+$", "", one["msg"].removeprefix("Value error, "))
         found = "" if one["type"] == "missing" else f"found {preview_json(one['input'])}: "
         lines.append(f"{name}: {found}{reason}" if name else reason)
-    return lines
+    return [*lines, *([f"and {len(wrong) - _MOST_PROBLEMS} more"] if len(wrong) > _MOST_PROBLEMS else [])]
 
 
 def validated(model: type[_Model], data: Any, file: str = "") -> _Model:
     """Return the data of a file as a model.
 
     Raises:
-        SpecError: fields are wrong; lists every one.
+        SpecError: fields are wrong; lists them, see `option_problems`.
     """
     try:
         return model.model_validate(data)

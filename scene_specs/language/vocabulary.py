@@ -11,12 +11,6 @@ from types import MappingProxyType
 
 SHAPES: tuple[str, ...] = ("cube", "sphere", "cylinder")
 
-
-def has_prefix(word: object, *prefixes: str) -> bool:
-    """Return whether a value is a text that begins with one of the prefixes."""
-    return isinstance(word, str) and word.startswith(prefixes)
-
-
 COLORS: Mapping[str, tuple[int, int, int]] = MappingProxyType(
     {
         "gray": (87, 87, 87),
@@ -77,3 +71,8 @@ def linear_of_srgb(triple: tuple[int, int, int]) -> tuple[float, float, float]:
 
     r, g, b = triple
     return (linear(r), linear(g), linear(b))
+
+
+def has_prefix(word: object, *prefixes: str) -> bool:
+    """Return whether a value is a text that begins with one of the prefixes."""
+    return isinstance(word, str) and word.startswith(prefixes)

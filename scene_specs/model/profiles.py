@@ -44,7 +44,7 @@ def episode_settings(episode: Episode, profile: str | None = None, size: tuple[i
     width, height = size or (own.width, own.height)
     if profile is None:
         return own.model_copy(update={"width": width, "height": height})
-    settings = settings_for(profile, width, height)
+    settings = settings_for(profile or DEFAULT_PROFILE, width, height)
     # As when the contrast was made: rectangles around objects would follow the layout, and the noise with them.
     return settings.without_rectangles() if episode.contrast else settings
 

@@ -49,6 +49,9 @@ class Sets:
 
     Args:
         drawn: makes a random set of a kind, or raises PresuppositionError.
+
+    Attributes:
+        identifying: (object, bits of objects) -> see `_identifying`; kept.
     """
 
     def __init__(self, judge: Judge, draws: Draws, drawn: Callable[[Tree], Node]) -> None:

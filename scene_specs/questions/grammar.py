@@ -255,7 +255,7 @@ class _Reader:
         elif form != "a" or self._tokens[start : start + 1] in (["a"], ["an"]):
             number, articles = "many" if form == "many" else "one", int(form == "a")
             for pattern in self._grammar.phrases[kind]:
-                left_out = articles * all(words[0] == "the" for words in pattern.words)
+                left_out = int(form == "a" and all(words[0] == "the" for words in pattern.words))
                 for words in pattern.words:
                     yield from self.wording(pattern, words[left_out:], number, start + articles)
 

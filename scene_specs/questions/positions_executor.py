@@ -14,7 +14,7 @@ from typing import Any
 
 from diorama.scene_specs.language.vocabulary import COLORS, CONTAINERS, SIZES
 from diorama.scene_specs.questions.program import NOUNS, QUANTIFIERS, Node, PresuppositionError, refuse_if
-from diorama.scene_specs.questions.view import CONTACT, FACED, FULL, NOT_FACED, PARTIAL, ImageView, ObjectView
+from diorama.scene_specs.questions.view import CONTACT, FACED, FULL, NOT_FACED, PARTIAL, VAGUE, ImageView, ObjectView
 
 # Largest distance of linear RGB from CLEVR's palette; other colors have the names that stages give them.
 _SAME_COLOR = 2e-3
@@ -78,7 +78,7 @@ class PositionsExecutor:
         inside = len(members) - outside
         refuse_if(len(members) < QUANTIFIERS[word] or (word == "only" and not others), "too few objects")
         refuse_if(word == "half" and len(members) & 1, "no half")
-        limit = self._view.thresholds.get(word, 0) * len(members)
+        limit = (self._view.thresholds[word] if word in VAGUE else 0) * len(members)
         return {
             "all": outside == 0, "none": inside == 0, "only": within == 0, "most": outside < inside,
             "half": outside == inside, "fewer_than_half": inside < outside, "at_least_half": inside >= outside,

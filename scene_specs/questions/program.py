@@ -177,8 +177,11 @@ def parse_clevr(steps: Any) -> Node:
         match step:
             case {"inputs": list(inputs)} if all(type(k) is int and 0 <= k < number for k in inputs):
                 values = step.get("value_inputs", step.get("side_inputs", []))
+            case dict():
+                found = _short_text(step.get("inputs"))
+                raise ValueError(f"step {number}: found inputs {found}; expected numbers of earlier steps")
             case _:
-                raise ValueError(f"step {number}: found {_short_text(step)}; expected inputs, numbers of earlier steps")
+                raise ValueError(f"step {number}: found {_short_text(step)}; expected an object")
         if not _is_list(values):
             raise ValueError(f"step {number}: found values {_short_text(values)}; expected a list")
         made.append(_checked_node(step.get("function", step.get("type")), values, [made[k] for k in inputs]))

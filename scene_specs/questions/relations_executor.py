@@ -24,7 +24,7 @@ from diorama.scene_specs.questions.program import (
     PresuppositionError,
     refuse_if,
 )
-from diorama.scene_specs.questions.view import FACED, NOT_FACED, ImageView, bits_of
+from diorama.scene_specs.questions.view import FACED, NOT_FACED, VAGUE, ImageView, bits_of
 
 # By this factor one object must be larger than another, or farther away, for anyone to see it.
 CLEARLY = 1.1
@@ -209,7 +209,7 @@ class RelationsExecutor:
             raise PresuppositionError(f"{word} of {total} objects")
         if word == "half" and total % 2:
             raise PresuppositionError("half of an odd number")
-        limit = self._view.thresholds.get(word, 0)
+        limit = self._view.thresholds[word] if word in VAGUE else 0
         return {
             "all": inside == total, "none": inside == 0, "most": inside * 2 > total, "half": inside * 2 == total,
             "fewer_than_half": inside * 2 < total, "at_least_half": inside * 2 >= total,

@@ -151,8 +151,12 @@ def view_of(
     objects = tuple(_object_view(item, extents.get(item.name, UNKNOWN)) for item in kept)
     index = {item.name: k for k, item in enumerate(kept)}
 
+    def of_all(some: Iterable[str]) -> int:
+        return sum(1 << index[one] for one in some)
+
     def bits(some: Iterable[str]) -> int:
-        return sum(1 << index[one] for one in some if one in index)
+        # A relation can name the hand, which is left out.
+        return of_all(one for one in some if one in index)
 
     contacts = "leaning" in annotation.relations
     names = (*RELATIONS, *(("in", "leaning", "touching") if contacts else ()))
@@ -167,7 +171,7 @@ def view_of(
         scene.id, image, scene.split, objects, relations, rows, annotation.directions, threshold, contacts,
         pointer is not None, scene.contrast,
         {
-            index[who]: {side: {index[of]: bits(some) for of, some in table.items()} for side, table in sides.items()}
+            index[who]: {side: {index[of]: of_all(some) for of, some in table.items()} for side, table in sides.items()}
             for who, sides in annotation.viewpoints.items()
         },
         {index[name]: front for name, front in annotation.fronts.items()},

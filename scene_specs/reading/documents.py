@@ -56,7 +56,7 @@ class Document(NamedTuple):
 
     Attributes:
         line: of its start, 1-based.
-        scan: only of invalid JSON, its diagnostics.
+        scan: only of invalid JSON and of unreadable text, its diagnostics.
         unreadable: it stands for text that can't be read as an episode.
     """
 

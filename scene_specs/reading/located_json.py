@@ -160,6 +160,7 @@ class _Reader:
 
     def container(self, at: int, path: Path) -> tuple[dict[str, Any] | list[Any], int]:
         """Read a list or an object; report keys that occur twice and keep the first value."""
+        # Of a list, by index.
         is_list, values = self.text[at] == "[", dict[Any, Any]()
         closing = "]" if is_list else "}"
         at = skip_space(self.text, at + 1)

@@ -117,8 +117,14 @@ class SpecSource:
 
     def check(self) -> tuple[list[Diagnostic], int]:
         """Return all diagnostics of all files, in their order, and the number of episodes without one."""
-        found = [one if isinstance(one, Diagnostic) else None for one in self.check_each()]
-        return [*filter(None, found)], found.count(None)
+        diagnostics, count = list[Diagnostic](), 0
+        for found in self.check_each():
+            match found:
+                case Diagnostic():
+                    diagnostics.append(found)
+                case _:
+                    count += 1
+        return diagnostics, count
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the episodes in order.

@@ -17,7 +17,7 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.language.answer_rule import answer_of
-from diorama.scene_specs.model.benchmark import Benchmark, Command, Report, Series, benchmark, option
+from diorama.scene_specs.model.benchmark import Benchmark, Command, Report, benchmark, option
 from diorama.scene_specs.model.items import items_of
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
@@ -47,7 +47,7 @@ VERIFIED = pytest.mark.parametrize("name", [name for name in members("benchmarks
 def made(found: Benchmark, given: dict[str, Any]) -> list[Any]:
     """The first episodes of some options."""
     specs = found.function(found.options.run)(found.options(**given))
-    return list(islice(specs.items if isinstance(specs, Series) else specs, 3))
+    return list(islice(specs, 3))
 
 
 def check_seed(found: Benchmark, given: dict[str, Any]) -> None:

@@ -220,6 +220,7 @@ def mix(theirs: Iterable[tuple[str, str, int, Trials]], items: int) -> Iterator[
             keys = sorted({*counts, *ours[name]})
             pairs = [(ours[name][key], counts[key]) for key in keys]
             means = "/".join(f"{sum(key * part[key] for key in keys) / items:.2f}" for part in (ours[name], counts))
+            assert counts.total() == ours[name].total() == items
             off = variation(counts, ours[name])
             results.append((f"{level}-{choice}", off, _same(pairs), f"{name} {means}"))
     corrected = _holm([p for _, _, p, _ in results])

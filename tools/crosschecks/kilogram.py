@@ -34,7 +34,15 @@ from diorama.scene_specs.benchmarks.kilogram.accuracy import accuracy
 from diorama.scene_specs.benchmarks.kilogram.annotations import Annotations, read_annotations
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_drawings, read_splits
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec
-from diorama.scene_specs.benchmarks.kilogram.examples import AUG, SIZE, caption, games, subsets, whole_example
+from diorama.scene_specs.benchmarks.kilogram.examples import (
+    AUG,
+    CONDITIONS,
+    SIZE,
+    caption,
+    games,
+    subsets,
+    whole_example,
+)
 from diorama.scene_specs.benchmarks.kilogram.export import GameLists, Shown
 from diorama.scene_specs.benchmarks.kilogram.importing import import_published
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
@@ -50,7 +58,6 @@ from tools.crosschecks import Row, read_json, redrawn, spec_data
 INPUTS = "models/preprocessing/model_inputs"
 MARK = f"{INPUTS}/data_split.json"
 DRAWINGS = "dataset/tangrams-svg"
-CONDITIONS = ("whole+black", "part+black", "whole+color", "part+color")
 GAMES, IMAGES = "tasks/human_baseline/util/val-texts", "tasks/human_baseline/util"
 # The README of the data set says that these were merged with others, and the split file still has them.
 MERGED = frozenset({"page4-170", "page6-51", "page6-66"})

@@ -167,12 +167,11 @@ def load_reference(folder: Path, scene: TestScene) -> Reference:
 def have_reference(folder: Path, scene: TestScene, samples: int, size: Size) -> bool:
     """Return whether there is a reference of at least `samples`. Raises UsageError for one of another size."""
     facts = read_facts(folder / f"{scene.name}.json", _FACTS) or {}
-    if _problem(facts, scene) or not (folder / f"{scene.name}.png").is_file():
-        return False
-    if facts["size"] != list(size):
+    if facts and facts["scene"] == scene.digest() and facts["size"] != list(size):
         sizes = f"found references of {facts['size']} pixels, asked for {list(size)}"
         raise UsageError(f"{folder}: {sizes}; use another --references")
-    return bool(facts["samples"] >= samples)
+    there = not _problem(facts, scene) and (folder / f"{scene.name}.png").is_file()
+    return bool(there and facts["samples"] >= samples)
 
 
 def _problem(facts: dict[str, Any], scene: TestScene) -> str:

@@ -30,7 +30,7 @@ _ROOT = Path(__file__).parents[2]
 # The compiler's work is in a scene's digest, and a profile's in a candidate's settings.
 _FILES = (
     "render/renderers/cycles", "render/annotations", "render/geometry", "render/episode/make_record.py",
-    "tools/quality/measure.py", "tools/quality/published.py",
+    "scene_specs/rotation.py", "scene_specs/shapenet", "tools/quality/measure.py", "tools/quality/published.py",
 )  # fmt: skip
 
 
@@ -163,6 +163,8 @@ def read_facts(path: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     """
     try:
         facts: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if not isinstance(facts, dict):
+            raise ValueError(f"found a {type(facts).__name__}, expected an object")
     except FileNotFoundError:
         return None
     except ValueError as error:

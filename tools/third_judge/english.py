@@ -201,6 +201,11 @@ def _vague(test: Callable[[float, float], bool]) -> Callable[..., bool]:
     return meaning
 
 
+def _between(_: Reader, low: int, high: int, found: frozenset[int]) -> bool:
+    unclear_if(low >= high, "no range")
+    return low <= len(found) <= high
+
+
 def _only(_: Reader, some: Things, those: Things) -> bool:
     unclear_if(not those, "nothing is")
     return those <= some
@@ -300,7 +305,7 @@ _MEANINGS: Mapping[str, Callable[..., Any]] = {
     "are there {C} {N} {S}": lambda _, test, n, s: test(len(s), n),
     "not counting {X} , are there {C} {N} {S}": lambda _, x, test, n, s: test(len(s - {x}), n),
     "are {C} {N} of the {S} {P}": lambda _, test, n, s, p: test(len(s & p), n),
-    "are there between {N} and {N} {S} , inclusive": lambda _, low, high, s: low <= len(s) <= high,
+    "are there between {N} and {N} {S} , inclusive": _between,
     "is {X} {W} , {W} , {W} , or none of these colors": _choice,
 }  # fmt: skip
 _QUESTIONS = [

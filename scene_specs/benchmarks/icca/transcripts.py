@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -30,7 +30,7 @@ _ROW: tuple[str, ...] = (
 
 
 class _Header(BaseModel):
-    icca_transcript: Literal[1]
+    icca_transcript: int
     game: str
     images: list[str]
     labels: list[str]
@@ -139,7 +139,8 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
     problem = f"expected version {FORMAT_VERSION}, game (a text), images and labels (4 texts each, all different)"
     known = of_form(_Header, header, problem, file, line)
     name, images, labels = known.game, tuple(known.images), tuple(known.labels)
-    if not all(len(four) == len({*four}) == PER_REPETITION for four in (images, labels)):
+    four_each = all(len(four) == len({*four}) == PER_REPETITION for four in (images, labels))
+    if known.icca_transcript != FORMAT_VERSION or not four_each:
         raise spec_error(problem, file=file, line=line)
     if unnamed := [key for key in _PLAYERS if not isinstance(header.get(key), str)]:
         raise spec_error(f"game {name!r}: found no text for {', '.join(unnamed)}", file=file, line=line)

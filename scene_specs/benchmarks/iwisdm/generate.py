@@ -179,7 +179,8 @@ class _Run:
                 return _task_space(config, longest)
             case PublishedConfig() if not level:
                 return PublishedTasks(config, limits, self.stimuli)
-        own = benchmark_config(str(level), options.properties)
+        assert level is not None  # The options require one of both.
+        own = benchmark_config(level, options.properties)
         if options.mix == "even":
             return _task_space(own, longest)
         if config is None:

@@ -121,7 +121,7 @@ def test_a_kept_result_is_taken_only_for_the_same_question(tmp_path: Path) -> No
     assert results.key_of({"a": 1}) != results.key_of({"a": 2})
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"seconds": {}, "cpu": 1.0}'])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "null", "3", '{"seconds": {}, "cpu": 1.0}'])
 def test_a_damaged_result_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.json").write_text(text)
