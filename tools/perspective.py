@@ -246,7 +246,7 @@ def mesh_of(shape: str) -> tuple[Floats, NDArray[np.int32]]:
 def facing(eye: Floats, corners: Floats) -> Floats:
     """Return those of some triangles (T, 3, 3) whose outside is towards an eye."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return cast(Floats, corners[((corners[:, 0] - eye) * normals).sum(axis=1) < 0])
+    return np.asarray(corners[((corners[:, 0] - eye) * normals).sum(axis=1) < 0])
 
 
 def share_seen(facts: dict[str, Any], name: str) -> float:
@@ -270,7 +270,7 @@ def meet(eye: Floats, rays: Floats, others: Floats) -> NDArray[np.bool_]:
     normal = np.cross(b - a, c - a)
     with np.errstate(divide="ignore", invalid="ignore"):
         part = (normal * a).sum(axis=1)[:, None] / (normal @ rays.T)
-    return cast(NDArray[np.bool_], (inside & (part > 1e-6) & (part < 1)).any(axis=0))
+    return np.asarray((inside & (part > 1e-6) & (part < 1)).any(axis=0))
 
 
 def tampered(facts: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
