@@ -135,7 +135,9 @@ def _read_reply(text: str) -> Reply:
             raise ValueError("numbers of tokens that no request has")
         tokens = counts
         match answer["choices"][0]["message"]:
-            case {"content": str(said)} | {"content": None, "refusal": str(said)}:
+            case {"content": str(said)}:
+                return Reply(said, *tokens)
+            case {"refusal": str(said), **others} if others.get("content") is None:
                 return Reply(said, *tokens)
         raise TypeError("no content")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:

@@ -21,7 +21,7 @@ from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, h
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
 from diorama.scene_specs.language.person import Gaze
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.vocabulary import linear_of_srgb
+from diorama.scene_specs.language.vocabulary import linear_of_srgb, name_or_none
 from diorama.scene_specs.model.materials import changed_parameters
 from diorama.scene_specs.model.scene import SceneMaterial
 from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
@@ -79,11 +79,6 @@ class Item:
     outline: OutlineSpec | None = None
     front_deg: float | None = None
     looks_at: str | Vec | None = None
-
-
-def name_or_none(value: object) -> str | None:
-    """Return a value of a spec that is a name; None for one of another form, such as a number."""
-    return value if isinstance(value, str) else None
 
 
 def material_of(material: str | MaterialSpec) -> SceneMaterial:

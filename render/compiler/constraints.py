@@ -9,11 +9,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler.attributes import Item, name_or_none
+from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.observer import clear_sides, front_of
 from diorama.scene_specs.checks.layout_checks import supports
 from diorama.scene_specs.errors import CompileError
-from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS
+from diorama.scene_specs.language.vocabulary import CONTACTS, RELATIONS, name_or_none
 from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.model.stage import StagePlacement

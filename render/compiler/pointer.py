@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from diorama.render.compiler.attributes import Item, material_of, name_or_none
+from diorama.render.compiler.attributes import Item, material_of
 from diorama.render.compiler.constraints import Rules
 from diorama.render.compiler.placement import Ground2
 from diorama.render.compiler.visibility import VisibilityCounter, is_in_frame
@@ -17,7 +17,7 @@ from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.raster import Pose, compose, rasterize
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.vocabulary import linear_of_name, linear_of_srgb
+from diorama.scene_specs.language.vocabulary import linear_of_name, linear_of_srgb, name_or_none
 from diorama.scene_specs.model.spec import FrameSpec, PointerSpec
 from diorama.scene_specs.model.stage import Stage, StagePointer
 from diorama.scene_specs.rotation import Floats, Vec, rounded, rounded3

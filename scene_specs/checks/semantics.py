@@ -35,6 +35,7 @@ from diorama.scene_specs.files.strict_json import Path
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
 from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.language.vocabulary import name_or_none
 from diorama.scene_specs.model.look import PLAIN, Look, LookError, load_look, look_names
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import (
@@ -86,7 +87,7 @@ def look_diagnostics(spec: EpisodeSpec, stage: Stage | None) -> Iterator[PathDia
 def _word_diagnostics(spec: EpisodeSpec, look: Look, name: str) -> Iterator[PathDiagnostic]:
     for number, frame in enumerate(spec.frames):
         for index, item in enumerate(frame.objects):
-            color = item.color if isinstance(item.color, str) else None
+            color = name_or_none(item.color)
             match item.material:
                 case MaterialSpec(name=str(material)) | str(material) if not look.keeps_word(color, material):
                     found = f"{color or 'a drawn color'} {material}, whose color does not hold in look {name!r}"

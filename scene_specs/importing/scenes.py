@@ -19,7 +19,7 @@ from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.files.strict_json import Path as JsonPath
 from diorama.scene_specs.files.strict_json import has_surrogate
 from diorama.scene_specs.language.diagnostics import did_you_mean, path_text, preview_json, value_at
-from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
+from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES, name_or_none
 from diorama.scene_specs.model.record import CameraAnnotation
 from diorama.scene_specs.model.spec import (
     AreaSpec,
@@ -255,7 +255,7 @@ def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | N
         return None
     try:
         return ObjectSpec(
-            name=name if isinstance(name, str) else None,
+            name=name_or_none(name),
             shape=entry["shape"],
             color=entry["color"],
             material=entry["material"],

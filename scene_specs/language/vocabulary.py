@@ -76,3 +76,8 @@ def linear_of_srgb(triple: tuple[int, int, int]) -> tuple[float, float, float]:
 def has_prefix(word: object, *prefixes: str) -> bool:
     """Return whether a value is a text that begins with one of the prefixes."""
     return isinstance(word, str) and word.startswith(prefixes)
+
+
+def name_or_none(value: object) -> str | None:
+    """Return a value of a spec that is a name; None for one of another form, such as a number."""
+    return value if isinstance(value, str) else None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from typing import Any
 
 import pytest
 
 from diorama.render.chat import ChatError, ChatSettings, Message, Picture, Reply, open_model, open_models
+from diorama.render.chat.asking import TemporaryError
+from diorama.render.chat.openai_model import _read_reply
 from diorama.scene_specs.errors import UsageError
 from tests.chat_server import Body, chat_server
 
@@ -90,3 +93,22 @@ def test_a_missing_key(monkeypatch: pytest.MonkeyPatch) -> None:
         open_model("openai:m")
     with pytest.raises(UsageError, match="expected http://"):
         open_model("openai:m", ChatSettings(base_url="localhost:8000/v1"))
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"content": "yes", "refusal": "no"}, "yes"),
+        ({"content": None, "refusal": "no"}, "no"),
+        ({"refusal": "no"}, "no"),
+        ({"content": [{"text": "yes"}], "refusal": "no"}, None),
+        ({"content": None}, None),
+    ],
+)
+def test_a_refusal_is_the_reply_where_there_is_no_content(message: dict[str, object], said: str | None) -> None:
+    answer = json.dumps({"choices": [{"message": message}]})
+    if said is None:
+        with pytest.raises(TemporaryError, match="malformed answer"):
+            _read_reply(answer)
+    else:
+        assert _read_reply(answer).text == said
