@@ -1,7 +1,7 @@
 """The functions of `import diorama`: generate specs, compile and render them, fill, read and export stores.
 
 docs/python.md has an example of each. Commands and functions share their code: `render-batch` and `render_to_store`
-call diorama.render.run.batch, `render-export` and `export` call diorama.render.export.run_export.
+call diorama.render.run.batch, `render-export` and `export` call diorama.render.uses.export.run_export.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from diorama.render.annotations import annotate
 from diorama.render.annotations.annotate import observer_annotations
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.assets import check_assets
-from diorama.render.export.protocol import ExportOptions, ExportReport
-from diorama.render.export.run_export import run_export
 from diorama.render.machine.blender_series import require_module
 from diorama.render.machine.device_names import DEVICE_NAMES, DeviceName
 from diorama.render.renderers import make_renderer
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_store
+from diorama.render.uses.export.protocol import ExportOptions, ExportReport
+from diorama.render.uses.export.run_export import run_export
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.model.benchmark import benchmark as find_benchmark
+from diorama.scene_specs.files.notebook import register
 from diorama.scene_specs.model.passes import Passes, Renderer
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import LEAST_SIDE, MOST_SIDE, Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reading.blocks import generate, sources_of
 from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
-from diorama.scene_specs.reports.notebook import register
-from diorama.scene_specs.shapenet import library_setting
+from diorama.scene_specs.shapes.shapenet import library_setting
+from diorama.scene_specs.tasks.benchmark import benchmark as find_benchmark
+from diorama.scene_specs.tasks.blocks import generate, sources_of
 
 if TYPE_CHECKING:
-    from diorama.render.run.live import Live
     from diorama.render.run.summary import Summary
     from diorama.render.store.lance.lance_store import LanceStore
+    from diorama.render.uses.live.stream import Live
 
 # fmt: off
 __all__ = [
@@ -61,8 +61,8 @@ Name = str | PathLike[str]
 
 
 # Drawing takes a while to import, and is only needed in a notebook.
-register(EpisodeRecord, "diorama.render.draw.notebook:record_html")
-register(Scene, "diorama.render.draw.notebook:scene_html")
+register(EpisodeRecord, "diorama.render.uses.draw.notebook:record_html")
+register(Scene, "diorama.render.uses.draw.notebook:scene_html")
 
 
 @dataclass(frozen=True)
@@ -264,8 +264,8 @@ def live(
         PluginError: the benchmark is unknown.
     """
     require_module("ray")
-    from diorama.render.run.live import BATCH_ONLY, Live, LiveOptions
     from diorama.render.run.options import parse_options
+    from diorama.render.uses.live.stream import BATCH_ONLY, Live, LiveOptions
 
     _check_size(size)
     for name, value, least in (("seed", seed, 0), ("ahead", ahead, 1), ("questions", questions, 1)):

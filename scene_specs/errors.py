@@ -14,7 +14,7 @@
     │   └── GpuError          1  a GPU failed; the process can't render on it any more
     │       ├── GpuMemoryError 1 a GPU ran out of memory
     │       └── ImplausibleError 1 a renderer returned an image that can't be of its Scene
-    ├── ChatError             1  a chat model gave no usable reply; its own errors are in `diorama.render.chat.asking`
+    ├── ChatError             1  a chat model gave no usable reply; see render/uses/chat/asking.py for its own errors
     └── StoreError            4  the dataset store cannot be read or written
 
 The numbers are exit codes. If some episodes failed and the others are done, `render-batch` exits with 1; with 75
@@ -27,8 +27,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
-
-from diorama.scene_specs.reports.tables import counted
 
 _Source = TypeVar("_Source")
 _Read = TypeVar("_Read")
@@ -204,7 +202,7 @@ class CompileError(DioramaError):
 
     def __str__(self) -> str:
         ranked = sorted(self.broke.items(), key=lambda pair: (-pair[1], pair[0]))
-        counts = ", ".join(f"{name} ({counted(n, 'time')})" for name, n in ranked)
+        counts = ", ".join(f"{name} ({n:,} time{'s' * (n != 1)})" for name, n in ranked)
         located = f"episode {self.episode}: frame {self.frame}: {self.problem}"
         return f"{located}; rejected by: {counts}" if counts else located
 

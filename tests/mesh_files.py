@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from diorama.render.draw.typography import font
+from diorama.render.uses.draw.typography import font
 
 Floats = NDArray[np.float64]
 RED, WHITE = (0.6, 0.03, 0.03), (0.8, 0.8, 0.75)

@@ -19,7 +19,7 @@ from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.run.local_ray import local_ray
 from diorama.render.run.options import RunOptions
 from diorama.render.store.lance.lance_store import LanceStore
-from diorama.scene_specs.chat import Message, Picture
+from diorama.scene_specs.tasks.chat import Message, Picture
 from tests.chat_server import chat_server
 from tests.render.store.rendered import rendered
 from tests.test_docs import ROOT, Block, blocks_of

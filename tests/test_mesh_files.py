@@ -10,7 +10,7 @@ import pytest
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import MESH_SUFFIXES, mesh_name
-from diorama.scene_specs.shapenet import load_model
+from diorama.scene_specs.shapes.shapenet import load_model
 from tests import mesh_files
 
 

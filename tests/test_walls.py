@@ -23,7 +23,8 @@ NEEDING = (
     "diorama.render.renderers.cycles",
     "diorama.render.run",
     "diorama.assets.build",
-    "diorama.render.export.harness.",
+    "diorama.render.uses.live.stream",
+    "diorama.render.uses.export.harness.",
 )
 
 
@@ -104,8 +105,11 @@ def test_data_classes_import_nothing_above_them() -> None:
 
 def test_ways_to_use_a_store_do_not_import_each_other() -> None:
     assert side_imports(all_sources()) == []
-    planted = {"diorama/render/export/a.py": "", "diorama/render/gallery/b.py": "import diorama.render.export.a"}
-    assert side_imports(planted) == [("diorama.render.gallery", "diorama.render.export")]
+    planted = {
+        "diorama/render/uses/export/a.py": "",
+        "diorama/render/uses/gallery/b.py": "import diorama.render.uses.export.a",
+    }
+    assert side_imports(planted) == [("diorama.render.uses.gallery", "diorama.render.uses.export")]
 
 
 def test_a_circle_is_seen() -> None:

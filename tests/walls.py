@@ -13,20 +13,24 @@ IMPORT_WALLS = {
     "bpy": (("render/renderers/cycles/", "assets/build/"), "everything else must run where Blender is not installed"),
     "mathutils": (("render/renderers/cycles/", "assets/build/"), "it comes with bpy; pure code uses numpy"),
     "ray": (("render/run/",), "only scheduling knows Ray; the rest must run without it"),
-    "mujoco": (("render/episode/settle.py",), "a simulation is not exact on every machine; specs have its results"),
+    "mujoco": (
+        ("render/uses/rerender/settle.py",),
+        "a simulation is not exact on every machine; specs have its results",
+    ),
     "click": (("render/cli/",), "the library is no command line: errors are raised, options are arguments"),
 }
 # Imports inside functions: (file or folder, prefix of the module) -> the reason. All others stand at the top of a file.
 LAZY_IMPORTS = {
     ("render/cli/", ""): "`--help` answers within half a second, so commands import nothing heavy before they run",
-    ("render/run/live.py", "diorama.render.run.torch_items"): "needs PyTorch, which most users lack",
+    ("render/uses/live/stream.py", "diorama.render.uses.live.torch_items"): "needs PyTorch, which most users lack",
+    ("render/api.py", "diorama.render.uses.live"): "only live items need Ray, which takes a second to import",
     ("render/api.py", "diorama.render.run"): "only filling a store needs Ray, which takes a second to import",
     ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
     ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
-    ("scene_specs/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
-    ("render/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
+    ("scene_specs/shapes/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",
+    ("render/uses/export/__init__.py", ""): "lists of plug-ins import this package, and no format",
     ("render/store/lance/", "lance"): "must not be imported before a process forks or spawns others",
     ("render/store/lance/location.py", "obstore"): "an extra that only stores on S3 need",
     (
@@ -37,18 +41,18 @@ LAZY_IMPORTS = {
         "scene_specs/language/registry.py",
         "diorama.scene_specs.language.diagnostics",
     ): "imports pydantic; the help of commands lists plug-ins without it",
-    ("render/chat/__init__.py", "diorama.render.chat"): "each kind of model needs a library of its own",
+    ("render/uses/chat/__init__.py", "diorama.render.uses.chat"): "each kind of model needs a library of its own",
     ("scene_specs/benchmarks/icca/score.py", "tokenizers"): "an extra that only lengths in tokens need",
-    ("render/items/stress.py", "sklearn"): "an extra that only learners without images need",
-    ("render/episode/settle.py", "mujoco"): "an extra that only `render-specs settle` needs",
-    ("render/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
-    ("render/chat/hf_model.py", ""): "an extra that only models of transformers need",
+    ("render/uses/items/stress.py", "sklearn"): "an extra that only learners without images need",
+    ("render/uses/rerender/settle.py", "mujoco"): "an extra that only `render-specs settle` needs",
+    ("render/uses/chat/openai_model.py", "openai"): "an extra that only models behind an OpenAI-compatible server need",
+    ("render/uses/chat/hf_model.py", ""): "an extra that only models of transformers need",
     ("scene_specs/benchmarks/malevic/export.py", "h5py"): "an extra that only the question tensors of MALeViC need",
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")
 # Ways to use a store; none needs another.
-STRANGERS = frozenset({f"diorama.render.{name}" for name in ("export", "gallery", "evaluation")})
+STRANGERS = frozenset({f"diorama.render.uses.{name}" for name in ("export", "gallery", "evaluation")})
 SEEDED = frozenset({"Generator", "Philox", "SeedSequence", "BitGenerator"})
 ENTROPY = frozenset({"os.urandom", "uuid.uuid1", "uuid.uuid4"})
 CLOCKS = frozenset({"now", "utcnow", "today"})

@@ -23,8 +23,8 @@ import numpy as np
 from tqdm import tqdm
 
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reports.tables import markdown_table
 from tools.programs import positive, size, threads
 from tools.quality.candidates import Candidate, candidates
 from tools.quality.measure import TunedRenderer, measure

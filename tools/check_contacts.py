@@ -32,17 +32,17 @@ import trimesh
 from numpy.typing import NDArray
 
 from diorama.render.compiler import compile_episode
-from diorama.render.episode.settle import simulate
 from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.geometry.outlines import outline_mesh
+from diorama.render.uses.rerender.settle import simulate
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import SceneFrame, SceneObject
 from diorama.scene_specs.model.spec import EpisodeSpec, OutlineSpec
-from diorama.scene_specs.questions.view import falling
+from diorama.scene_specs.tasks.questions.view import falling
 from tools.programs import positive
 
 Floats = NDArray[np.float64]

@@ -23,19 +23,19 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
-from diorama.scene_specs.questions.balance import answer_table
-from diorama.scene_specs.questions.expressions import expressions
-from diorama.scene_specs.questions.generate import Question, Questioner, Tally
-from diorama.scene_specs.questions.grammar import default_grammar, filtered
-from diorama.scene_specs.questions.lexicon import SIDES
-from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import EXTREMES, QUERIED, SCENE, Answer, Node, parse_program
-from diorama.scene_specs.questions.relations_executor import RelationsExecutor, attempt
-from diorama.scene_specs.questions.rules import Judge, shortened
-from diorama.scene_specs.questions.view import ImageView
+from diorama.render.uses.items.image_views import store_views
+from diorama.scene_specs.tasks.questions.balance import answer_table
+from diorama.scene_specs.tasks.questions.expressions import expressions
+from diorama.scene_specs.tasks.questions.generate import Question, Questioner, Tally
+from diorama.scene_specs.tasks.questions.grammar import default_grammar, filtered
+from diorama.scene_specs.tasks.questions.lexicon import SIDES
+from diorama.scene_specs.tasks.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.tasks.questions.program import EXTREMES, QUERIED, SCENE, Answer, Node, parse_program
+from diorama.scene_specs.tasks.questions.relations_executor import RelationsExecutor, attempt
+from diorama.scene_specs.tasks.questions.rules import Judge, shortened
+from diorama.scene_specs.tasks.questions.view import ImageView
 from tools.programs import positive
 
 # Expressions to read back, at most.

@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from diorama.scene_specs.errors import DioramaError
 from diorama.scene_specs.language.model_names import word_of
-from diorama.scene_specs.shapenet import library, load_model, set_library_environment
+from diorama.scene_specs.shapes.shapenet import library, load_model, set_library_environment
 from tools.programs import positive
 
 # Notes name files and counts; the report counts these kinds.

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from PIL import Image, ImageFont
 
-from diorama.render.draw.tile_grid import Tile, tile_grid
-from diorama.render.draw.typography import fitting
+from diorama.render.uses.draw.tile_grid import Tile, tile_grid
+from diorama.render.uses.draw.typography import fitting
 from tools.programs import positive
 
 FONT_SIZE = 11

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.reports.tables import text_table
+from diorama.scene_specs.files.tables import text_table
 from tools.programs import ROOT
 
 # `render/store/lance` and deeper folders belong to the row `render/store`.

@@ -19,10 +19,10 @@ from typing import Any
 
 from diorama.render.passes import row_of
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.registry import plugins, singular
 from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.materials import load_material
-from diorama.scene_specs.reports.tables import markdown_table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TABLE = re.compile(r"(<!-- (\w+): python -m tools docs-tables --write -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)

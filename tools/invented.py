@@ -27,10 +27,10 @@ from diorama.render.geometry.raster import Pose, rasterize
 from diorama.render.geometry.solid import Solid, solid
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.asset_roots import package_assets
-from diorama.scene_specs.invented.invented_mesh import invented_mesh
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.vocabulary import SHAPES
 from diorama.scene_specs.model.scene import SceneCamera
+from diorama.scene_specs.shapes.invented.invented_mesh import invented_mesh
 from tools.programs import positive
 
 # Of 3,340 series, one is not monotone with 128, as its silhouette gains and loses single pixels.

@@ -29,6 +29,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.episode.plausibility import check_color, first_problem
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.look import PLAIN, load_look, look_digest, look_names
@@ -36,7 +37,6 @@ from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reports.tables import markdown_table
 from tools.programs import positive
 from tools.quality.metrics import flip, psnr, unit
 from tools.quality.references import scenes as quality_scenes

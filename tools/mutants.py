@@ -20,7 +20,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from pathlib import Path
 
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.files.tables import markdown_table
 from tools.programs import ROOT, git, positive
 
 RESUMES = True

@@ -21,7 +21,7 @@ from types import ModuleType
 
 from diorama.scene_specs import benchmarks
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.files.tables import markdown_table
 from tools import crosschecks
 from tools.programs import git
 

@@ -25,7 +25,7 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import own_annotations
 from diorama.scene_specs.benchmarks.kilogram.measures import measures
 from diorama.scene_specs.benchmarks.malevic.importing import import_published
 from diorama.scene_specs.benchmarks.malevic.report import statistics
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.files.tables import markdown_table
 from tools.published import crosscheck_of, state_of, without_warnings
 
 TEXT = """# Figures of the papers

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from diorama.scene_specs.language.json_diff import MISSING, differences, preview_json
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 from diorama.scene_specs.model.scene import Scene, SceneFrame
-from diorama.scene_specs.reports.json_diff import MISSING, differences, preview_json
 
 # Differences listed one by one; a moved camera changes every number.
 _MOST_LINES = 20

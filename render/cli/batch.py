@@ -15,7 +15,7 @@ from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json
 from diorama.scene_specs.errors import DeviceError, RayFailedError, UsageError
 from diorama.scene_specs.files.foreign import printable
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12
@@ -217,7 +217,7 @@ def main(
     if replace and keep:
         raise UsageError("--replace and --keep exclude each other; omit one")
     from diorama.render.machine.blender_series import require_module
-    from diorama.scene_specs.shapenet import library_setting
+    from diorama.scene_specs.shapes.shapenet import library_setting
 
     require_module("ray")
     from diorama.render.run.batch import Batch

@@ -1,4 +1,4 @@
-"""Commands of benchmarks, made from the models of their options; see diorama.scene_specs.model.benchmark."""
+"""Commands of benchmarks, made from the models of their options; see diorama.scene_specs.tasks.benchmark."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from diorama.scene_specs.language.registry import plugin, plugins
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from diorama.scene_specs.model.benchmark import Benchmark, Command, Result, Series
     from diorama.scene_specs.model.spec_data import EpisodeData
+    from diorama.scene_specs.tasks.benchmark import Benchmark, Command, Result, Series
 
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
 _METAVARS = {"file": "FILE", "folder": "DIR"}
@@ -59,7 +59,7 @@ def command(name: str) -> click.Command | None:
     Raises:
         PluginError: the benchmark can't be imported, or does not list the command.
     """
-    from diorama.scene_specs.model.benchmark import benchmark
+    from diorama.scene_specs.tasks.benchmark import benchmark
 
     if name not in (known := names()):
         return None
@@ -103,7 +103,7 @@ def _group(name: str, benchmark: Benchmark) -> click.Group:
 
 def _command(name: str, benchmark: Benchmark, model: type[Command], long_name: str = "") -> click.Command:
     """The command of a model. long_name: another name of the same command, for the help."""
-    from diorama.scene_specs.model.benchmark import SpecsCommand, StoreCommand
+    from diorama.scene_specs.tasks.benchmark import SpecsCommand, StoreCommand
 
     @click.pass_context
     def callback(ctx: click.Context, /, **values: Any) -> None:
@@ -224,7 +224,7 @@ def run(
     Raises:
         DioramaError: what the command raises.
     """
-    from diorama.scene_specs.model.benchmark import Report, Result, Series
+    from diorama.scene_specs.tasks.benchmark import Report, Result, Series
 
     with _inputs(benchmark, options) as inputs:
         found: Any
@@ -253,9 +253,9 @@ def run(
 
 def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> Series:
     from diorama.scene_specs.errors import spec_error
-    from diorama.scene_specs.model.benchmark import Series, benchmark_of
-    from diorama.scene_specs.reading.siblings import siblings
     from diorama.scene_specs.reading.source import read_benchmark
+    from diorama.scene_specs.tasks.benchmark import Series, benchmark_of
+    from diorama.scene_specs.tasks.siblings import siblings
 
     def check(data: dict[str, Any]) -> None:
         found = benchmark_of(data.get("task"))
@@ -270,8 +270,8 @@ def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> S
 
 
 def _balanced_series(benchmark: Benchmark, options: Command) -> Series:
-    from diorama.scene_specs.model.benchmark import Series
-    from diorama.scene_specs.reading.siblings import balanced
+    from diorama.scene_specs.tasks.benchmark import Series
+    from diorama.scene_specs.tasks.siblings import balanced
 
     if benchmark.asked is None:
         problem = f"{benchmark.name} does not say what its episodes ask: it has no function `asked`"
@@ -298,7 +298,7 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
 @contextmanager
 def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]:
     """What the function of a command gets besides its options."""
-    from diorama.scene_specs.model.benchmark import ModelCommand, SpecsCommand, StoreCommand
+    from diorama.scene_specs.tasks.benchmark import ModelCommand, SpecsCommand, StoreCommand
 
     match options:
         case SpecsCommand():
@@ -311,7 +311,7 @@ def _inputs(benchmark: Benchmark, options: Command) -> Iterator[tuple[Any, ...]]
 
             yield (StoreEpisodes(options.store),)
         case ModelCommand():
-            from diorama.render.chat import ChatSettings, open_models
+            from diorama.render.uses.chat import ChatSettings, open_models
 
             given = ("base_url", "timeout", "max_requests", "max_tokens", "price")
             parameters = {name: json_or_text(value) for name, value in options.parameters.items()}
@@ -334,7 +334,7 @@ def json_or_text(value: str) -> Any:
 def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
     """Write text or JSON, and the chart. Raises SpecError for the diagnostics of a result."""
     if result.chart is not None:
-        from diorama.render.draw.charts import Panel, line_chart
+        from diorama.render.uses.draw.charts import Panel, line_chart
 
         chart = result.chart
         drawn = line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels])

@@ -83,7 +83,7 @@ def main(store: str | None, episode_id: str | None, as_json: bool, **options: An
       render-episode scenes.lance clevr/train/000000 --sheet sheet.png
       render-episode clevr/train/000000 --set 'frames[0].objects[0].color=red'
     """
-    from diorama.render.episode.rerender import EpisodeRequest, render_again
+    from diorama.render.uses.rerender.rerender import EpisodeRequest, render_again
 
     if store is not None and episode_id is None:
         if options["spec"] is not None or options["export"] is not None:

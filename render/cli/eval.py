@@ -10,7 +10,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar, write_text
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 
 @click.group(cls=DioramaGroup)
@@ -34,7 +34,7 @@ class _ModelCommand(DioramaCommand):
         pydantic."""
         if all(one.name != "price" for one in self.params):
             from diorama.render.cli.benchmarks import parameter
-            from diorama.scene_specs.model.benchmark import ModelCommand
+            from diorama.scene_specs.tasks.benchmark import ModelCommand
 
             fields = ModelCommand.model_fields.items()
             # After --reply-tokens.
@@ -67,9 +67,9 @@ def ask(
       render-eval ask scenes.lance --model openai:gpt-5 --out predictions.jsonl
       render-eval ask --model hf:Qwen/Qwen3-VL-2B-Instruct --out qwen.jsonl
     """
-    from diorama.render.chat import ChatSettings, open_models
     from diorama.render.cli.benchmarks import json_or_text
-    from diorama.render.evaluation.ask import ask as ask_model
+    from diorama.render.uses.chat import ChatSettings, open_models
+    from diorama.render.uses.evaluation.ask import ask as ask_model
 
     reader, options = opt.open_selected(store, settings)
     chosen = ChatSettings(parameters={name: json_or_text(text) for name, text in parameters.items()}, **settings)
@@ -116,10 +116,10 @@ def score(
     """
     from itertools import chain
 
-    from diorama.render.evaluation.chart import chart
-    from diorama.render.evaluation.predictions import match, read_predictions
-    from diorama.render.items.scores import GUESSERS, LEAST, no_items, read_entries, rows, table
-    from diorama.scene_specs.language.answer_rule import VERSION
+    from diorama.render.uses.evaluation.chart import chart
+    from diorama.render.uses.evaluation.predictions import match, read_predictions
+    from diorama.render.uses.items.scores import GUESSERS, LEAST, no_items, read_entries, rows, table
+    from diorama.scene_specs.tasks.answer_rule import VERSION
 
     reader, options = opt.open_selected(store, selected)
     with progress_bar(reader.count(options.where), "episodes") as advance:
@@ -163,8 +163,8 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
       render-eval stress scenes.lance
       render-eval stress scenes.lance --questions 5 --prune leave-out.txt --json
     """
-    from diorama.render.items import stress as learners
-    from diorama.render.items.scores import LEAST, iter_items, no_items
+    from diorama.render.uses.items import stress as learners
+    from diorama.render.uses.items.scores import LEAST, iter_items, no_items
 
     reader, options = opt.open_selected(store, selected)
     with progress_bar(reader.count(options.where), "episodes") as advance:
@@ -203,7 +203,7 @@ def compare(first: Path, second: Path, as_json: bool) -> None:
       render-eval compare published.json fresh.json
       render-eval compare published.json fresh.json --json
     """
-    from diorama.render.evaluation import compare as scores
+    from diorama.render.uses.evaluation import compare as scores
 
     rows = scores.gaps(scores.read_rows(first), scores.read_rows(second))
     if as_json:

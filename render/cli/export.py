@@ -10,7 +10,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import total_bar
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 
 def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -29,7 +29,7 @@ def _init_about(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
     """Write about.toml and exit. Raises click.UsageError if it exists."""
     if not value or ctx.resilient_parsing:
         return
-    from diorama.render.export.about import TEMPLATE
+    from diorama.render.uses.export.about import TEMPLATE
 
     try:
         with Path("about.toml").open("x", encoding="utf-8") as file:
@@ -101,7 +101,7 @@ def main(
       render-export scenes.lance --out data
       render-export scenes.lance --format webdataset --out shards --split train
     """
-    from diorama.render.export import format_of
+    from diorama.render.uses.export import format_of
 
     if out is None:
         raise click.UsageError("--out DIR is missing; name the output folder")
@@ -109,8 +109,8 @@ def main(
         raise click.UsageError(f"--format {name} reads a file: name it")
     if strict and about is None:
         raise click.UsageError("--strict is about about.toml: pass --about, too")
-    from diorama.render.export.protocol import ExportOptions
-    from diorama.render.export.run_export import run_export
+    from diorama.render.uses.export.protocol import ExportOptions
+    from diorama.render.uses.export.run_export import run_export
 
     source = source or opt.default_store()
     with total_bar("episodes") as on_progress:

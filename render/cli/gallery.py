@@ -12,10 +12,10 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import progress_bar
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 if TYPE_CHECKING:
-    from diorama.render.gallery.build_gallery import GalleryReport
+    from diorama.render.uses.gallery.build_gallery import GalleryReport
 
 
 @click.command(cls=DioramaCommand)
@@ -50,8 +50,8 @@ def main(
     """
     if port and not serve:
         raise click.UsageError("--port is for --serve")
-    from diorama.render.gallery.build_gallery import GalleryOptions, build
     from diorama.render.store.episode_store import condition
+    from diorama.render.uses.gallery.build_gallery import GalleryOptions, build
 
     store = opt.open_reader(url, at)
     limit = filters.pop("limit")
@@ -79,7 +79,7 @@ def _print_report(report: GalleryReport, as_json: bool) -> None:
 
 
 def _serve(out: Path, port: int, as_json: bool) -> None:
-    from diorama.render.gallery.serve import address_of, server_of
+    from diorama.render.uses.gallery.serve import address_of, server_of
 
     # A container's first process, or one that a script starts in the background, ignores these signals by default.
     for number in (signal.SIGINT, signal.SIGTERM):

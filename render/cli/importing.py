@@ -13,7 +13,7 @@ from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import write_lines
 from diorama.scene_specs.errors import CompileError, SpecError, UsageError, read_each, spec_error
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 if TYPE_CHECKING:
     from diorama.scene_specs.errors import Diagnostic
@@ -79,7 +79,7 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
       render-specs import --from clevr CLEVR_val_scenes.json --out specs.jsonl
       render-specs import --from mewl MEWL/val --camera nominal --out specs.jsonl
     """
-    from diorama.scene_specs.model.benchmark import benchmark
+    from diorama.scene_specs.tasks.benchmark import benchmark
 
     reader = benchmark(origin).function("importing:import_published")
     given = {name: value for name, value in others.items() if value is not None}

@@ -16,13 +16,13 @@ from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import progress
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.writing import atomic_writer, is_stream
-from diorama.scene_specs.questions.view import MIN_PIXELS
+from diorama.scene_specs.tasks.questions.view import MIN_PIXELS
 
 if TYPE_CHECKING:
     from diorama.scene_specs.model.record import EpisodeRecord
-    from diorama.scene_specs.questions.generate import Questioner
-    from diorama.scene_specs.questions.grammar import Grammar
-    from diorama.scene_specs.questions.view import ImageView
+    from diorama.scene_specs.tasks.questions.generate import Questioner
+    from diorama.scene_specs.tasks.questions.grammar import Grammar
+    from diorama.scene_specs.tasks.questions.view import ImageView
 
 
 # Option -> kinds that it has no effect on.
@@ -87,9 +87,9 @@ def questions(
       render-specs questions specs.jsonl --kind expressions --out expressions.jsonl
     """
     from diorama.scene_specs.asset_roots import searching
-    from diorama.scene_specs.questions.balance import answer_table
-    from diorama.scene_specs.questions.generate import Questioner
-    from diorama.scene_specs.questions.grammar import default_grammar, read_grammar
+    from diorama.scene_specs.tasks.questions.balance import answer_table
+    from diorama.scene_specs.tasks.questions.generate import Questioner
+    from diorama.scene_specs.tasks.questions.grammar import default_grammar, read_grammar
 
     if format == "clevr" and kind != "questions":
         raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
@@ -120,7 +120,7 @@ def questions(
 def _views(
     sources: tuple[str, ...], splits: tuple[str, ...], size: tuple[int, int] | None, asset_roots: tuple[Path, ...]
 ) -> Iterator[ImageView]:
-    from diorama.render.annotations.image_views import store_views
+    from diorama.render.uses.items.image_views import store_views
 
     is_store = [("://" in source) or (Path(source) / "_versions").is_dir() for source in sources]
     if not any(is_store):
@@ -175,9 +175,9 @@ def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
 def _described(
     kind: str, views: Iterable[ImageView], words: Grammar, seed: int, min_pixels: int
 ) -> Iterator[dict[str, Any]]:
-    from diorama.scene_specs.questions.captions import captions, scene_graph
-    from diorama.scene_specs.questions.clevr_questions import clevr_numbers
-    from diorama.scene_specs.questions.expressions import expressions
+    from diorama.scene_specs.tasks.questions.captions import captions, scene_graph
+    from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers
+    from diorama.scene_specs.tasks.questions.expressions import expressions
 
     if kind == "scenes":
         yield from (scene_graph(view, number) for view, number in clevr_numbers(views))
@@ -191,7 +191,7 @@ def _described(
 
 def _clevr_file(views: Iterable[ImageView], asker: Questioner) -> Iterator[str]:
     """The parts of CLEVR's question file. Raises UsageError for images of several splits, or none."""
-    from diorama.scene_specs.questions.clevr_questions import clevr_numbers, clevr_question
+    from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers, clevr_question
 
     split: str | None = None
     written = 0

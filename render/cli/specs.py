@@ -17,9 +17,9 @@ from diorama.render.cli.importing import import_
 from diorama.render.cli.output import print_json, write_text
 from diorama.render.cli.questions import questions
 from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.files.writing import atomic_writer
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.reports.tables import counted
 
 if TYPE_CHECKING:
     from diorama.scene_specs.model.scene import Scene, Settings
@@ -84,7 +84,7 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
       render-specs report mewl specs.jsonl
       render-specs report malevic specs.jsonl --json --out report.json
     """
-    from diorama.scene_specs.model.benchmark import Report, benchmark
+    from diorama.scene_specs.tasks.benchmark import Report, benchmark
 
     found = benchmark(name)
     reports = [command for command in found.commands.values() if issubclass(command, Report)]
@@ -143,7 +143,7 @@ def check(
       render-specs check specs.jsonl
       render-specs check --prove --store scenes.lance
     """
-    from diorama.render.episode.verification import AssetCheck, Verification, verify_files, verify_store
+    from diorama.render.uses.rerender.verification import AssetCheck, Verification, verify_files, verify_store
     from diorama.scene_specs.reading.source import SpecSource
 
     if bool(files) == (store is not None) or (store is not None and not prove):
@@ -187,7 +187,7 @@ def _with_settings(
     files: tuple[str, ...], store: str | None, profile: str | None, size: tuple[int, int] | None
 ) -> Iterator[tuple[EpisodeSpec | Scene, Settings]]:
     """Episodes of files or of a store, with the settings of their images. Raises as episodes_of."""
-    from diorama.render.episode.find import episodes_of
+    from diorama.render.uses.rerender.find import episodes_of
     from diorama.scene_specs.model.profiles import episode_settings
 
     if bool(files) == (store is not None):
@@ -276,7 +276,7 @@ def contrast(
       render-specs contrast specs.jsonl --change color --out pairs.jsonl
       render-specs contrast --store scenes.lance --change count --chain 4
     """
-    from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
+    from diorama.render.uses.contrast.contrast import ContrastOptions, contrast_scenes
 
     wanted = [ContrastOptions(change, chain, answers, asset_roots) for change in dict.fromkeys(changes)]
     _write_scenes(
@@ -305,7 +305,7 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
       render-specs looks specs.jsonl --looks plain,wood,daylight --out looks.jsonl
       render-specs looks --store scenes.lance --looks plain,photo --out looks.jsonl
     """
-    from diorama.render.episode.looks import look_scenes
+    from diorama.render.uses.rerender.looks import look_scenes
     from diorama.scene_specs.model.look import check_looks
 
     names = check_looks([name.strip() for name in looks.split(",")])
@@ -331,7 +331,7 @@ def settle(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ..
       render-specs settle dropped.jsonl --out specs.jsonl
       render-specs settle specs/ --profile draft --out settled.jsonl
     """
-    from diorama.render.episode import settle as physics
+    from diorama.render.uses.rerender import settle as physics
 
     physics.load_mujoco()
 

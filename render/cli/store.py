@@ -13,7 +13,7 @@ from diorama.render.cli import store_maintenance, store_stats
 from diorama.render.cli.command import DioramaGroup, log
 from diorama.render.cli.output import print_json, progress_bar
 from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError, UsageError
-from diorama.scene_specs.reports.tables import counted, text_table
+from diorama.scene_specs.files.tables import counted, text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -218,9 +218,9 @@ def get(url: str, episodes: tuple[str, ...], out: Path, at: str | None, overwrit
       render-store get scenes.lance clevr/train/000000 --out images
       render-store get scenes.lance clevr/train/000000 --at 3 --out earlier
     """
-    from diorama.render.export import format_of
-    from diorama.render.export.protocol import ExportOptions
     from diorama.render.store.episode_store import ids_filter, unknown_id_message
+    from diorama.render.uses.export import format_of
+    from diorama.render.uses.export.protocol import ExportOptions
 
     store = opt.open_reader(url, at)
     for episode in episodes:
@@ -267,10 +267,10 @@ def verify(
       render-store verify scenes.lance
       render-store verify scenes.lance --repair --specs-out damaged.jsonl
     """
-    from diorama.render.episode.output_files import check_writable
     from diorama.render.episode.plausibility import image_problems
     from diorama.render.store.lance.verify import verify as verify_store
     from diorama.render.store.lance.verify import write_specs
+    from diorama.render.uses.rerender.output_files import check_writable
 
     if mend and at is not None:
         raise UsageError("--repair changes the newest version; omit --at")

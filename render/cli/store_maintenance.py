@@ -13,7 +13,7 @@ from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import print_json, progress_bar
 from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.reports.tables import counted, text_table
+from diorama.scene_specs.files.tables import counted, text_table
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.
@@ -270,8 +270,8 @@ def contrast(
       render-store contrast pairs.lance
       render-store contrast pairs.lance --min-pixels 50 --delete
     """
-    from diorama.render.episode.pairs import check_pairs
     from diorama.render.store import open_store
+    from diorama.render.uses.contrast.pairs import check_pairs
     from diorama.scene_specs.model.scene import pair_of_id
 
     store = open_store(url)

@@ -12,7 +12,7 @@ from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json, progress_bar
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.reports.tables import text_table
+from diorama.scene_specs.files.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +51,8 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
     from diorama.render.store.analysis.stats import gather
 
     if out is not None:
-        from diorama.render.draw.charts import save_charts
-        from diorama.render.episode.output_files import Files, check_writable
+        from diorama.render.uses.draw.charts import save_charts
+        from diorama.render.uses.rerender.output_files import Files, check_writable
 
         check_writable(out)
     store = opt.open_reader(url, at)
@@ -83,7 +83,7 @@ def _lines(found: Stats) -> Iterator[str]:
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
     """The bars of a chart without empty ones at its start and end; `...` for several empty ones between others."""
-    from diorama.render.draw.charts import bars
+    from diorama.render.uses.draw.charts import bars
 
     rows = bars(item)
     counts = [sum(counter[key] for counter in item.counts.values() for key in keys) for _, keys in rows]

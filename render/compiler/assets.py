@@ -14,7 +14,7 @@ from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.model.look import look_digest
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.stage import Stage, stage_digest
-from diorama.scene_specs.shapenet import load_model
+from diorama.scene_specs.shapes.shapenet import load_model
 
 
 def resolve_blend(name: str, asset_roots: Sequence[Path] = ()) -> Path:

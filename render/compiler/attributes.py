@@ -16,6 +16,7 @@ from diorama.render.geometry.outlines import corners_of, outline_of
 from diorama.render.geometry.person import FOOTPRINT
 from diorama.render.geometry.solid import Stand, stand_of
 from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.language.model_names import ORIGINAL, PAINTED, UNLIT, has_front, is_model
 from diorama.scene_specs.language.outlines import POLYGON, signed_area
@@ -26,9 +27,8 @@ from diorama.scene_specs.model.materials import changed_parameters
 from diorama.scene_specs.model.scene import SceneMaterial
 from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, is_oriented, object_name
 from diorama.scene_specs.model.stage import Stage, StageDefaults, StagePlace, flat_layer_distance
-from diorama.scene_specs.reports.tables import counted
 from diorama.scene_specs.rotation import Vec, rounded, rounded3
-from diorama.scene_specs.shapenet import canonical, load_model
+from diorama.scene_specs.shapes.shapenet import canonical, load_model
 
 T = TypeVar("T")
 _Shape = str | OutlineSpec

@@ -18,7 +18,7 @@ from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.model.stage import StagePlacement
 from diorama.scene_specs.rotation import Floats, Vec
-from diorama.scene_specs.shapenet.repair import convex_hull
+from diorama.scene_specs.shapes.shapenet.repair import convex_hull
 
 # Cosine of 40 degrees; see `clear_sides`. Annotations are less strict, as an eye is not above the middle of a person.
 _CLEARLY = 0.766

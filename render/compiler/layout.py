@@ -19,10 +19,10 @@ from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.ground import is_between
 from diorama.render.geometry.observer import place_of
 from diorama.scene_specs.errors import CompileError
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.model.spec import FrameSpec
 from diorama.scene_specs.model.stage import Stage
-from diorama.scene_specs.reports.tables import counted
 from diorama.scene_specs.rotation import Floats, Vec
 
 # Layouts computed together: few at first, because one of the first usually succeeds.

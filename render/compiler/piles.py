@@ -25,7 +25,7 @@ from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import FrameSpec
 from diorama.scene_specs.rotation import Floats, Vec, rounded, rounded3
-from diorama.scene_specs.shapenet.repair import convex_hull
+from diorama.scene_specs.shapes.shapenet.repair import convex_hull
 
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
 _TRIES, _MOST, _RESTARTS = 40, 6000, 60

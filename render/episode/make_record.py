@@ -26,7 +26,7 @@ from diorama.scene_specs.model.passes import Passes, Renderer
 from diorama.scene_specs.model.profiles import Episode
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, Provenance, RenderKey
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView, Settings
-from diorama.scene_specs.shapenet import load_model
+from diorama.scene_specs.shapes.shapenet import load_model
 
 
 class Stopwatch:

@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from diorama.render.geometry.person import posed
 from diorama.scene_specs.asset_roots import package_assets
 from diorama.scene_specs.errors import AssetError
-from diorama.scene_specs.invented.invented_mesh import invented_mesh
-from diorama.scene_specs.invented.surfaces import shading_normals
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.person import is_person, parse_person
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.rotation import Vec, transform
+from diorama.scene_specs.shapes.invented.invented_mesh import invented_mesh
+from diorama.scene_specs.shapes.invented.surfaces import shading_normals
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from diorama.scene_specs.model.materials import scatters, transmits
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.stage import load_stage
-from diorama.scene_specs.shapenet.loading import cache_folder
+from diorama.scene_specs.shapes.shapenet.loading import cache_folder
 
 # Core seconds per image and per million samples; a flat image takes one sample per pixel, and a tenth of the time.
 _PER_IMAGE, _PER_MEGASAMPLE, _FLAT_SAMPLES = 0.12, 2.4, 0.1

@@ -25,7 +25,7 @@ from diorama.render.run.waiting import Waiting
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, failures_in, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
 from diorama.scene_specs.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 log = logging.getLogger(__name__)
 

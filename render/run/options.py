@@ -49,7 +49,7 @@ class RunOptions:
         json_log: file for one line per event.
         metrics: file for the numbers of the run in the text format of Prometheus, None for none.
         library: root, up and front of the model library, None for the built-in one; see
-            diorama.scene_specs.shapenet.
+            diorama.scene_specs.shapes.shapenet.
         skip_broken: count episodes with missing or broken assets as failed, instead of stopping before rendering
             starts.
         profile: None for the default, or for a Scene's own.

@@ -30,7 +30,7 @@ from diorama.scene_specs.errors import (
     UsageError,
     first_line,
 )
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.files.tables import counted
 
 log = logging.getLogger(__name__)
 

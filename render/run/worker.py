@@ -37,7 +37,7 @@ from diorama.scene_specs.model.passes import Renderer
 from diorama.scene_specs.model.profiles import Episode
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.scene import Settings
-from diorama.scene_specs.shapenet import set_library_environment
+from diorama.scene_specs.shapes.shapenet import set_library_environment
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, Epi
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import check_blender_series, put_first
 from diorama.scene_specs.errors import ConflictError, MissingError, StoreError
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.reports.tables import counted
 
 Differing = Literal["error", "newest", "keep", "replace"]
 _SHOWN = 5

@@ -11,10 +11,10 @@ from diorama.render.machine.blender_series import PYTHONS, series_of
 from diorama.render.store.episode_store import KEY, EpisodeReader, PutResult, short_columns
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.errors import ConflictError
+from diorama.scene_specs.language.json_diff import differences, preview_json
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reports.json_diff import differences, preview_json
 
 Policy = Literal["error", "replace", "keep"]
 Kind = Literal["render", "skip", "keep", "replace", "conflict"]

@@ -14,9 +14,9 @@ from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.episode_store import ID_BATCH_ROWS, KEY, EpisodeReader, read_each
 from diorama.render.store.rows import record_of
 from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import pair_of_id
-from diorama.scene_specs.reports.tables import counted
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32

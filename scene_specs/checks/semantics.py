@@ -32,6 +32,7 @@ from diorama.scene_specs.checks.observer_checks import (
 )
 from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.files.strict_json import Path
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, nearest, preview_json, unexpected
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS, is_model
 from diorama.scene_specs.language.registry import plugins
@@ -49,7 +50,6 @@ from diorama.scene_specs.model.spec import (
     object_name,
 )
 from diorama.scene_specs.model.stage import Stage, StageError, load_stage, stage_of
-from diorama.scene_specs.reports.tables import counted
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
 _BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}

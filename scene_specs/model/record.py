@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pycocotools import mask as coco
 from pydantic import BaseModel, ConfigDict, Field
 
+from diorama.scene_specs.files.notebook import html_of
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.scene import Scene
-from diorama.scene_specs.reports.notebook import html_of
 
 Box = tuple[int, int, int, int]
 Vector3 = tuple[float, float, float]

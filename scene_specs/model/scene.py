@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, model_validator
 
+from diorama.scene_specs.files.notebook import html_of
 from diorama.scene_specs.model.look import PLAIN, Recipe, SceneLook, source_of_id
 from diorama.scene_specs.model.spec import Byte, Contact, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
-from diorama.scene_specs.reports.notebook import html_of
 
 Color = tuple[float, float, float]
 # Maximum width and height of an image in pixels, for rendering, reading and `--size`; Blender renders at least 4 x 4.

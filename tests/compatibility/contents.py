@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from PIL import Image
 
-from diorama.render.io.written_files import RECORD
+from diorama.render.uses.io.written_files import RECORD
 from tests.compatibility.digests import canonical, sha256
 
 ABOUT = "about.json"

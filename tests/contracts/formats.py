@@ -11,16 +11,16 @@ import pytest
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.export import format_of
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.uses.export import format_of
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests.contracts.members import EPISODES, members
 from tests.factories import make_job
-from tests.render.export.helpers import SPLITS
 from tests.render.store.rendered import rendered
+from tests.render.uses.export.helpers import SPLITS
 
 # These take episodes of a benchmark only; `eval` takes those of several.
 OF_BENCHMARKS = {name: name for name in ("acme", "iwisdm", "kilogram", "malevic", "mewl")}

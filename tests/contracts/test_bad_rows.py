@@ -11,14 +11,14 @@ from typing import Any
 import lance
 import pytest
 
-from diorama.render.gallery.build_gallery import GalleryOptions, build
 from diorama.render.store.columns import RECORD_COLUMNS
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.rows import text_digest
+from diorama.render.uses.gallery.build_gallery import GalleryOptions, build
 from diorama.scene_specs.errors import StoreError
 from diorama.scene_specs.model.record import EpisodeRecord
 from tests.contracts.formats import FORMATS, all_records, store_of
-from tests.render.export.helpers import exported, run
+from tests.render.uses.export.helpers import exported, run
 
 
 def _scene(record: EpisodeRecord, **changes: Any) -> EpisodeRecord:

@@ -16,12 +16,12 @@ import diorama
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.language.answer_rule import answer_of
-from diorama.scene_specs.model.benchmark import Benchmark, Command, Report, benchmark, option
-from diorama.scene_specs.model.items import items_of
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import SpecSource
+from diorama.scene_specs.tasks.answer_rule import answer_of
+from diorama.scene_specs.tasks.benchmark import Benchmark, Command, Report, benchmark, option
+from diorama.scene_specs.tasks.items import items_of
 from tests import factories
 from tests.compatibility.commands import run, run_json
 from tests.contracts.members import EPISODES, members

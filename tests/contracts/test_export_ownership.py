@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from diorama.render.export.protocol import ExportOptions
-from diorama.render.io.written_files import RECORD
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.uses.export.protocol import ExportOptions
+from diorama.render.uses.io.written_files import RECORD
 from diorama.scene_specs.errors import DioramaError
 from tests.contracts.formats import EACH, all_records, records, store_of
-from tests.render.export.helpers import contents, exported, run, unfinished
+from tests.render.uses.export.helpers import contents, exported, run, unfinished
 
 ASKED = ExportOptions(overwrite=True)
 

@@ -17,17 +17,17 @@ import lance
 import pytest
 from PIL import Image
 
-from diorama.render.export import _layouts, format_of, protocol
-from diorama.render.export.protocol import ExportOptions, ExportReport
 from diorama.render.store.episode_store import EpisodeReader
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.selection import chosen_ids
+from diorama.render.uses.export import _layouts, format_of, protocol
+from diorama.render.uses.export.protocol import ExportOptions, ExportReport
 from diorama.scene_specs.errors import ConflictError, StoreError, UsageError
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.record import EpisodeRecord
 from tests.contracts.formats import EACH, PLAIN, records, store_of
-from tests.render.export.helpers import contents, exported, run, unfinished
 from tests.render.store.rendered import rendered
+from tests.render.uses.export.helpers import contents, exported, run, unfinished
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,7 +119,7 @@ def test_several_processes_write_the_same(
 def test_a_script_without_a_guard_exports_in_several_processes(store: LanceStore, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "import diorama\nfrom diorama.render.export import protocol\nprotocol.MIN_PARALLEL = 1\n"
+        "import diorama\nfrom diorama.render.uses.export import protocol\nprotocol.MIN_PARALLEL = 1\n"
         f"diorama.export({store.url!r}, 'folder', {str(tmp_path / 'out')!r})\nprint('done')\n"
     )
     done = subprocess.run([sys.executable, script], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
@@ -208,7 +208,7 @@ def test_killed_exports_go_on(tmp_path: Path) -> None:
     for name in ("webdataset", "coco"):
         run(store, name, tmp_path / f"{name}-whole", ExportOptions(shard_size=10))
         out = tmp_path / name
-        command = [sys.executable, "-m", "tests.render.export.slow_export", store.url, name, str(out)]
+        command = [sys.executable, "-m", "tests.render.uses.export.slow_export", store.url, name, str(out)]
         for number in ("30", "60"):
             with subprocess.Popen([*command, number], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
                 assert process.stdout is not None
@@ -243,7 +243,7 @@ def _writes_unfinished(
 
 def test_a_broken_export_is_caught(store: LanceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = replace(format_of("folder"), export=_writes_unfinished)
-    monkeypatch.setattr("tests.render.export.helpers.format_of", lambda name: broken)
+    monkeypatch.setattr("tests.render.uses.export.helpers.format_of", lambda name: broken)
     for number, contract in enumerate(CONTRACT):
         (tmp_path / str(number)).mkdir()
         with pytest.raises(AssertionError):

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from diorama.scene_specs.invented.invented_mesh import chamfer, invented_mesh, mass_center
 from diorama.scene_specs.language.registry import plugin
+from diorama.scene_specs.shapes.invented.invented_mesh import chamfer, invented_mesh, mass_center
 from tests.contracts.members import members
 
 

@@ -33,10 +33,10 @@ from diorama.scene_specs.benchmarks.malevic.sets import SETS
 from diorama.scene_specs.benchmarks.mewl.export import files_of
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.model.benchmark import benchmark
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.tasks.benchmark import benchmark
 from tests import factories
 from tests.scene_specs.benchmarks.icca import pieces
 from tests.scene_specs.benchmarks.kilogram.published import make_games, make_published

@@ -14,15 +14,15 @@ import numpy as np
 
 import diorama
 from diorama.render.episode.make_record import make_record
-from diorama.render.export import format_of
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.uses.export import format_of
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
 from tests.compatibility.commands import run
-from tests.scene_specs.importing import published
+from tests.scene_specs.tasks.importing import published
 
 # Benchmark -> options of a small episode; the first of what they write is taken.
 BENCHMARKS: dict[str, dict[str, Any]] = {

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from diorama.render.export.formats.clevr_masks import export
-from diorama.render.export.protocol import ExportOptions
-from diorama.render.gallery.episode_facts import page_data, search_row
 from diorama.render.store.row_checks import problems_in
 from diorama.render.store.rows import complete_row, record_of, row_of, text_digest
+from diorama.render.uses.export.formats.clevr_masks import export
+from diorama.render.uses.export.protocol import ExportOptions
+from diorama.render.uses.gallery.episode_facts import page_data, search_row
 from diorama.scene_specs.benchmarks.clevr.importing import import_published as import_clevr
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, read_transcripts
@@ -28,14 +28,14 @@ from diorama.scene_specs.errors import Diagnostic, SpecError, StoreError
 from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.reading.source import SpecSource
-from diorama.scene_specs.shapenet.library import Library
-from diorama.scene_specs.shapenet.loading import ModelCache
-from diorama.scene_specs.shapenet.model import make_model
-from diorama.scene_specs.shapenet.sources import Sources
+from diorama.scene_specs.shapes.shapenet.library import Library
+from diorama.scene_specs.shapes.shapenet.loading import ModelCache
+from diorama.scene_specs.shapes.shapenet.model import make_model
+from diorama.scene_specs.shapes.shapenet.sources import Sources
 from tests.render.store.rendered import rendered
 from tests.scene_specs.benchmarks.icca import pieces
-from tests.scene_specs.importing import published
-from tests.scene_specs.shapenet import trees
+from tests.scene_specs.shapes.shapenet import trees
+from tests.scene_specs.tasks.importing import published
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "scene_specs" / "examples"
 _TEXTS = ("annotations", "job", "provenance", "scene")

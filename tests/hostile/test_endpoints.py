@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from diorama.render.chat import ChatError, ChatSettings, Message, Meter, open_models
+from diorama.render.uses.chat import ChatError, ChatSettings, Message, Meter, open_models
 from tests.chat_server import Raw, chat_server
 
 HELLO = [Message("user", ("hello",))]

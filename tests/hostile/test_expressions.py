@@ -35,7 +35,7 @@ def expressions() -> list[tuple[str, re.Pattern[str]]]:
     for package in (render, scene_specs):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             # The harness' files are copied into exports, and run only there.
-            if info.name.startswith(("diorama.render.renderers.cycles", "diorama.render.export.harness.")):
+            if info.name.startswith(("diorama.render.renderers.cycles", "diorama.render.uses.export.harness.")):
                 continue
             module = importlib.import_module(info.name)
             for name, value in vars(module).items():

@@ -11,7 +11,7 @@ import pytest
 from tests.hostile.traps import changed, make_store, run_bounded
 from tests.marks import slow
 from tests.render.store.rendered import rendered
-from tests.scene_specs.shapenet.trees import Tree, obj
+from tests.scene_specs.shapes.shapenet.trees import Tree, obj
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from PIL import Image
 from tests.hostile.traps import changed, make_store, run_bounded
 from tests.marks import slow
 from tests.render.store.rendered import rendered
-from tests.scene_specs.shapenet.trees import MTL, Tree, obj
+from tests.scene_specs.shapes.shapenet.trees import MTL, Tree, obj
 
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n(x) print\nshowpage\n%%EOF\n"
 

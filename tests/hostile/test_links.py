@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from diorama.render.gallery.serve import server_of
 from diorama.render.run.status import Status, path_of, read_status
+from diorama.render.uses.gallery.serve import server_of
 from tests.compatibility.commands import run
 from tests.compatibility.contents import ABOUT, export_arguments, unpack
 from tests.compatibility.test_archive import ARCHIVES

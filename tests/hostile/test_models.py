@@ -15,11 +15,11 @@ from PIL import Image
 
 from diorama.scene_specs.asset_roots import find_asset
 from diorama.scene_specs.errors import AssetError, UsageError
-from diorama.scene_specs.shapenet import library
+from diorama.scene_specs.shapes.shapenet import library
 from tests.hostile.test_images import glb, png_of_zeros
 from tests.hostile.traps import Finished, run_bounded
 from tests.marks import slow
-from tests.scene_specs.shapenet.trees import MTL, Tree, obj, with_header
+from tests.scene_specs.shapes.shapenet.trees import MTL, Tree, obj, with_header
 
 
 def check(tree: Tree, tmp_path: Path) -> Finished:

@@ -10,9 +10,9 @@ from pathlib import Path
 import lance
 import pytest
 
-from diorama.render.draw.notebook import record_html, scene_html
-from diorama.render.gallery.gallery_files import script_call
 from diorama.render.store import open_or_create
+from diorama.render.uses.draw.notebook import record_html, scene_html
+from diorama.render.uses.gallery.gallery_files import script_call
 from diorama.scene_specs.benchmarks.icca.players import factory
 from diorama.scene_specs.errors import UsageError
 from tests.hostile.traps import changed, make_store, make_victim, run_bounded

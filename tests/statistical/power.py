@@ -27,10 +27,10 @@ from diorama.render.geometry.display import display
 from diorama.render.renderers.cycles import exr_passes
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.materials import load_material
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
-from diorama.scene_specs.reports.tables import markdown_table
 from tests.statistical.scenes import folder_of, images_of_run, render, scenes
 from tests.statistical.z_test import FALSE_ALARMS, Comparison, Reference, compare
 from tools.programs import positive, threads

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scene_specs.shapenet.trees import Tree, obj
+from tests.scene_specs.shapes.shapenet.trees import Tree, obj
 from tools.__main__ import main as run_tool
 
 

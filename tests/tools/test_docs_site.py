@@ -17,8 +17,8 @@ from tools.programs import ROOT
 def test_links_lead_to_pages_images_and_sources(tmp_path: Path) -> None:
     page = ROOT / "docs/extending.md"
     text, linked = docs_site.convert(page, "extending.md")
-    assert "](source/scene_specs/model/benchmark.py.txt)" in text
-    assert ROOT / "scene_specs/model/benchmark.py" in linked
+    assert "](source/scene_specs/tasks/benchmark.py.txt)" in text
+    assert ROOT / "scene_specs/tasks/benchmark.py" in linked
     text, _ = docs_site.convert(ROOT / "README.md", "index.md")
     assert (
         "](spec.md#files-and-standard-input)" in text and "](images/mewl.jpg)" in text and "](contributing.md)" in text

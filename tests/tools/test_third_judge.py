@@ -9,14 +9,14 @@ import pytest
 from pycocotools import mask
 
 import diorama
-from diorama.render.annotations.image_views import store_views
 from diorama.render.episode.make_record import make_record
+from diorama.render.uses.items.image_views import store_views
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.questions.generate import Questioner
-from diorama.scene_specs.questions.grammar import default_grammar
-from diorama.scene_specs.questions.lexicon import plural
+from diorama.scene_specs.tasks.questions.generate import Questioner
+from diorama.scene_specs.tasks.questions.grammar import default_grammar
+from diorama.scene_specs.tasks.questions.lexicon import plural
 from tests.factories import make_job
-from tests.scene_specs.questions.images import ORIENTED, STACKED
+from tests.scene_specs.tasks.questions.images import ORIENTED, STACKED
 from tools.third_judge import is_judged, noticed
 from tools.third_judge.english import answers
 

@@ -13,14 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import diorama
-from diorama.render.annotations.image_views import store_views
-from diorama.scene_specs.questions.clevr_questions import clevr_numbers, clevr_question
-from diorama.scene_specs.questions.generate import Questioner
-from diorama.scene_specs.questions.grammar import default_grammar
-from diorama.scene_specs.questions.positions_executor import PositionsExecutor
-from diorama.scene_specs.questions.program import CLEVR_FAMILIES, parse_clevr, spoken
-from diorama.scene_specs.questions.relations_executor import RelationsExecutor, attempt
-from diorama.scene_specs.questions.view import ImageView
+from diorama.render.uses.items.image_views import store_views
+from diorama.scene_specs.tasks.questions.clevr_questions import clevr_numbers, clevr_question
+from diorama.scene_specs.tasks.questions.generate import Questioner
+from diorama.scene_specs.tasks.questions.grammar import default_grammar
+from diorama.scene_specs.tasks.questions.positions_executor import PositionsExecutor
+from diorama.scene_specs.tasks.questions.program import CLEVR_FAMILIES, parse_clevr, spoken
+from diorama.scene_specs.tasks.questions.relations_executor import RelationsExecutor, attempt
+from diorama.scene_specs.tasks.questions.view import ImageView
 from tools.crosschecks import Row
 
 MARK = "question_generation/question_engine.py"

@@ -34,7 +34,7 @@ from diorama.scene_specs.benchmarks.icca.players import RecordedSpeaker, SteadyS
 from diorama.scene_specs.benchmarks.icca.prompts import Part, messages_of, png_bytes
 from diorama.scene_specs.benchmarks.icca.published import PublishedPrompts
 from diorama.scene_specs.benchmarks.icca.transcripts import lines_of, transcripts_of
-from diorama.scene_specs.chat import Picture
+from diorama.scene_specs.tasks.chat import Picture
 from tools.crosschecks import Row, read_json
 
 MARK = "src/run_icca.py"

@@ -50,9 +50,9 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, svg_text
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.benchmarks.kilogram.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError
+from diorama.scene_specs.files.tables import csv_table
 from diorama.scene_specs.model.pictures import read_picture
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reports.tables import csv_table
 from tools.crosschecks import Row, read_json, redrawn, spec_data
 
 INPUTS = "models/preprocessing/model_inputs"

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from diorama.render.draw.canvas import Svg
+from diorama.render.uses.draw.canvas import Svg
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.files.tables import markdown_table
 from tools.quality.metrics import Errors, Picture, errors
 from tools.quality.references import TestScene, load_reference
 from tools.quality.results import Result, candidates_in, results_in

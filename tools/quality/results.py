@@ -30,7 +30,7 @@ _ROOT = Path(__file__).parents[2]
 # The compiler's work is in a scene's digest, and a profile's in a candidate's settings.
 _FILES = (
     "render/renderers/cycles", "render/annotations", "render/geometry", "render/episode/make_record.py",
-    "scene_specs/rotation.py", "scene_specs/shapenet", "tools/quality/measure.py", "tools/quality/published.py",
+    "scene_specs/rotation.py", "scene_specs/shapes/shapenet", "tools/quality/measure.py", "tools/quality/published.py",
 )  # fmt: skip
 
 

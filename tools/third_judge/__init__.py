@@ -20,13 +20,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from diorama.render.annotations.image_views import store_views
 from diorama.render.store import open_store
 from diorama.render.store.selection import iter_valid_records
+from diorama.render.uses.items.image_views import store_views
 from diorama.scene_specs.language.vocabulary import SHAPES
 from diorama.scene_specs.model.stage import load_stage
-from diorama.scene_specs.questions.generate import Question, Questioner
-from diorama.scene_specs.questions.grammar import default_grammar
+from diorama.scene_specs.tasks.questions.generate import Question, Questioner
+from diorama.scene_specs.tasks.questions.grammar import default_grammar
 from tools import check_questions
 from tools.third_judge.english import answers
 from tools.third_judge.world import kind_of

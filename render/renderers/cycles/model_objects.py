@@ -1,6 +1,6 @@
 """Models as Blender data-blocks: created once per process; the least recently used are removed first.
 
-Their geometry is that of `diorama.scene_specs.shapenet`, corner by corner, so that the rendered mesh is the one
+Their geometry is that of `diorama.scene_specs.shapes.shapenet`, corner by corner, so that the rendered mesh is the one
 that the compiler measured. Normals are computed here, smooth except at edges sharper than 40 degrees; those of the
 files are ignored. The materials `original`, `painted` and `unlit` are those that a model brings along:
 
@@ -29,7 +29,7 @@ import numpy as np
 
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import AssetError
-from diorama.scene_specs.shapenet import Model, ModelMaterial, load_model
+from diorama.scene_specs.shapes.shapenet import Model, ModelMaterial, load_model
 
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.

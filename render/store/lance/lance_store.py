@@ -34,8 +34,8 @@ from diorama.render.store.lance.location import check_conditional_put, probe_loc
 from diorama.render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from diorama.render.store.rows import decode, table_of
 from diorama.scene_specs.errors import StoreError, UsageError
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.reports.tables import counted
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")

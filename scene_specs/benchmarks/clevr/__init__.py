@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from diorama.scene_specs.model.benchmark import Command, Seed, option
+from diorama.scene_specs.tasks.benchmark import Command, Seed, option
 
 
 class Options(Command, run="random_scenes:generate"):

@@ -16,9 +16,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diorama.scene_specs.exporting.layouts import ImageLists, Images, Written, split_of
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, RELATIONS, SHAPES, SIZES
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, ImageRecord, ObjectAnnotation
+from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Written, split_of
 
 _WORDS = {"shape": tuple(SHAPES), "color": tuple(COLORS), "material": tuple(MEWL_MATERIALS), "size": tuple(SIZES)}
 

@@ -11,12 +11,19 @@ from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.files.strict_json import NotStrictJson, decode, skip_space
 from diorama.scene_specs.files.strict_json import Path as JsonPath
-from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, published_by, segment
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.importing.scenes import (
+    CameraMode,
+    SourceFile,
+    frame_of,
+    parse_json,
+    published_by,
+    segment,
+)
 
 
 def sources(task: Mapping[str, Any]) -> list[str]:
-    """See diorama.scene_specs.model.benchmark; only generated episodes are numbered."""
+    """See diorama.scene_specs.tasks.benchmark; only generated episodes are numbered."""
     return [] if "index" in task else [published_by("clevr")]
 
 

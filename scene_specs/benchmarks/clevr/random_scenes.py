@@ -15,8 +15,8 @@ from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.rng import generator, pick
 from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
-from diorama.scene_specs.model.benchmark import Series
 from diorama.scene_specs.model.spec import ConstraintSpec, Contact, EpisodeSpec, FrameSpec, ObjectSpec, OutlineSpec
+from diorama.scene_specs.tasks.benchmark import Series
 
 MAX_STACKED = 12
 # Objects in one group, with what carries them.

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from diorama.scene_specs.model.benchmark import (
+from diorama.scene_specs.tasks.benchmark import (
     Command,
     First,
     ModelCommand,

@@ -14,9 +14,9 @@ from diorama.scene_specs.benchmarks.icca.image_sources import Source
 from diorama.scene_specs.benchmarks.icca.layout import SceneGraph, count_differences, graph_of, others_of
 from diorama.scene_specs.benchmarks.icca.referring_expressions import IndistinguishableError, full_brevity, single_names
 from diorama.scene_specs.benchmarks.icca.truth import Truth
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.rng import pick, sample, shuffled
 from diorama.scene_specs.model.spec_data import EpisodeData
-from diorama.scene_specs.reports.tables import markdown_table
 
 SIZE = 4
 DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")

@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.icca.layout import SceneGraph
 from diorama.scene_specs.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.files.foreign import parse_json
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.model.benchmark import Result
+from diorama.scene_specs.tasks.benchmark import Result
 
 TRIALS = 24
 REPETITIONS = 6

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.icca.truth import Truth
-from diorama.scene_specs.language.answer_rule import LETTERS
 from diorama.scene_specs.language.rng import generator, shuffled
-from diorama.scene_specs.model.items import Item, Part, read_prompts
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.answer_rule import LETTERS
+from diorama.scene_specs.tasks.items import Item, Part, read_prompts
 
 _TEXT = read_prompts(__name__)
 

@@ -46,7 +46,6 @@ from diorama.scene_specs.benchmarks.icca.score import (
     table,
 )
 from diorama.scene_specs.benchmarks.icca.transcripts import header_of, lines_of, read_transcripts, transcripts_of
-from diorama.scene_specs.chat import ModelOpener, in_parallel
 from diorama.scene_specs.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.files.foreign import read_foreign, read_text
 from diorama.scene_specs.files.writing import (
@@ -59,7 +58,8 @@ from diorama.scene_specs.files.writing import (
     write_atomic,
 )
 from diorama.scene_specs.language.registry import load_object
-from diorama.scene_specs.model.benchmark import Chart, Result, Series
+from diorama.scene_specs.tasks.benchmark import Chart, Result, Series
+from diorama.scene_specs.tasks.chat import ModelOpener, in_parallel
 
 _log = logging.getLogger(__name__)
 _HEAD = b'{"icca_transcript":'

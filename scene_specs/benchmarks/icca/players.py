@@ -25,10 +25,10 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import (
     text_of,
 )
 from diorama.scene_specs.benchmarks.icca.transcripts import Transcript, read_transcripts
-from diorama.scene_specs.chat import OpenedModel, Picture
 from diorama.scene_specs.errors import UsageError, spec_error
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.language.rng import generator, pick
+from diorama.scene_specs.tasks.chat import OpenedModel, Picture
 
 _Key = TypeVar("_Key", int, str)
 

@@ -13,10 +13,10 @@ from PIL import Image
 
 from diorama.scene_specs.benchmarks.icca import LABELS, Presented
 from diorama.scene_specs.benchmarks.icca.game import TEXTS, Game, ListenerVariant, Order, SpeakerVariant
-from diorama.scene_specs.chat import Message, Picture, Role
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.model.pictures import DAMAGED
+from diorama.scene_specs.tasks.chat import Message, Picture, Role
 
 MASK = "mask"
 COLLAGE = "collage"

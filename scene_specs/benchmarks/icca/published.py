@@ -16,9 +16,9 @@ from unittest.mock import MagicMock, patch
 from diorama.scene_specs.benchmarks.icca import LABELS, Presented
 from diorama.scene_specs.benchmarks.icca.game import Game, ListenerVariant, Order, SpeakerVariant
 from diorama.scene_specs.benchmarks.icca.prompts import Part, PastTrial, image_parts
-from diorama.scene_specs.chat import Role
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.foreign import parse_json, read_text
+from diorama.scene_specs.tasks.chat import Role
 
 # Class, number of its keys for services, and most tokens of a listener's answer (of main() in run_icca.py).
 _MODELS = {

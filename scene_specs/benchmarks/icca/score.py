@@ -23,8 +23,8 @@ from diorama.scene_specs.benchmarks.icca.transcripts import Transcript
 from diorama.scene_specs.benchmarks.kilogram.measures import stem
 from diorama.scene_specs.errors import UsageError, spec_error
 from diorama.scene_specs.files.foreign import read_text
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.reports.tables import markdown_table
 
 # Version of `content_words`: of its word list and its stemmer.
 CONTENT_WORDS = "diorama-2"

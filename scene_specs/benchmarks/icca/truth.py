@@ -8,7 +8,7 @@ from pydantic import Field, StrictInt
 
 from diorama.scene_specs.benchmarks.icca.layout import GraphData
 from diorama.scene_specs.model.spec import SpecModel
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 
 class Part(SpecModel):

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import model_validator
 
-from diorama.scene_specs.model.benchmark import Command, First, Report, Seed, argument, option
+from diorama.scene_specs.tasks.benchmark import Command, First, Report, Seed, argument, option
 
 # fmt: off
 _Task = Literal[

@@ -13,9 +13,9 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, is_picture
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.rng import shuffled
-from diorama.scene_specs.model.contrast import Edit
 from diorama.scene_specs.model.scene import Change
 from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.tasks.contrast import Edit
 
 
 def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:

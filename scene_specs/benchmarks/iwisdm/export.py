@@ -26,9 +26,9 @@ from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Node, Question, Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of_record, measured_location
-from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders
 
 _ID = re.compile(r"iwisdm/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([0-9]{1,9})(\+[a-z]+-[0-9]+)?")
 # Diorama's names -> the published names.

@@ -37,10 +37,10 @@ from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError, located, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.importing.scenes import segment
 from diorama.scene_specs.language.diagnostics import preview_json, validated
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.tasks.importing.scenes import segment
 
 log = logging.getLogger(__name__)
 # The names of trial files: today's, and those of older versions of the published code.

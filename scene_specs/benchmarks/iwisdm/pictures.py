@@ -22,10 +22,10 @@ from diorama.scene_specs.benchmarks.iwisdm import Pictures
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import DEFAULT, PICTURE, VIEW_ANGLES, Stimuli
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import read_foreign, read_text
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.files.writing import report_write_errors, write_atomic
-from diorama.scene_specs.model.benchmark import Series
 from diorama.scene_specs.model.pictures import MOST_BYTES, read_picture
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.tasks.benchmark import Series
 
 # Outwards from the box, in an .obj file of ShapeNet: y up, front towards -z.
 _NORMALS = ((0, -1), (-1, 0), (0, 1), (1, 0))

@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictInt, model_validator
 from diorama.scene_specs.benchmarks.iwisdm.task_graph import Expression
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.model.spec import SpecModel
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 Property = Literal["location", "category", "identity", "view_angle"]
 

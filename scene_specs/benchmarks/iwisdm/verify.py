@@ -18,10 +18,10 @@ from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.language.diagnostics import validated
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
-from diorama.scene_specs.model.benchmark import Result
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.tasks.benchmark import Result
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")
 

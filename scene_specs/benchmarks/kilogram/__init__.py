@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from diorama.scene_specs.model.benchmark import Command, Seed, SpecsCommand, argument, option
+from diorama.scene_specs.tasks.benchmark import Command, Seed, SpecsCommand, argument, option
 
 _ANNOTATIONS = "JSON file of descriptions, in the format of the published KiloGram data; repeatable."
 _SPLITS = (

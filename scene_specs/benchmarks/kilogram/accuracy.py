@@ -12,10 +12,10 @@ from diorama.scene_specs.benchmarks.kilogram.emit import kinds_of
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.errors import spec_error
-from diorama.scene_specs.model.benchmark import Result
-from diorama.scene_specs.model.predictions import Predictions
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.model.spec_data import EpisodeData
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.tasks.benchmark import Result
+from diorama.scene_specs.tasks.predictions import Predictions
 
 _HEAD = ("condition", "by", "group", "examples", "games", "accuracy")
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.errors import Diagnostic
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.diagnostics import preview_json, value_at
-from diorama.scene_specs.reports.tables import counted
 
 _log = logging.getLogger(__name__)
 # Ids of tangrams become parts of episode ids and file names.

@@ -26,10 +26,10 @@ from diorama.scene_specs.benchmarks.kilogram.report import Measured, measure
 from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.diagnostics import of_form, preview_json
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.model.benchmark import Result
-from diorama.scene_specs.reports.tables import counted
+from diorama.scene_specs.tasks.benchmark import Result
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")
 # Published split sizes, of 1,016 tangrams. Validation is one annotation of each of 240 training tangrams.

@@ -10,8 +10,8 @@ from diorama.scene_specs.benchmarks.kilogram.annotations import log_diagnostics
 from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_dataset
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, games
+from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.spec_data import EpisodeData
-from diorama.scene_specs.reports.tables import counted
 
 _log = logging.getLogger(__name__)
 

@@ -26,11 +26,11 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.foreign import read_text
-from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.diagnostics import of_form, value_at
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.pictures import read_picture
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.importing.scenes import SourceFile, parse_json
 
 _FILE = re.compile(rf"({'|'.join(map(re.escape, CONDITIONS))}|{AUG})(_dev)?(_caption)?")
 _PUBLISHED = (
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 def sources(task: Mapping[str, Any]) -> list[str]:
-    """See diorama.scene_specs.model.benchmark; tangrams that Diorama makes itself are called own-..."""
+    """See diorama.scene_specs.tasks.benchmark; tangrams that Diorama makes itself are called own-..."""
     return [] if str(task.get("target")).startswith("own-") else [_PUBLISHED]
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.kilogram.truth import Truth
-from diorama.scene_specs.language.answer_rule import LETTERS
-from diorama.scene_specs.model.items import Item, Part, listed, read_prompts
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.answer_rule import LETTERS
+from diorama.scene_specs.tasks.items import Item, Part, listed, read_prompts
 
 _TEXT = read_prompts(__name__)
 

@@ -27,8 +27,8 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import MOST_BYTES, own_anno
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.files.foreign import read_text
-from diorama.scene_specs.model.benchmark import Result
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.files.tables import markdown_table
+from diorama.scene_specs.tasks.benchmark import Result
 
 _log = logging.getLogger(__name__)
 # NLTK's English stop words, except the contractions, which its tokenizer splits.

@@ -8,7 +8,7 @@ from pydantic import StrictBool, StrictInt, StringConstraints
 
 from diorama.scene_specs.benchmarks.kilogram.examples import Color
 from diorama.scene_specs.model.spec import SpecModel
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 
 class Part(SpecModel):
@@ -35,7 +35,7 @@ class Figure(TaskTruth):
         hash_text: the published text.
         image: the published name of the image, without its suffix; exports name files by it.
         drawn: of imported figures, see `drawn_digest`.
-        settled: of pieces that were dropped, see diorama.render.episode.settle.
+        settled: of pieces that were dropped, see diorama.render.uses.rerender.settle.
     """
 
     tangram: str

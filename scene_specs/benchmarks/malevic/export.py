@@ -27,9 +27,9 @@ from typing import IO
 from diorama.scene_specs.benchmarks.malevic import published
 from diorama.scene_specs.benchmarks.malevic.sets import RAW, SETS
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
-from diorama.scene_specs.exporting.layouts import Folder, ImageLists, Images, StreamedJson, Written, split_of
 from diorama.scene_specs.files.writing import compact_json
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.exporting.layouts import Folder, ImageLists, Images, StreamedJson, Written, split_of
 
 # Scenes in a file of annotations.
 _STEPS = 1000

@@ -24,8 +24,8 @@ from diorama.scene_specs.benchmarks.malevic.sets import (
 from diorama.scene_specs.benchmarks.malevic.shapes import Object, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.benchmark import Series
 from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.tasks.benchmark import Series
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),

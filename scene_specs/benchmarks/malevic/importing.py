@@ -32,10 +32,10 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import UsageError, spec_error
 from diorama.scene_specs.files.foreign import read_foreign, read_text
 from diorama.scene_specs.files.strict_json import Path as JsonPath
-from diorama.scene_specs.importing.scenes import SourceFile, parse_json
 from diorama.scene_specs.language.diagnostics import form_diagnostics, of_form, path_text, preview_json
 from diorama.scene_specs.model.pictures import read_picture
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.importing.scenes import SourceFile, parse_json
 
 # Folders of the authors' code.
 _LETTERS = {"a": "sup1", "b": "pos1", "c": "pos", "d": "set-pos", "b_hard": "pos1-hard", "c_hard": "pos-hard"}

@@ -14,10 +14,10 @@ from diorama.scene_specs.benchmarks.malevic.labels import is_big, threshold
 from diorama.scene_specs.benchmarks.malevic.sets import set_of
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import located, spec_error
-from diorama.scene_specs.model.benchmark import Result
-from diorama.scene_specs.model.predictions import Predictions
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.model.spec_data import EpisodeData
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.tasks.benchmark import Result
+from diorama.scene_specs.tasks.predictions import Predictions
 
 
 def _truth_of(item: EpisodeData) -> Truth:

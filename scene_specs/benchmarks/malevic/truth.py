@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.spec import SpecModel
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 # Keys of a question, which scenes without one have not.
 _CLAIMS = ("options", "answer", "asked", "adjective", "threshold", "distance", "vagueness")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from diorama.scene_specs.model.benchmark import Command, First, Report, Seed, SpecsCommand, option
+from diorama.scene_specs.tasks.benchmark import Command, First, Report, Seed, SpecsCommand, option
 
 TaskName = Literal[
     "shape", "color", "material", "object", "composite", "relation", "bootstrap", "number", "pragmatic"

@@ -17,10 +17,10 @@ from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, TYPES, VALUES
 from diorama.scene_specs.benchmarks.mewl.tasks import ATTRIBUTES, COMPOSITE_TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.errors import INCOMPLETE, incomplete, spec_error
+from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import RELATIONS
 from diorama.scene_specs.model.spec_data import EpisodeData
-from diorama.scene_specs.reports.chi_square import equal_frequencies
-from diorama.scene_specs.reports.tables import markdown_table
+from diorama.scene_specs.tasks.chi_square import equal_frequencies
 
 # (utterances of the contexts, options) -> score of each option.
 Scores = Callable[[list[str], list[str]], list[float]]

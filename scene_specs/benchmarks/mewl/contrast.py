@@ -11,9 +11,9 @@ from diorama.scene_specs.benchmarks.mewl.draft import CONTEXTS, OBJECT_NUMBER, V
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.model.contrast import Edit, edits
 from diorama.scene_specs.model.scene import Change
 from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.tasks.contrast import Edit, edits
 
 
 def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> Iterator[Edit]:

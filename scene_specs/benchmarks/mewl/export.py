@@ -21,10 +21,10 @@ from diorama.scene_specs.benchmarks.mewl.copies import HAND
 from diorama.scene_specs.benchmarks.mewl.draft import OBJECT_NUMBER, OBJECTS, TYPES
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import view_of_record, without_pointer
-from diorama.scene_specs.exporting.layouts import EpisodeFolders
 from diorama.scene_specs.files.writing import indented_json
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
 from diorama.scene_specs.model.scene import SceneFrame
+from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders
 
 _ID = re.compile(r"mewl/([A-Za-z0-9_][A-Za-z0-9_.+-]*)/([a-z]+)/([A-Za-z0-9_][A-Za-z0-9_.+-]*)")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 #_-]{0,180}")

@@ -17,16 +17,23 @@ from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import read_text
-from diorama.scene_specs.importing.scenes import CameraMode, SourceFile, frame_of, parse_json, published_by, segment
 from diorama.scene_specs.language.diagnostics import form_diagnostics
 from diorama.scene_specs.language.vocabulary import SIZES
 from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec
+from diorama.scene_specs.tasks.importing.scenes import (
+    CameraMode,
+    SourceFile,
+    frame_of,
+    parse_json,
+    published_by,
+    segment,
+)
 
 INFO = "info.json"
 
 
 def sources(task: Mapping[str, Any]) -> list[str]:
-    """See diorama.scene_specs.model.benchmark; only generated episodes are numbered."""
+    """See diorama.scene_specs.tasks.benchmark; only generated episodes are numbered."""
     return [] if "number" in task else [published_by("mewl")]
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, StrictInt, model_validator
 from diorama.scene_specs.benchmarks.mewl import TaskName
 from diorama.scene_specs.benchmarks.mewl.copies import Info
 from diorama.scene_specs.benchmarks.mewl.draft import VALUES, Object
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 # What a word stands for: an attribute's value or a relation, a count, an object; None is something that is not shown.
 Meaning = str | int | Object | None

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from diorama.scene_specs.model.spec import SpecModel
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 Role = Literal["member", "known", "new", "near", "far", "color", "texture", "size"]
 TaskName = Literal["generalization", "shape-bias", "mutual-exclusivity", "few-exemplars"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diorama.scene_specs.benchmarks.novel.concepts import Truth
-from diorama.scene_specs.model.items import Item, Part, read_prompts
 from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.items import Item, Part, read_prompts
 
 _TEXT = read_prompts(__name__)
 

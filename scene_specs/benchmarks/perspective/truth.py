@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from diorama.scene_specs.model.truth import TaskTruth
+from diorama.scene_specs.tasks.truth import TaskTruth
 
 TaskName = Literal["level-1", "level-2", "second-view", "director", "facing", "shelf"]
 SCREEN = "screen"

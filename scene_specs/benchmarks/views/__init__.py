@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import model_validator
 
-from diorama.scene_specs.model.benchmark import Command, Seed, argument, option
+from diorama.scene_specs.tasks.benchmark import Command, Seed, argument, option
 
 # As in diorama.scene_specs.model.spec.CameraSpec.
 MAX_DISTANCE, MAX_FRAMING = 1e4, 10.0

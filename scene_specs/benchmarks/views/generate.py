@@ -12,9 +12,9 @@ from diorama.scene_specs.checks.semantics import check_spec
 from diorama.scene_specs.errors import AssetError, UsageError
 from diorama.scene_specs.files.foreign import read_text
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.model.benchmark import Series
 from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec, ObjectSpec, ViewSpec
-from diorama.scene_specs.shapenet import Library, library, load_model
+from diorama.scene_specs.shapes.shapenet import Library, library, load_model
+from diorama.scene_specs.tasks.benchmark import Series
 
 _log = logging.getLogger(__name__)
 

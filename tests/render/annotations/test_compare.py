@@ -14,10 +14,10 @@ from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import Scene
-from diorama.scene_specs.reports.json_diff import differences
 
 
 def record(**objects: str) -> EpisodeRecord:

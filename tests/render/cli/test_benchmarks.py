@@ -19,9 +19,9 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.language.registry import plugins
-from diorama.scene_specs.model.benchmark import Report, benchmark
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.benchmark import Report, benchmark
 from tests import factories
 
 OPTIONS = '''
@@ -30,7 +30,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 from pydantic import model_validator
-from diorama.scene_specs.model.benchmark import Command, Report, Seed, SpecsCommand, argument, option
+from diorama.scene_specs.tasks.benchmark import Command, Report, Seed, SpecsCommand, argument, option
 
 class Options(Command):
     """Generate counting episodes.

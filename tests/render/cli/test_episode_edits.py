@@ -14,9 +14,9 @@ from PIL import Image
 from diorama.render.cli.store import main as store_main
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.episode.rerender import replace_stored
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store import open_at, open_or_create, open_store
+from diorama.render.uses.rerender.rerender import replace_stored
 from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord

@@ -127,7 +127,7 @@ def test_check_names_a_material_that_cannot_be_imported(folder: Path, code: str,
 
 
 GENERATE = """
-from diorama.scene_specs.model.benchmark import Command, Report, option
+from diorama.scene_specs.tasks.benchmark import Command, Report, option
 
 class Options(Command):
     "Count."

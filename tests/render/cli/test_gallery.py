@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from diorama.render.cli.gallery import main
 from diorama.render.store.lance.lance_store import LanceStore
-from tests.render.gallery.stores import odd_store
 from tests.render.store.rendered import rendered
+from tests.render.uses.gallery.stores import odd_store
 
 
 @pytest.fixture

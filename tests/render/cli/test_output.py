@@ -19,7 +19,7 @@ from diorama.render.cli import output
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import progress
 from diorama.render.cli.specs import main as specs_main
-from diorama.render.episode.output_files import Files
+from diorama.render.uses.rerender.output_files import Files
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.writing import atomic_writer
 

@@ -14,7 +14,7 @@ from diorama.render.cli.batch import main as batch
 from diorama.render.cli.specs import main
 from diorama.render.store import open_store
 from diorama.scene_specs.reading.source import parse_episode
-from tests.scene_specs.shapenet.trees import Tree, obj
+from tests.scene_specs.shapes.shapenet.trees import Tree, obj
 
 
 @pytest.fixture(autouse=True)

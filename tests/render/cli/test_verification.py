@@ -14,8 +14,8 @@ from diorama.render.cli.specs import main
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.scene_specs.benchmarks.mewl.generate import mewl_spec
 from tests.render.store.rendered import rendered
-from tests.scene_specs.importing.published import mewl_folder
 from tests.scene_specs.reading.broken_cases import episode
+from tests.scene_specs.tasks.importing.published import mewl_folder
 
 
 def run(*arguments: object) -> Result:

@@ -12,10 +12,10 @@ import pytest
 
 from diorama.render.annotations import annotate
 from diorama.render.api import compile_spec, render_scene
-from diorama.render.episode.edit import REMOVED, Assignment, change_scene
 from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.observer import HALF_VIEW_DEG, eye_camera, seen_by
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.uses.rerender.edit import REMOVED, Assignment, change_scene
 from diorama.scene_specs.errors import CompileError, SpecError
 from diorama.scene_specs.model.record import FrameAnnotation
 from diorama.scene_specs.model.scene import Scene, SceneObject

@@ -13,8 +13,8 @@ from diorama.render.api import compile_spec, render_scene
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.render_key import picture_key, render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.uses.rerender.pin_layout import pin_layout
 from diorama.scene_specs.asset_roots import searching
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.model_names import kind_of
@@ -23,8 +23,8 @@ from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.rotation import transform
-from diorama.scene_specs.shapenet import load_model
-from tests.scene_specs.shapenet.trees import MTL, obj
+from diorama.scene_specs.shapes.shapenet import load_model
+from tests.scene_specs.shapes.shapenet.trees import MTL, obj
 
 MUG = {"mesh": "mugs/red.obj"}
 

@@ -22,7 +22,7 @@ from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.model.spec import EpisodeSpec
 from tests import factories
-from tests.scene_specs.shapenet.trees import Tree, obj
+from tests.scene_specs.shapes.shapenet.trees import Tree, obj
 
 
 class Wrong(FakeRenderer):

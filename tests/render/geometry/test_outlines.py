@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
-from diorama.render.episode.pin_layout import pin_layout
 from diorama.render.geometry.outlines import corners_of, outline_mesh, triangulate
 from diorama.render.geometry.solid import solid, stand_of
+from diorama.render.uses.rerender.pin_layout import pin_layout
 from diorama.scene_specs.errors import AssetError, SpecError
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from diorama.scene_specs.model.profiles import settings_for

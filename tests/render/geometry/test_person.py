@@ -14,7 +14,7 @@ from diorama.render.geometry.person import eye_of, gaze_at
 from diorama.render.geometry.solid import solid
 from diorama.scene_specs.errors import AssetError, SpecError
 from diorama.scene_specs.language.person import parse_person
-from diorama.scene_specs.questions.view import kind_values
+from diorama.scene_specs.tasks.questions.view import kind_values
 
 
 @pytest.mark.parametrize("shape", ["person:0/0", "person:-80/60", "person:12.5/-0.0001"])

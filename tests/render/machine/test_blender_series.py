@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.episode.find import other_series
 from diorama.render.machine import blender_series
 from diorama.render.machine.blender_series import PYTHONS, installed_series, require_module, series_of
+from diorama.render.uses.rerender.find import other_series
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.model.record import RenderKey
 from diorama.scene_specs.model.spec import EpisodeSpec

@@ -15,7 +15,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.run.estimate import Estimator, Work, predict, remember
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.shapenet.loading import cache_folder
+from diorama.scene_specs.shapes.shapenet.loading import cache_folder
 
 STANDARD, DRAFT = settings_for("standard", 320, 240), settings_for("draft", 320, 240)
 COSTS = st.lists(st.floats(0.01, 1e3), min_size=2, max_size=20)

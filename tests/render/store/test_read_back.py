@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from diorama.render.cli.episode import main as episode
-from tests.render.export.helpers import make_store, run
+from tests.render.uses.export.helpers import make_store, run
 
 
 @pytest.fixture

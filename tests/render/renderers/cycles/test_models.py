@@ -20,7 +20,7 @@ from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import Scene
 from tests.mesh_files import MTL, glb, write_obj
-from tests.scene_specs.shapenet.trees import CASES, Case, Tree, obj
+from tests.scene_specs.shapes.shapenet.trees import CASES, Case, Tree, obj
 
 RIGHT = [case for case in CASES if case.expect in ("right", "grey", "green", "half")]
 PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")

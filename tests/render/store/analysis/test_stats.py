@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
-from diorama.render.draw.charts import bars, merged, save_charts, shown_groups
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.analysis import stats as stats_module
 from diorama.render.store.analysis.stats import ALL, BINS, SCALES, By, Distribution, Stats, extremes, gather, tally
 from diorama.render.store.analysis.store_diff import compare, diff
 from diorama.render.store.lance.lance_store import LanceStore
+from diorama.render.uses.draw.charts import bars, merged, save_charts, shown_groups
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord

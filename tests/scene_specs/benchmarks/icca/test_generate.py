@@ -16,8 +16,8 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import Lexicon
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.benchmarks.icca.verify import find_contradiction, pictures_of_spec, verify_spec
 from diorama.scene_specs.errors import SpecError, UsageError
-from diorama.scene_specs.model.benchmark import benchmark_of
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.benchmark import benchmark_of
 from tests.scene_specs.benchmarks.icca.pieces import context_spec, context_specs
 
 KINDS = [(source, vary) for source, own in SOURCES.items() for vary in own.vary] + [("tangram", "parts")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from diorama.render.chat import ChatSettings, open_models
+from diorama.render.uses.chat import ChatSettings, open_models
 from diorama.scene_specs.benchmarks.icca import Play
 from diorama.scene_specs.benchmarks.icca.game import read_listener
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
@@ -18,8 +18,8 @@ from diorama.scene_specs.benchmarks.icca.play_files import play_games
 from diorama.scene_specs.benchmarks.icca.players import SteadySpeaker
 from diorama.scene_specs.benchmarks.icca.prompts import messages_of
 from diorama.scene_specs.benchmarks.icca.transcripts import read_transcripts
-from diorama.scene_specs.chat import Picture
 from diorama.scene_specs.errors import SpecError
+from diorama.scene_specs.tasks.chat import Picture
 from tests.chat_server import Body, chat_server
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
@@ -150,7 +150,7 @@ def test_the_cost_of_an_uninterrupted_run(tmp_path: Path) -> None:
 
 def test_a_class_in_the_current_folder_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "games", game(0))
-    text = "from diorama.scene_specs.chat import Reply\n"
+    text = "from diorama.scene_specs.tasks.chat import Reply\n"
     text += "class Chat:\n    def reply(self, messages, *, max_tokens):\n"
     text += "        return Reply('', 1, 0)\nclass Picks:\n    def __init__(self, game, setup): ...\n"
     text += "    def choose(self, view):\n        return 'a'\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from diorama.render.chat import ChatSettings, open_models
+from diorama.render.uses.chat import ChatSettings, open_models
 from diorama.scene_specs.benchmarks.icca import Play, Prompt
 from diorama.scene_specs.benchmarks.icca.play_files import play_games, show_prompt
 from diorama.scene_specs.benchmarks.icca.score import Played, read_tokenizer, scores

@@ -20,8 +20,8 @@ from diorama.scene_specs.benchmarks.icca.game import (
 from diorama.scene_specs.benchmarks.icca.game_folders import read_game
 from diorama.scene_specs.benchmarks.icca.play import Trial
 from diorama.scene_specs.benchmarks.icca.prompts import GAP, Part, as_text, collage, compose_image, messages_of
-from diorama.scene_specs.chat import Picture
 from diorama.scene_specs.errors import SpecError, UsageError
+from diorama.scene_specs.tasks.chat import Picture
 from tests.scene_specs.benchmarks.icca.pieces import game, played, setup, write
 
 LISTENERS = tuple(one.name for one in LISTENER_VARIANTS.values())

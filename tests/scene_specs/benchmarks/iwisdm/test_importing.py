@@ -13,8 +13,8 @@ import pytest
 from diorama.scene_specs.benchmarks.iwisdm.importing import import_published
 from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.importing.scenes import segment
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.importing.scenes import segment
 
 EMPTY_OBJECT = {"name": "SNObject", "value": None, "category": {"name": "SNCategory", "value": None}}
 EMPTY = [

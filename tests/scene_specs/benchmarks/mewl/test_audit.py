@@ -9,7 +9,7 @@ import pytest
 from diorama.scene_specs.benchmarks.mewl.audit import audit, tables
 from diorama.scene_specs.benchmarks.mewl.generate import TASKS, mewl_spec
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.reports.chi_square import equal_frequencies, tail
+from diorama.scene_specs.tasks.chi_square import equal_frequencies, tail
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ import pytest
 
 from diorama.render.annotations import annotate
 from diorama.render.api import compile_spec
-from diorama.render.episode.contrast import ContrastOptions, contrast_scenes
 from diorama.render.geometry.meshes import load_mesh
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.uses.contrast.contrast import ContrastOptions, contrast_scenes
 from diorama.scene_specs.benchmarks.perspective.generate import TASKS, perspective_spec
 from diorama.scene_specs.benchmarks.perspective.items import items
 from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, Body, Layout, gap, hides, walls_of
@@ -25,12 +25,12 @@ from diorama.scene_specs.benchmarks.perspective.truth import TaskName
 from diorama.scene_specs.benchmarks.perspective.verify import verify_record, verify_spec
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import ContrastError
-from diorama.scene_specs.model.items import items_of
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.tasks.items import items_of
 from tests.scene_specs.benchmarks.verdict import verdict
 
 COUNT = 2

@@ -1,1 +1,0 @@
-"""Export formats: each public module is one, named after its file; see diorama.render.export."""

@@ -1,0 +1,1 @@
+"""Pairs of episodes that differ in one respect."""

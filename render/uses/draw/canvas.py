@@ -1,0 +1,126 @@
+"""Drawings as SVG text or as pixels. `Svg` escapes all text of specs and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+from PIL import Image, ImageDraw
+
+from diorama.render.uses.draw.typography import PAPER, font, printable
+
+Point = tuple[float, float]
+# Letters and edges of a bitmap stay sharp on dense screens.
+_BITMAP_SCALE = 2
+_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+class Svg:
+    """A drawing of `width` x `height` pixels. Methods take SVG attributes, `stroke_width` for `stroke-width`."""
+
+    def __init__(self, width: float, height: float, title: str, background: str | None = PAPER) -> None:
+        self.width, self.height = width, height
+        self._parts: list[str] = []
+        self._title = title
+        if background is not None:
+            self.rect(0, 0, width, height, fill=background)
+
+    def add(self, tag: str, content: str | None = None, /, **attributes: object) -> None:
+        """Add an element; numbers get two decimals.
+
+        Args:
+            content: escaped markup.
+        """
+        pairs = []
+        for name, value in attributes.items():
+            if value is None:
+                continue
+            text = _number(value) if isinstance(value, float | int) else printable(str(value))
+            pairs.append(f" {name.rstrip('_').replace('_', '-')}={quoteattr(text)}")
+        self._parts.append(f"<{tag}{''.join(pairs)}>{content}</{tag}>" if content else f"<{tag}{''.join(pairs)}/>")
+
+    def rect(self, x: float, y: float, width: float, height: float, **attributes: object) -> None:
+        """Add a rectangle, given its top left corner."""
+        self.add("rect", x=x, y=y, width=max(width, 0), height=max(height, 0), **attributes)
+
+    def circle(self, at: Point, radius: float, **attributes: object) -> None:
+        """Add a circle."""
+        self.add("circle", cx=at[0], cy=at[1], r=radius, **attributes)
+
+    def line(self, start: Point, end: Point, **attributes: object) -> None:
+        """Add a straight line."""
+        self.add("line", x1=start[0], y1=start[1], x2=end[0], y2=end[1], **attributes)
+
+    def polygon(self, points: Sequence[Point], **attributes: object) -> None:
+        """Add a closed shape through the points."""
+        text = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self.add("polygon", points=text, **attributes)
+
+    def text(self, at: Point, text: str, size: float = 12, **attributes: object) -> None:
+        """Add one line of text with its baseline at `at`."""
+        self.add("text", escape(printable(text)), x=at[0], y=at[1], font_size=size, **attributes)
+
+    def open_window(self, x: float, y: float, width: float, height: float) -> None:
+        """Clip everything up to `close_window` to this rectangle; coordinates inside start at x, y."""
+        window = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
+        # A clipPath needs an id, and two drawings on one page might use the same one. An inner <svg> clips without.
+        self._parts.append(f'<svg {window} overflow="hidden">')
+
+    def close_window(self) -> None:
+        """End `open_window`."""
+        self._parts.append("</svg>")
+
+    def elements(self) -> str:
+        """The elements that were added, for an <svg> of the caller's."""
+        return "".join(self._parts)
+
+    def markup(self) -> str:
+        """The drawing as a self-contained element."""
+        size = f'width="{_number(self.width)}" height="{_number(self.height)}"'
+        box = f'viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" font-family="sans-serif">'
+        return "\n".join([head, f"<title>{escape(printable(self._title))}</title>", *self._parts, "</svg>"]) + "\n"
+
+    def save(self, path: Path) -> None:
+        """Write an SVG file."""
+        path.write_text(self.markup(), encoding="utf-8")
+
+
+class Bitmap:
+    """The part of `Svg` that bar charts need, as a PNG of 2 x 2 pixels per unit; colors as #rrggbb."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self._picture = Image.new("RGB", (round(width * _BITMAP_SCALE), round(height * _BITMAP_SCALE)), PAPER)
+        self._draw = ImageDraw.Draw(self._picture)
+
+    def rect(self, x: float, y: float, width: float, height: float, *, fill: str) -> None:
+        """Draw a filled rectangle, given its top left corner."""
+        left, top, right, bottom = (round(value * _BITMAP_SCALE) for value in (x, y, x + width, y + height))
+        if right > left and bottom > top:
+            self._draw.rectangle((left, top, right - 1, bottom - 1), fill=fill)
+
+    def line(self, start: Point, end: Point, *, stroke: str) -> None:
+        """Draw a thin straight line."""
+        self._draw.line(
+            [(x * _BITMAP_SCALE, y * _BITMAP_SCALE) for x, y in (start, end)], fill=stroke, width=_BITMAP_SCALE
+        )
+
+    def text(self, at: Point, text: str, size: float = 12, *, fill: str, text_anchor: str = "start") -> None:
+        """Draw one line of text with its baseline at `at`."""
+        origin = (at[0] * _BITMAP_SCALE, at[1] * _BITMAP_SCALE)
+        self._draw.text(
+            origin, printable(text), fill=fill, font=font(round(size * _BITMAP_SCALE)), anchor=_ANCHORS[text_anchor]
+        )
+
+    def save(self, path: Path) -> None:
+        """Write a PNG."""
+        self._picture.save(path, format="PNG")
+
+
+# Both draw rectangles, lines and text.
+Canvas = Svg | Bitmap

@@ -1,0 +1,143 @@
+"""Exports of the layouts in diorama.scene_specs.tasks.exporting: folders, or images and lists of all images.
+
+Folders are atomic, and record which stored episode they are.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from diorama.render.store.episode_store import IDENTITY_COLUMNS
+from diorama.render.store.selection import chosen_ids
+from diorama.render.uses.export.protocol import Export, reported, write_records
+from diorama.render.uses.io.atomic_output import FileConflictError, below, has_content, put_file, put_folder
+from diorama.scene_specs.errors import StoreError
+from diorama.scene_specs.model.record import EpisodeRecord
+from diorama.scene_specs.tasks.exporting.layouts import EpisodeFolders, Identity, ImageLists
+
+# Episodes that a process writes at once.
+_PART = 128
+
+
+class FolderExport(Export):
+    """One export of a format with one folder per episode."""
+
+    def __init__(self, layout: EpisodeFolders, *given: Any) -> None:
+        super().__init__(*given)
+        self.layout = layout
+        self.remade = partial(FolderExport, layout)
+
+    def run(self) -> None:
+        """Write the folders that are missing."""
+        rows = self.store.scan(["episode_id", *IDENTITY_COLUMNS], batch_size=8192)
+        version = {"format_version": self.layout.version}
+        self._identities: dict[str, Identity] = {row["episode_id"]: {**version, **row} for row in rows}
+        self._owners: dict[Path, str] = {}
+        missing = []
+        for episode_id in chosen_ids(self.store, self.options):
+            with reported(episode_id, self.out, self.report):
+                if self._is_missing(episode_id):
+                    missing.append(episode_id)
+                    continue
+                self.report.skipped += 1
+            self.progress(1)
+        parts = [{key: self._identities[key] for key in missing[k : k + _PART]} for k in range(0, len(missing), _PART)]
+        self.write_parts(parts, [*map(len, parts)], FolderExport._write_all)
+
+    def _is_missing(self, episode_id: str) -> bool:
+        folder = below(self.out, self.layout.folder_of(episode_id))
+        owner = self._owners.setdefault(folder, episode_id)
+        if owner != episode_id:
+            # Folder names have no leading zeros.
+            raise ValueError(
+                f"{folder} is the folder of episode {owner}; export one of the two with --where to another folder"
+            )
+        found = self._read_identity(folder)
+        if found is not None and found != self._identities[episode_id] and not self.options.overwrite:
+            raise FileConflictError(f"{folder} holds something else than the store's episode")
+        return found != self._identities[episode_id]
+
+    def _read_identity(self, folder: Path) -> Identity | None:
+        """The identity of the episode in a folder; empty if the folder holds something else, None if it is free.
+
+        Raises FileConflictError if it can't be read.
+        """
+        try:
+            if not self.layout.clear and not any(folder.iterdir()):
+                return None
+            return self.layout.identity_in(json.loads((folder / self.layout.marked).read_bytes())) or {}
+        except NotADirectoryError:
+            # A file has the name of the folder or of one above it. Writing reports it.
+            return None
+        except FileNotFoundError:
+            return None if self.layout.clear or not folder.exists() else {}
+        except (ValueError, AttributeError):
+            return {}
+        except OSError as error:
+            raise FileConflictError(f"{error.filename} can't be read: {error.strerror or error}") from error
+
+    def _write_all(self, identities: dict[str, Identity]) -> None:
+        self._identities = identities
+        write_records(self.store, [*identities], self._write, self.out, self.report, self.progress)
+
+    def _write(self, record: EpisodeRecord) -> bool:
+        name, overwrite = self.layout.folder_of(record.episode_id), self.options.overwrite
+        files = self.layout.files_of(record, self._identities[record.episode_id])
+        for path in (self.out / name, *(self.out / name).parents):
+            if path.exists() and not path.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        if self.layout.clear:
+            for file, content in files.items():
+                has_content(below(self.out, name / file), content, overwrite)
+        beside = self.layout.files_beside
+        for file, content in (beside(record) if beside else {}).items():
+            put_file(self.out, file, content, overwrite)
+        put_folder(self.out, name, files, self.layout.clear)
+        return True
+
+
+class ImageExport(Export):
+    """One export of a format with image files and lists. Memory: a chunk of episodes.
+
+    Attributes:
+        is_new: whether `out` did not exist.
+        lists: of the format.
+    """
+
+    def __init__(self, lists: Callable[[Export], ImageLists], *given: Any) -> None:
+        super().__init__(*given)
+        self.is_new = not self.out.exists()
+        self.lists = lists(self)
+        self._new: set[str] = set()
+
+    def run(self) -> None:
+        """Write images and lists."""
+        with self.lists.stack:
+            episode_ids = chosen_ids(self.store, self.options)
+            write_records(self.store, episode_ids, self._write, self.out, self.report, self.progress)
+            # If an image differs, the lists of an earlier export stay: new ones would lack that episode.
+            if not self.report.differing:
+                self._save_lists()
+
+    def _write(self, record: EpisodeRecord) -> bool:
+        images = self.lists.write(record)
+        self.written.check(*self.lists.names())
+        if not self.lists.shares_images:
+            self._new.clear()
+        self._new |= {path for path, png in images if put_file(self.out, path, png, self.options.overwrite)}
+        return any(path in self._new for path, _ in images)
+
+    def _save_lists(self) -> None:
+        try:
+            self.lists.finish(self.written)
+            for name, stream in self.lists.streams.items():
+                with self.written.replacing(name) as path:
+                    stream.save(path)
+        except OSError as error:
+            raise StoreError(f"writing the lists below {self.out} failed: {error}") from error

@@ -1,0 +1,99 @@
+"""`--format coco`: images and instances files as the COCO tools read them.
+
+    <out>/images/<episode id>/<image name>.png
+          annotations/instances_<split>.json    images, annotations, categories (shapes; for models, such as "chair")
+
+Boxes are [x, y, width, height], masks compressed run lengths, `area` the number of visible pixels. In addition to
+COCO's fields an annotation has amodal_bbox (the whole object, inside the image), visible_fraction, truncated, name,
+color, material, size, location, rotation_deg; an image has episode_id, name, frame, view, utterance and camera
+(diorama.scene_specs.model.record.CameraAnnotation). An object without visible pixels has no annotation. Episodes
+without a split are in `instances_unsplit.json`.
+
+Amodal masks, if the spec requested the pass `amodal`, are in `amodal_segm`, beside the visible mask in `segmentation`,
+where all readers of COCO expect it. COCOA's files have them the other way around: `segmentation` is the amodal mask and
+`visible_mask` the visible one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from diorama.render.uses.export._layouts import ImageExport
+from diorama.scene_specs.language.model_names import kind_of
+from diorama.scene_specs.model.record import EpisodeRecord, ObjectAnnotation
+from diorama.scene_specs.tasks.exporting.layouts import ImageLists, Images, Written, image_path, split_of
+
+# Fields of an annotation in addition to COCO's, as in ObjectAnnotation.
+_OTHERS = (
+    "amodal_bbox", "visible_fraction", "truncated", "name", "shape", "color", "material", "size", "location",
+    "rotation_deg",
+)  # fmt: skip
+
+
+class Lists(ImageLists):
+    """Numbers images and annotations from 1, in the order of episode ids."""
+
+    _images = _annotations = 0
+    export: ImageExport
+
+    @cached_property
+    def _category_numbers(self) -> dict[str, int]:
+        """Kind of shape -> number, in alphabetical order.
+
+        Of the store, not of the chosen episodes: other exports have the same numbers.
+        """
+        shapes: set[str] = set()
+        for row in self.export.store.scan(["objects"], batch_size=256):
+            shapes.update(kind_of(item["shape"]) for item in row["objects"] or ())
+        return {shape: number for number, shape in enumerate(sorted(shapes), start=1)}
+
+    def write(self, record: EpisodeRecord) -> Images:
+        split = split_of(record.scene.split)
+        shapes = {kind_of(item.shape) for image in record.images for item in image.annotation.objects}
+        if not shapes <= self._category_numbers.keys():
+            raise ValueError("its column `objects` does not match the episode; run `render-store verify` for details")
+        paths = [image_path(record.episode_id, image.name) for image in record.images]
+        stream = self.stream(f"annotations/instances_{split}.json", ["images", "annotations", "categories"])
+        info = {"description": "rendered by Diorama", "version": "1", "split": split}
+        stream.facts.update(info=info, licenses=[])
+        for path, facts, image in zip(paths, _image_facts(record), record.images, strict=True):
+            self._images += 1
+            stream.add("images", {"id": self._images, "file_name": path, **facts})
+            for item in image.annotation.objects:
+                if item.bbox is not None:
+                    self._annotations += 1
+                    ids = {"id": self._annotations, "image_id": self._images}
+                    stream.add("annotations", {**ids, **self._annotation_data(item)})
+        return [(f"images/{path}", image.png) for path, image in zip(paths, record.images, strict=True)]
+
+    def _annotation_data(self, item: ObjectAnnotation) -> dict[str, Any]:
+        return {
+            "category_id": self._category_numbers[kind_of(item.shape)],
+            "bbox": item.bbox,
+            "area": item.visible_pixels,
+            "segmentation": {"size": item.rle.size, "counts": item.rle.counts},
+            "iscrowd": 0,
+            **{name: getattr(item, name) for name in _OTHERS},
+            **({} if item.amodal_rle is None else {"amodal_segm": item.amodal_rle.model_dump(mode="json")}),
+        }
+
+    def finish(self, written: Written) -> None:
+        for stream in self.streams.values():
+            for shape, number in self._category_numbers.items():
+                stream.add("categories", {"id": number, "name": shape, "supercategory": "object"})
+
+
+def _image_facts(record: EpisodeRecord) -> Iterator[dict[str, Any]]:
+    for image, utterance in zip(record.images, record.utterances(), strict=True):
+        yield {
+            "width": image.width,
+            "height": image.height,
+            "episode_id": record.episode_id,
+            "name": image.name,
+            "frame": image.frame,
+            "view": image.view,
+            "utterance": utterance,
+            "camera": image.annotation.camera.model_dump(mode="json"),
+        }

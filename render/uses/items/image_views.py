@@ -1,0 +1,53 @@
+"""What questions, expressions and captions see of the images of an episode (tasks/questions/view.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from diorama.render.annotations.annotate import fronts_of, standing, viewpoints_of
+from diorama.render.geometry.solid import world_vertices
+from diorama.scene_specs.errors import AssetError
+from diorama.scene_specs.language.model_names import has_front
+from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
+from diorama.scene_specs.model.scene import SceneFrame, SceneObject
+from diorama.scene_specs.model.stage import load_stage
+from diorama.scene_specs.rotation import rounded
+from diorama.scene_specs.tasks.questions.view import UNKNOWN, Extent, ImageView, view_of
+
+
+def store_views(records: Iterable[EpisodeRecord]) -> Iterator[ImageView]:
+    """Yield the view of each image of some episodes. Raises StageError."""
+    for record in records:
+        scene = record.scene
+        stage = load_stage(scene.stage)
+        threshold = stage.placement.relation_threshold
+        frames = {frame.name: frame for frame in scene.frames}
+        for one in record.images:
+            # A row of somebody else may name another frame.
+            frame, annotation = frames.get(one.frame), one.annotation
+            extents = {item.name: extent_of(item) for item in (frame.objects if frame else ())}
+            if frame and stage.ground and not annotation.fronts:
+                annotation = _with_fronts(annotation, frame, threshold)
+            yield view_of(scene, one.name, annotation, extents, threshold)
+
+
+def _with_fronts(annotation: FrameAnnotation, frame: SceneFrame, threshold: float) -> FrameAnnotation:
+    """Return the annotation of a frame in which nothing depends on fronts, with those that its models have."""
+    known = {item.name for item in annotation.objects}
+    items = [item for item in standing(frame) if item.name in known]
+    models = [item.model_copy(update={"front_deg": 0.0}) for item in items if has_front(item.shape)]
+    fronts = fronts_of(frame, models)
+    return annotation.model_copy(update={"fronts": fronts, "viewpoints": viewpoints_of(items, fronts, (), threshold)})
+
+
+def extent_of(item: SceneObject) -> Extent:
+    """Return (lowest, highest) x, y and z of an object's mesh in the world, Blender units.
+
+    Unknown if its model is not on this machine: then nothing is above or below the object.
+    """
+    try:
+        points = world_vertices(item)
+    except AssetError:
+        return UNKNOWN
+    x, y, z = ((rounded(axis.min()), rounded(axis.max())) for axis in points.T)
+    return (x, y, z)

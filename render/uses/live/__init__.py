@@ -1,0 +1,1 @@
+"""Evaluation items rendered while they are used."""

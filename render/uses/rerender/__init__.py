@@ -1,0 +1,1 @@
+"""Finds, edits, renders again, compares and replaces one episode."""

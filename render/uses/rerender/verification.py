@@ -1,0 +1,178 @@
+"""Verification of spec files and stores: that named assets exist, and that each answer follows from its episode."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import signature
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from diorama.render.geometry.solid import shape_problem
+from diorama.render.store.selection import StoreEpisodes
+from diorama.scene_specs.asset_roots import find_asset
+from diorama.scene_specs.checks.object_checks import random_shapes
+from diorama.scene_specs.errors import AssetError, Diagnostic, DioramaError, PluginError, SpecError, located, spec_error
+from diorama.scene_specs.files import strict_json
+from diorama.scene_specs.language.diagnostics import PathDiagnostic
+from diorama.scene_specs.language.model_names import parse_mesh, parse_model
+from diorama.scene_specs.language.registry import plugin_error, plugins
+from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.model.stage import StageError, load_stage
+from diorama.scene_specs.reading.source import Item
+from diorama.scene_specs.shapes.shapenet import library
+from diorama.scene_specs.tasks.benchmark import verifier_of
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Verification:
+    """The result for a set of episodes.
+
+    Attributes:
+        diagnostics: what is wrong.
+        episodes: number of episodes without a diagnostic.
+        unverified: how many of these have no verifier.
+    """
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    episodes: int = 0
+    unverified: int = 0
+
+    def add(self, task: Any, episode: str, method: str, data: Any, files: Mapping[str, Path], **location: Any) -> None:
+        """Verify one episode.
+
+        Args:
+            task: of the episode; its benchmark decides the verifier.
+            episode: its id.
+            method: of the verifier.
+            data: its argument, a spec or a record.
+            files: name -> published file or folder, for the verifiers that have an argument of this name.
+            **location: file and line.
+        """
+        verifier = verifier_of(task)
+        try:
+            with located(**location):
+                if verifier is not None:
+                    verify = getattr(verifier, method)
+                    parameters = signature(verify).parameters
+                    if reason := verify(data, **{name: files[name] for name in files if name in parameters}):
+                        raise spec_error(reason, episode=episode, path="task")
+        except SpecError as error:
+            self.diagnostics += error.diagnostics
+            return
+        except Exception as error:
+            blamed = plugin_error(error)
+            # Diorama's own errors, such as that of a missing --svg, are not about one episode.
+            if blamed is None and isinstance(error, DioramaError | OSError | MemoryError):
+                raise
+            log.debug("the verifier failed", exc_info=True)
+            problem = str(blamed or f"the verifier failed: {error!r:.300}")
+            self.diagnostics.append(Diagnostic.of(problem, episode=episode, **location))
+            return
+        self.episodes += 1
+        self.unverified += verifier is None
+
+
+def verify_files(items: Iterable[Item], files: Mapping[str, Path] = MappingProxyType({})) -> Verification:
+    """Verify the episodes of checked files by the rules of their benchmark.
+
+    Args:
+        items: the episodes.
+        files: see `Verification.add`.
+    """
+    result = Verification()
+    for item in items:
+        data = item.data()
+        result.add(data.get("task"), item.episode.id, "verify_spec", data, files, file=item.file, line=item.line)
+    return result
+
+
+def verify_store(url: str, files: Mapping[str, Path] = MappingProxyType({})) -> Verification:
+    """Verify the rendered episodes of a store; a damaged episode is a diagnostic.
+
+    Args:
+        url: of the store.
+        files: see `Verification.add`.
+
+    Raises:
+        StoreError: the store can't be read.
+    """
+    result = Verification()
+    store = StoreEpisodes(url)
+    for record in store.valid(store.ids()):
+        result.add(record.scene.task, record.episode_id, "verify_record", record, files, file=url)
+    result.diagnostics += [Diagnostic.of(line, file=url) for line in store.damaged]
+    return result
+
+
+class AssetCheck:
+    """Finds models and .blend files that a spec names and that are not there, and faulty shapes of packages.
+
+    For `SpecSource`.
+    """
+
+    def __init__(self, asset_roots: Sequence[Path]) -> None:
+        self._roots = asset_roots
+        self._problem = cache(self._find_problem)
+
+    def __call__(self, episode: EpisodeSpec | Scene) -> Iterator[PathDiagnostic]:
+        """Yield a diagnostic for each location that names a missing or faulty asset.
+
+        Raises:
+            UsageError: the settings of the model library are wrong.
+        """
+        for path, name in _assets_of(episode) if isinstance(episode, EpisodeSpec) else ():
+            if problem := self._problem(name):
+                # Messages about files below asset roots say what to do.
+                model = name.startswith("shapenet:")
+                hint = "name one that is there, or the folder that has it with --shapenet" if model else ""
+                yield PathDiagnostic(path, problem, hint)
+
+    def _find_problem(self, name: str) -> str:
+        try:
+            if name.startswith("shapenet:"):
+                library().find(name)
+            elif name in plugins("shapes"):
+                problem = shape_problem(name)
+                return f"{plugins('shapes')[name].label}: {problem}" if problem else ""
+            else:
+                mesh = parse_mesh(name)
+                find_asset(mesh.path if mesh else name, self._roots)
+        except (AssetError, PluginError) as error:
+            return str(error)
+        return ""
+
+
+def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
+    """Yield the location and name of every model, .blend file and shape of a package in a spec.
+
+    Names of another form are left out; a stage that is unknown is reported by the other checks.
+    """
+    with suppress(StageError):
+        yield from ((("stage",), name) for name in load_stage(spec.stage).defaults.shapes if _is_foreign(name))
+    for number, frame in enumerate(spec.frames):
+        at = ("frames", number)
+        made: list[tuple[strict_json.Path, Any]] = [((*at, "objects", k), one) for k, one in enumerate(frame.objects)]
+        shapes: list[tuple[strict_json.Path, Any]] = [((*path, "shape"), one.shape) for path, one in made]
+        if frame.pointer is not None:
+            made.append(((*at, "pointer"), frame.pointer))
+        if frame.random_objects is not None:
+            shapes += [((*at, "random_objects", *path), shape) for path, shape in random_shapes(frame.random_objects)]
+        for path, shape in shapes:
+            if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape) or _is_foreign(shape)):
+                yield path, shape
+        for path, item in made:
+            if (blend := str(getattr(item.material, "blend", ""))).endswith(".blend"):
+                yield (*path, "material", "blend"), blend
+
+
+def _is_foreign(shape: str) -> bool:
+    """Whether a package other than Diorama provides a shape."""
+    return shape in plugins("shapes") and not plugins("shapes")[shape].own

@@ -1,1 +1,0 @@
-"""What reports are made of: tables, differences, a test of frequencies, previews."""

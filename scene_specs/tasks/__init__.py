@@ -1,0 +1,1 @@
+"""What tasks are made of: the interface of benchmarks, items, questions, importing, layouts; rendering needs none."""

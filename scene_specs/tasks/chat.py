@@ -1,0 +1,133 @@
+"""Conversations with chat models: the messages that benchmarks write, and the replies that they read.
+
+`diorama.render.uses.chat` has the models. Benchmarks don't import it; they get a `ModelOpener` from the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image of a message.
+
+    Attributes:
+        name: for logs; models don't get it.
+        png: the contents of a PNG file, or of a JPEG file.
+        detail: in which `openai:` models see it; "" is the server's default.
+    """
+
+    name: str
+    png: bytes
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of a conversation: texts and images in order.
+
+    Attributes:
+        separate: `openai:` sends its texts one by one, not as one text.
+    """
+
+    role: Role
+    parts: tuple[str | Picture, ...]
+    separate: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A model's reply.
+
+    Attributes:
+        requests: number of requests until it came.
+        cost: of all of them, in the currency of the prices that were given.
+    """
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+    requests: int = 1
+    cost: float = 0.0
+
+
+class ChatModel(Protocol):
+    """A model that continues a conversation. `reply` is called by several threads at once."""
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int) -> Reply:
+        """Return the next message of the assistant, of at most `max_tokens` tokens.
+
+        Raises:
+            diorama.render.uses.chat.TemporaryError: the request failed, and another attempt may not.
+        """
+
+
+class OpenedModel(Protocol):
+    """A model with retries, a budget, and a log of its replies.
+
+    Attributes:
+        settings: parameters of its requests.
+    """
+
+    name: str
+    settings: Mapping[str, Any]
+
+    def reply(self, messages: Sequence[Message], *, max_tokens: int, key: str = "") -> Reply:
+        """Return the reply; see `diorama.render.uses.chat.Asker`.
+
+        Args:
+            key: distinguishes equal conversations.
+        """
+
+
+class ModelOpener(Protocol):
+    """Opens models that share a budget and a log."""
+
+    def open(self, name: str, defaults: Mapping[str, Any] | None = None) -> OpenedModel:
+        """Open a model by name: openai:MODEL, hf:MODEL_OR_FOLDER or module:Class.
+
+        Args:
+            defaults: parameters of requests of `openai:`, where the user gives no others.
+
+        Raises:
+            UsageError: the name or the settings are wrong.
+            PluginError: the class can't be imported.
+        """
+
+    def stop(self) -> None:
+        """Send no more requests: those that wait fail at once, those under way end."""
+
+
+def in_parallel(
+    work: Callable[[_Item], _Result], items: Iterable[_Item], workers: int, stop: Callable[[], None]
+) -> Iterator[_Result]:
+    """Yield the results of `work`, which runs in threads, as they are ready; with one worker in order and unthreaded.
+
+    After an error, or if the caller stops reading, items that wait are dropped, and `stop` is called to shorten those
+    that are worked on. An error is raised when these have ended; their results come first.
+    """
+    if workers == 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        left = [pool.submit(work, item) for item in items]
+        try:
+            for future in as_completed(left):
+                left.remove(future)
+                yield future.result()
+        except BaseException as error:
+            stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            if not isinstance(error, GeneratorExit):
+                for future in as_completed([one for one in left if not one.cancelled()]):
+                    if future.exception() is None:
+                        yield future.result()
+            raise

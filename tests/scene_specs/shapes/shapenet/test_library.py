@@ -1,0 +1,185 @@
+"""Finding models by name, the settings that say where, and the cache of what was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diorama.scene_specs.errors import AssetError, DioramaError, UsageError
+from diorama.scene_specs.shapes.shapenet import Library, library, load_model, loading
+from diorama.scene_specs.shapes.shapenet.loading import ModelCache
+from diorama.scene_specs.shapes.shapenet.model import Model
+from tests.scene_specs.shapes.shapenet.trees import CHAIR, Tree, obj, png, textured
+
+IDS = ("0b", "0a", "10", "9")
+NAMES = tuple(f"shapenet:chairs/{identity}" for identity in IDS)
+
+
+@pytest.fixture(autouse=True)
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache, a working directory and settings of the test's own; nothing held from other tests."""
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("DIORAMA_SHAPENET", "DIORAMA_SHAPENET_UP", "DIORAMA_SHAPENET_FRONT"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(loading, "_held", type(loading._held)())
+
+
+@pytest.fixture
+def four(tmp_path: Path) -> Library:
+    for identity in IDS:
+        Tree(tmp_path / "root", obj(), identity=identity).write()
+    return Library((tmp_path / "root").resolve())
+
+
+def test_the_packaged_library_counts_where_nothing_is_said() -> None:
+    source = library()
+    assert source.root.name == "shapenet_mini"
+    assert CHAIR in source.categories()
+    assert load_model("shapenet:chairs/#1").name.startswith(f"shapenet:{CHAIR}/")
+
+
+@pytest.mark.parametrize("word", ["chairs", "chair", "Chairs", CHAIR])
+def test_names_mean_one_model(four: Library, word: str) -> None:
+    assert four.models(word) == sorted(IDS)
+    assert four.find(f"shapenet:{word}/#2") == four.find(f"shapenet:{word}/0b")
+    assert four.find(f"shapenet:{word}/#2")[0] == f"shapenet:{CHAIR}/0b"
+
+
+@pytest.mark.parametrize(
+    ("shape", "part"),
+    [
+        ("shapenet:chairs/#5", "has 4 models"),
+        ("shapenet:chairs/0c", "there are 4, such as 0a"),
+        ("shapenet:tables/#1", "no category 'tables'"),
+        ("shapenet:chairz/#1", "did you mean 'chair"),
+        ("shapenet:../#1", "is not the name of a model"),
+        ("shapenet:chairs/..", "is not the name of a model"),
+        ("shapenet:chairs/../../x", "is not the name of a model"),
+        ("shapenet:/etc/passwd", "is not the name of a model"),
+        ("shapenet:chairs/#0", "is not the name of a model"),
+    ],
+)
+def test_what_is_not_there_is_named(four: Library, shape: str, part: str) -> None:
+    with pytest.raises(AssetError) as caught:
+        four.find(shape)
+    assert part in str(caught.value)
+
+
+def test_an_empty_folder_is_no_model(four: Library) -> None:
+    (four.root / CHAIR / "empty").mkdir()
+    with pytest.raises(AssetError, match="holds no model"):
+        four.find("shapenet:chairs/empty")
+
+
+def test_the_environment_comes_before_the_file(tmp_path: Path, four: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(four.root.parent)
+    Path("assets.toml").write_text(f'[shapenet]\nroot = "{four.root.name}"\nfront = "+x"\n')
+    assert library() == Library(four.root, "+y", "+x")
+    monkeypatch.setenv("DIORAMA_SHAPENET", str(four.root))
+    assert library() == four
+    monkeypatch.delenv("DIORAMA_SHAPENET")
+    Path("assets.toml").unlink()
+    home = tmp_path / "config" / "diorama"
+    home.mkdir(parents=True)
+    (home / "assets.toml").write_text(f'[shapenet]\nroot = "{four.root}"\n')
+    assert library() == four
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "part"),
+    [
+        ("[shapenet", UsageError, "can't be read"),
+        ("[shapenet]\nroots = 1\n", UsageError, "takes root, up and front"),
+        ("[shapenet]\n", UsageError, "has no root"),
+        (f"[shapenet]\nx = {'[' * 100_000}", UsageError, "can't be read"),
+        ("#" * 2_000_000, UsageError, "larger than 1 MiB"),
+        ('[shapenet]\nroot = "gone"\n', AssetError, "no such folder"),
+        ('[shapenet]\nroot = "."\nup = "y"\n', UsageError, "allowed: +x"),
+        ('[shapenet]\nroot = "."\nup = "+z"\n', UsageError, "same axis"),
+    ],
+)
+def test_wrong_settings_are_named(text: str, kind: type[DioramaError], part: str) -> None:
+    Path("assets.toml").write_text(text)
+    with pytest.raises(kind) as caught:
+        library()
+    assert part in str(caught.value)
+
+
+def test_the_cache_gives_back_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, mtl = textured("gone.bmp")
+    tree = Tree(tmp_path / "root", text, mtl).write()
+    source = Library(tree.root.resolve())
+    made = load_model(tree.shape, source)
+    loading._held.clear()
+    monkeypatch.setattr(loading, "make_model", None)
+    found = load_model(tree.shape, source)
+    assert found.sha256 == made.sha256 and found.notes == made.notes and found.materials == made.materials
+    assert found.hull == made.hull and found.files == made.files
+    for name in ("vertices", "triangles", "uv", "slots"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(made, name))
+
+
+def test_a_changed_or_damaged_entry_is_read_anew(tmp_path: Path) -> None:
+    tree = Tree(tmp_path / "root", *textured("skin.png")).write()
+    source = Library(tree.root.resolve())
+    first = load_model(tree.shape, source)
+    assert "is not there" in first.notes[0]
+    # A texture that was missing is put there.
+    (tree.folder / "skin.png").write_bytes(png())
+    second = load_model(tree.shape, source)
+    assert not second.notes and second.sha256 != first.sha256
+    loading._held.clear()
+    entry = ModelCache(second.path, source)._entry
+    entry.write_bytes(entry.read_bytes()[:200])
+    assert load_model(tree.shape, source).sha256 == second.sha256
+    assert entry.stat().st_size > 200
+
+
+def test_a_model_is_read_anew_when_a_file_appears_that_is_looked_for_earlier(tmp_path: Path) -> None:
+    text, mtl = textured("sub/skin.png", "own.mtl")
+    tree = Tree(tmp_path / "root", text, None).write()
+    source = Library(tree.root.resolve())
+    found = [load_model(tree.shape, source).sha256]
+    guess = tree.main.with_suffix(".mtl").name
+    for number, name in enumerate((guess, "textures/skin.png", "images/skin.png", "sub/skin.png", "own.mtl")):
+        (tree.folder / name).parent.mkdir(exist_ok=True)
+        (tree.folder / name).write_bytes(png((number, 0, 0)) if name.endswith("png") else f"{mtl}# {number}\n".encode())
+        held = load_model(tree.shape, source).sha256
+        loading._held.clear()
+        assert load_model(tree.shape, source).sha256 == held
+        assert held not in found, name
+        found.append(held)
+    files = load_model(tree.shape, source).files
+    assert len({state.path for state in files}) == len(files)
+
+
+def test_without_a_cache_models_are_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DIORAMA_CACHE", str(tmp_path / "file"))
+    tree = Tree(tmp_path / "root", obj()).write()
+    assert len(load_model(tree.shape, Library(tree.root.resolve())).triangles) == 24
+
+
+def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
+    monkeypatch.setattr(loading, "_HELD", 2)
+    models = [load_model(name, four) for name in NAMES]
+    assert held_of(models, four) == 2
+
+
+def held_of(models: list[Model], library: Library) -> int:
+    """How many of these models, one per name, are still the ones in memory. Asks for the newest first."""
+    newest_first = reversed([*zip(NAMES, models, strict=True)])
+    return sum(load_model(name, library) is model for name, model in newest_first)
+
+
+def test_large_models_are_held_by_their_bytes(monkeypatch: pytest.MonkeyPatch, four: Library) -> None:
+    one = loading._bytes_of_model(load_model(NAMES[0], four))
+    for most, held in ((3 * one, 3), (one, 1), (0, 1)):
+        monkeypatch.setattr(loading, "_HELD_BYTES", most)
+        models = [load_model(name, four) for name in NAMES]
+        assert held_of(models, four) == held
