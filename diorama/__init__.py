@@ -15,9 +15,10 @@ The commands start here, too.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from diorama._moved import serve
 
 if TYPE_CHECKING:
     from diorama.render import __version__
@@ -45,16 +46,7 @@ _HOMES = {
 _COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "eval", "gallery")
 
 
-class _FormerNames:
-    """Says where the top-level packages of version 0.1.0 are now, if nothing else provides a package of that name."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name in ("render", "scene_specs", "assets"):
-            raise ModuleNotFoundError(f"no module {name!r}: `{name}` of Diorama is now `diorama.{name}`", name=name)
-
-
-sys.meta_path.append(_FormerNames)
+serve()
 
 
 def __dir__() -> list[str]:
