@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.walls import LAZY_IMPORTS, breaches, circles, import_graph, package_graph, side_imports
+from tests.walls import LAZY_IMPORTS, breaches, circles, import_graph, package_graph
 
 PACKAGES = ("diorama.render", "diorama.scene_specs", "diorama.assets")
 # Slow to import, and not needed to print a help text or to find a mistake in an option.
@@ -103,15 +103,6 @@ def test_data_classes_import_nothing_above_them() -> None:
     assert upward(planted) == [("model.a", "rotation")]
 
 
-def test_ways_to_use_a_store_do_not_import_each_other() -> None:
-    assert side_imports(all_sources()) == []
-    planted = {
-        "diorama/render/uses/export/a.py": "",
-        "diorama/render/uses/gallery/b.py": "import diorama.render.uses.export.a",
-    }
-    assert side_imports(planted) == [("diorama.render.uses.gallery", "diorama.render.uses.export")]
-
-
 def test_a_circle_is_seen() -> None:
     sources = {
         "a/__init__.py": "",
@@ -127,6 +118,12 @@ def test_a_circle_of_packages_is_seen_where_no_module_is_in_one() -> None:
     sources = {"a/b/x.py": "import a.c.x", "a/b/y.py": "", "a/c/x.py": "", "a/c/z/y.py": "import a.b.y"}
     assert circles(import_graph(sources)) == []
     assert circles(package_graph(sources)) == [["a.b", "a.c"]]
+
+
+def test_a_circle_of_a_module_and_the_folder_beside_it_is_seen() -> None:
+    sources = {"a/errors.py": "import a.reports.tables", "a/reports/tables.py": "", "a/reports/x.py": "import a.errors"}
+    assert circles(import_graph(sources)) == []
+    assert circles(package_graph(sources)) == [["a.errors", "a.reports"]]
 
 
 def test_every_exemption_for_imports_inside_functions_is_used() -> None:

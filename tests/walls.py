@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import networkx
 
@@ -51,8 +52,6 @@ LAZY_IMPORTS = {
     ("scene_specs/benchmarks/kilogram/measures.py", "nltk"): "takes 0.2 s, and only measures of naming need it",
 }
 PURE = ("scene_specs/", "render/compiler/", "render/geometry/", "render/annotations/", "render/passes/")
-# Ways to use a store; none needs another.
-STRANGERS = frozenset({f"diorama.render.uses.{name}" for name in ("export", "gallery", "evaluation")})
 SEEDED = frozenset({"Generator", "Philox", "SeedSequence", "BitGenerator"})
 ENTROPY = frozenset({"os.urandom", "uuid.uuid1", "uuid.uuid4"})
 CLOCKS = frozenset({"now", "utcnow", "today"})
@@ -145,13 +144,19 @@ def lazy_imports(path: str, tree: ast.AST) -> Iterator[Breach]:
             yield Breach(path, line_of(node), f"imports {module} inside a function", "give LAZY_IMPORTS its reason")
 
 
+@cache
+def imported(source: str) -> tuple[str, ...]:
+    """The modules that a text imports; kept, since many tests ask for the same files."""
+    return tuple(name for _, name in imports(ast.parse(source)))
+
+
 def import_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
     """Module -> module for every import, also inside functions and for types only. sources: POSIX path -> text."""
     modules = {path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in sources}
     graph = networkx.DiGraph()
     for path, source in sources.items():
         importer = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
-        for _, name in imports(ast.parse(source, filename=path)):
+        for name in imported(source):
             while name and name not in modules:
                 name = name.rpartition(".")[0]
             if name and name != importer:
@@ -160,13 +165,10 @@ def import_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
 
 
 def package_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
-    """Package -> package, of folders on any level; between a package and one inside it there is no edge."""
-    packages = {path.rpartition("/")[0].replace("/", ".") for path in sources}
+    """What lies side by side in a folder, on any level: packages and modules. What a package holds gives it no edge."""
     graph = networkx.DiGraph()
     for edge in import_graph(sources).edges:
-        ends = [module if module in packages else module.rpartition(".")[0] for module in edge]
-        # Folders side by side: what differs first. A module beside a folder is no package.
-        parts = [end.split(".") for end in ends]
+        parts = [end.split(".") for end in edge]
         level = next((k for k, (a, b) in enumerate(zip(*parts, strict=False)) if a != b), None)
         if level is not None:
             graph.add_edge(*(".".join(part[: level + 1]) for part in parts))
@@ -176,12 +178,6 @@ def package_graph(sources: Mapping[str, str]) -> networkx.DiGraph:
 def circles(graph: networkx.DiGraph) -> list[list[str]]:
     """Groups of modules or packages that import each other in a circle."""
     return sorted(sorted(group) for group in networkx.strongly_connected_components(graph) if len(group) > 1)
-
-
-def side_imports(sources: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Imports between packages that must not know each other: what they share lies below them."""
-    edges = package_graph(sources).edges
-    return sorted((a, b) for a, b in edges if {a, b} <= STRANGERS)
 
 
 def prints(path: str, tree: ast.AST) -> Iterator[Breach]:
