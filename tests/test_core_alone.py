@@ -45,9 +45,10 @@ if renderer == "fake":
 else:
     summary = Batch(source, store, RunOptions(renderer=renderer, workers=2, **options)).run()
     assert not summary.failed, summary
-    with open_store(store) as stored:
-        for record in stored.scan():
-            digests[record.episode_id] = [record.digest(), record.job.hash()]
+    stored = open_store(store)
+    for episode_id, _ in stored.ids():
+        record = stored.get(episode_id)
+        digests[episode_id] = [record.digest(), record.job.hash()]
 rooms = "diorama.render.uses", "diorama.render.cli", "diorama.scene_specs.tasks", "diorama.scene_specs.benchmarks"
 wings = [name for name in sys.modules if name.startswith(rooms)]
 print(json.dumps([digests, wings, sys.modules["diorama"].__file__]))

@@ -1,11 +1,11 @@
-"""Count lines of code without blanks, comments and docstrings: of the core, of the wings, of tools.
+"""Count lines of code: core, wings and tools apart.
 
     python -m tools count-lines               # by package
     python -m tools count-lines --files       # by file
     python -m tools count-lines --commit REV  # as of another commit
     python -m tools count-lines --check       # exit code 1 if the core or all is above its cap
 
-The core is what rendering imports (tests/rooms.py). Tests are not counted. Generators of assets and JavaScript are
+Blanks, comments and docstrings do not count. The core is what rendering imports (tests/rooms.py). Tests are not counted. Generators of assets and JavaScript are
 counted apart and not in the sum; so are lines of data files next to the code, so that code can't hide in them.
 """
 

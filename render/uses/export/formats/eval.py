@@ -31,7 +31,7 @@ from diorama.scene_specs.tasks.items import Item, item_id
 QUESTIONS = True
 _log = logging.getLogger(__name__)
 _FILES = {
-    "diorama_answers.py": ("diorama.scene_specs.language", "answer_rule.py"),
+    "diorama_answers.py": ("diorama.scene_specs.tasks", "answer_rule.py"),
     "diorama_lmms.py": ("diorama.render.uses.export.harness", "diorama_lmms.py"),
 }
 _TASK = '''
