@@ -5,8 +5,8 @@
     python -m tools count-lines --commit REV  # as of another commit
     python -m tools count-lines --check       # exit code 1 if the core or all is above its cap
 
-Blanks, comments and docstrings do not count. The core is what rendering imports (tests/rooms.py). Tests are not counted. Generators of assets and JavaScript are
-counted apart and not in the sum; so are lines of data files next to the code, so that code can't hide in them.
+Blanks, comments, docstrings and tests do not count. The core is what rendering imports (tests/rooms.py). Generators of
+assets and JavaScript are not in the sum; nor are lines of data files next to the code, so that code can't hide there.
 """
 
 from __future__ import annotations
