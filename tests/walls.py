@@ -27,7 +27,7 @@ LAZY_IMPORTS = {
     ("render/api.py", "diorama.render.uses.live"): "only live items need Ray, which takes a second to import",
     ("render/api.py", "diorama.render.run"): "only filling a store needs Ray, which takes a second to import",
     ("render/renderers/cycles/__init__.py", ""): "checks of specs import materials from here; bpy takes a second",
-    ("render/renderers/cycles/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
+    ("render/run/probe.py", ""): "times the import of bpy and reports what goes wrong in it",
     ("render/run/doctor.py", ""): "each check reports its own missing or broken library instead of ending the command",
     ("render/run/status.py", "tqdm"): "`--status` only reads a file",
     ("scene_specs/shapes/shapenet/", ""): "models that are in the cache need neither trimesh nor Pillow",

@@ -20,6 +20,7 @@ from typing import Any
 from diorama.render.passes import row_of
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import markdown_table
+from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugins, singular
 from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.materials import load_material
@@ -63,7 +64,7 @@ def table_of(name: str, old: str) -> str:
     rows = []
     for plugin, registered in plugins(name).items():
         if registered.own:
-            rows.append((f"`{plugin}`", "", "", "", registered.summary().removeprefix(f"`{plugin}`: ")))
+            rows.append((f"`{plugin}`", "", "", "", summary(registered).removeprefix(f"`{plugin}`: ")))
             for key, field in load_material(plugin, name).Parameters.model_json_schema()["properties"].items():
                 rows.append(("", f"`{key}`", _kind(field, {}), _default(field), field["description"]))
     return markdown_table((singular(name), "parameter", "type", "default", "meaning"), rows)

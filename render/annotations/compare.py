@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from diorama.scene_specs.language.json_diff import MISSING, differences, preview_json
+from diorama.scene_specs.language.json_diff import differences, preview_json
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
-from diorama.scene_specs.model.scene import Scene, SceneFrame
 
 # Differences listed one by one; a moved camera changes every number.
 _MOST_LINES = 20
@@ -96,14 +94,14 @@ class Comparison:
         return {**facts, "missing": list(self.missing), "gone": list(self.gone)}
 
 
-def _diff_lines(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """A line for each difference of two JSON values."""
+def diff_lines(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """Yield a line for each difference of two JSON values."""
     for where, a, b in differences(old, new, path):
         yield f"{where}: {preview_json(a)}, now {preview_json(b)}"
 
 
-def _first_lines(lines: Iterable[str], rest: str) -> tuple[str, ...]:
-    """The first lines; `rest` describes how many follow."""
+def first_lines(lines: Iterable[str], rest: str) -> tuple[str, ...]:
+    """Return the first lines; `rest` describes how many follow."""
     found = tuple(lines)
     more = len(found) - _MOST_LINES
     return (*found[:_MOST_LINES], rest.format(more)) if more > 0 else found
@@ -122,8 +120,8 @@ def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:
         largest=int(error.max(initial=0)),
         mean=float(error.mean()),
         psnr=math.inf if mean_square == 0 else 10 * math.log10(255**2 / mean_square),
-        truth=_first_lines(
-            _diff_lines(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")), "and {} more"
+        truth=first_lines(
+            diff_lines(old.annotation.model_dump(mode="json"), new.annotation.model_dump(mode="json")), "and {} more"
         ),
     )
 
@@ -142,29 +140,6 @@ def circumstances(old: EpisodeRecord, new: EpisodeRecord) -> tuple[str, ...]:
         for name, was, now in pairs
         for path, a, b in differences(was, now)
     )
-
-
-def scene_changes(old: Scene, new: Scene) -> tuple[str, ...]:
-    """Differences of two Scenes except settings and assets, one line each, at most 20.
-
-    Frames, objects and lights are paired by name.
-    """
-    before = {frame.name: _by_name(frame) for frame in old.frames}
-    was, now = (scene.model_dump(mode="json", exclude={"frames", "settings", "assets"}) for scene in (old, new))
-    walks = [_diff_lines(was, now)]
-    walks += [
-        _diff_lines(before.pop(frame.name, MISSING), _by_name(frame), f"frames[{number}]")
-        for number, frame in enumerate(new.frames)
-    ]
-    # A removed frame by its name, because another frame may have its number now.
-    walks += [_diff_lines(frame, MISSING, f"frames[{name}]") for name, frame in before.items()]
-    return _first_lines(chain(*walks), "and {} more places")
-
-
-def _by_name(frame: SceneFrame) -> dict[str, Any]:
-    """A frame as JSON data with objects and lights by name, so that a removed one does not change the others' paths."""
-    data = frame.model_dump(mode="json")
-    return {**data, **{key: {item["name"]: item for item in data[key]} for key in ("objects", "lights")}}
 
 
 def compare_records(old: EpisodeRecord, new: EpisodeRecord) -> Comparison:

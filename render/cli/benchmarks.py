@@ -19,6 +19,7 @@ from diorama.render.cli.command import DioramaCommand, DioramaGroup
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
 from diorama.scene_specs.errors import PluginError, SpecError, UsageError
 from diorama.scene_specs.files.writing import is_stream
+from diorama.scene_specs.language.plugin_help import class_keyword
 from diorama.scene_specs.language.registry import plugin, plugins
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers"
 def names() -> dict[str, tuple[str, str]]:
     """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
     found = plugins("benchmarks")
-    listed = [(text, one, below) for one in found.values() for text, below in one.keyword("short_name").items()]
+    listed = [(text, one, below) for one in found.values() for text, below in class_keyword(one, "short_name").items()]
     listed = [*reversed(listed), *((name, one, "options") for name, one in found.items())]
     # Those of packages first: Diorama's own replace them.
     return {text: (one.name, below) for text, one, below in sorted(listed, key=lambda each: each[1].own)}

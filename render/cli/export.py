@@ -17,11 +17,12 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
     """Print a line per format, with what it writes, and exit. Imports no format."""
     if not value or ctx.resilient_parsing:
         return
+    from diorama.scene_specs.language.plugin_help import summary
     from diorama.scene_specs.language.registry import plugins
 
     width = max(map(len, plugins("exports")))
     for name, registered in plugins("exports").items():
-        click.echo(f"{name:{width}} {registered.summary().removeprefix(f'`--format {name}`: ')}".rstrip())
+        click.echo(f"{name:{width}} {summary(registered).removeprefix(f'`--format {name}`: ')}".rstrip())
     ctx.exit()
 
 

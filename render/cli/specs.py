@@ -19,6 +19,7 @@ from diorama.render.cli.questions import questions
 from diorama.scene_specs.errors import CompileError, ContrastError, SpecError, UsageError
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.files.writing import atomic_writer
+from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugins
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class _SpecsGroup(DioramaGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands; imports no benchmark."""
         # If one can't be read, the command itself reports what is wrong with it.
-        rows = {name: plugins("benchmarks")[of].summary(below) for name, (of, below) in benchmarks.names().items()}
+        rows = {name: summary(plugins("benchmarks")[of], below) for name, (of, below) in benchmarks.names().items()}
         rows |= {name: one.get_short_help_str(60) for name, one in self.commands.items()}
         with formatter.section("Commands"):
             formatter.write_dl(sorted(rows.items()))
@@ -305,8 +306,7 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
       render-specs looks specs.jsonl --looks plain,wood,daylight --out looks.jsonl
       render-specs looks --store scenes.lance --looks plain,photo --out looks.jsonl
     """
-    from diorama.render.uses.rerender.looks import look_scenes
-    from diorama.scene_specs.model.look import check_looks
+    from diorama.render.uses.rerender.looks import check_looks, look_scenes
 
     names = check_looks([name.strip() for name in looks.split(",")])
     _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _with_settings(**given)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,8 +20,6 @@ from diorama.scene_specs.shapes.shapenet import Model, load_model
 from diorama.scene_specs.shapes.shapenet.repair import convex_hull
 
 Indices = NDArray[np.intp]
-# Deviation from the box of a shape, and of a normal from its length.
-_BOX = 0.01
 
 
 @dataclass(frozen=True)
@@ -70,33 +68,6 @@ def _all_paired(corner: NDArray[np.int64], count: int) -> bool:
     start, end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
     forth, back = np.sort(start * count + end), np.sort(end * count + start)
     return bool((forth == back).all() and (np.diff(forth) > 0).all())
-
-
-def shape_problem(name: str) -> str:
-    """Return how the mesh of a shape differs from what docs/extending.md asks for; "" if it doesn't.
-
-    Raises:
-        AssetError: it can't be read.
-        PluginError: its plug-in can't be imported.
-    """
-    mesh = load_mesh(name)
-    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
-    if mesh.cavities:
-        # What holds others may be flat.
-        low, high = np.minimum(low, -1), np.maximum(high, 1)
-    if np.abs([low + 1, high - 1]).max() > _BOX:
-        box = " x ".join(f"{x:.3g} to {y:.3g}" for x, y in zip(low, high, strict=True))
-        return f"its mesh fills {box}; allowed: -1 to 1 on each axis"
-    if not is_closed(replace(mesh, vertices=mesh.vertices.round(4))):
-        return "its mesh is not closed; allowed: each edge has two triangles, which name it in opposite directions"
-    a, b, c = (mesh.vertices[mesh.triangles[:, k]] for k in range(3))
-    if np.einsum("ij,ij->", a, np.cross(b, c)) <= 0:
-        return "its triangles are clockwise seen from outside; allowed: counter-clockwise"
-    across = np.cross(b - a, c - a)[:, None]
-    outwards = (mesh.normals[mesh.triangles] * across).sum(axis=2) > -_BOX * np.linalg.norm(across, axis=2)
-    if not outwards.all() or np.abs(np.linalg.norm(mesh.normals, axis=1) - 1).max() > _BOX:
-        return "its normals point inwards, or don't have the length 1"
-    return ""
 
 
 def solid(name: str, outline: OutlineSpec | None = None) -> Solid:

@@ -114,7 +114,7 @@ def run_probe(device: str, limit: float = _PROBE_SECONDS, size: int = 8, card: s
         Its facts, or {"error": ...} if it crashed, hung or failed.
     """
     # -P: a module in the working directory, which may hold others' files, must not take the place of a library.
-    command = [sys.executable, "-P", "-m", "diorama.render.renderers.cycles.probe", device, str(size)]
+    command = [sys.executable, "-P", "-m", "diorama.render.run.probe", device, str(size)]
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": card} if card else None
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False, env=env)

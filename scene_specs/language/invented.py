@@ -10,20 +10,13 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.language.rng import generator, key_digest
+from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.language.vocabulary import has_prefix
 
-# Diorama's own families.
-FAMILIES = ("blob", "branch", "lathe")
 INVENTED_PREFIX = "invented:"
 _AXIS = "[a-z][a-z_]{0,29}=(?:0(?:\\.[0-9]{1,4})?|1(?:\\.0{1,4})?)"
 _FORM = re.compile(rf"{INVENTED_PREFIX}([a-z][a-z0-9-]{{0,29}})/([0-9]{{1,19}})(?:\?({_AXIS}(?:&{_AXIS})*))?")
-
-
-_SPLITS = ("train", "train", "train", "train", "train", "val", "test")
 
 
 class Invented(NamedTuple):
@@ -57,24 +50,6 @@ class Invented(NamedTuple):
             for axis in plugin("families", self.family).load().AXES
         }
         return self._replace(axes={**drawn, **self.axes})
-
-
-def drawn_shape(rng: np.random.Generator, split: str, family: str) -> Invented:
-    """Draw a shape with a position on each axis that leaves room on both sides.
-
-    A hash of family and seed decides the only split that may show such shapes: 5/7 train, 1/7 val, 1/7 test.
-
-    Raises:
-        RuntimeError: 1,000 draws give none, which has a probability of 10^-67.
-        PluginError: the family is unknown or can't be imported.
-    """
-    for _ in range(1000):
-        seed = int(rng.integers(2**31))
-        digest = key_digest("invented split", family, str(seed))
-        if _SPLITS[int.from_bytes(digest[:8], "little") % len(_SPLITS)] == split:
-            axes = plugin("families", family).load().AXES
-            return Invented(family, seed, {axis: round(0.15 + 0.7 * float(rng.random()), 4) for axis in axes})
-    raise RuntimeError(f"no shape of family {family} for split {split} in 1000 draws")
 
 
 def is_invented(shape: object) -> bool:

@@ -12,19 +12,15 @@ Diorama's own plug-ins are registered the same way, in pyproject.toml. No plug-i
 
 from __future__ import annotations
 
-import ast
-import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import import_module, metadata, util
 from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
 from diorama.scene_specs.errors import DioramaError, PluginError
-from diorama.scene_specs.files.foreign import printable
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 
@@ -73,32 +69,6 @@ class Plugin:
     def own(self) -> bool:
         """Whether Diorama provides it."""
         return self.owner == _OWN
-
-    def summary(self, of: str = "") -> str:
-        """Return the first line of the docstring of its module, "" if it has none; imports only the packages above.
-
-        Args:
-            of: a class of the module instead, in lower case.
-        """
-        found = next((node for node in self._classes() if node.name.lower() == of), None)
-        text = ast.get_docstring(found or self._parsed_source) or ""
-        return printable(text.partition("\n")[0]) if found or not of else ""
-
-    def keyword(self, name: str) -> dict[str, str]:
-        """Return the value of a keyword -> class of the module that has it, in lower case; imports as `summary`."""
-        given = ((one.value, node.name.lower()) for node in self._classes() for one in node.keywords if one.arg == name)
-        return {str(value.value): text for value, text in given if isinstance(value, ast.Constant)}
-
-    def _classes(self) -> Iterator[ast.ClassDef]:
-        return (node for node in self._parsed_source.body if isinstance(node, ast.ClassDef))
-
-    @cached_property
-    def _parsed_source(self) -> ast.Module:
-        """The parsed module, empty if it can't be read."""
-        with suppress(Exception):  # finding a module imports the packages above it
-            origin = self.path or getattr(util.find_spec(self.module), "origin", None)
-            return ast.parse(Path(origin).read_bytes() if origin else b"")
-        return ast.parse("")
 
     def load(self) -> Any:
         """Import it and return the module or the object in it; of a stage or shape, the path of its file.
@@ -184,18 +154,6 @@ def find_plugin(noun: str, name: str) -> Plugin:
     top = module.partition(".")[0]
     owner = _OWN if top == "diorama" else next(iter(metadata.packages_distributions().get(top, ())), "")
     return Plugin(noun, name, module, attribute, owner, "" if owner in ("", _OWN) else metadata.version(owner))
-
-
-def load_object(noun: str, name: str) -> Any:
-    """Import the object `package.module:object`, of an installed package or of a file in the current folder.
-
-    Raises:
-        PluginError: it can't be imported.
-    """
-    # Commands start without the current folder on the path, which `python -m` has.
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
-    return find_plugin(noun, name).load()
 
 
 def plugin_error(error: BaseException) -> PluginError | None:

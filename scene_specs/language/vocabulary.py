@@ -45,16 +45,6 @@ NEAR, FAR, BETWEEN = 0.5, 2.5, 0.35
 # Blender units by which the center of mass is at least over the polygon that supports it.
 SUPPORT_MARGIN = 0.05
 
-# CLEVR-CoGenT: condition -> shape -> allowed colors (Johnson et al. 2017, section 4.7).
-_COGENT_1 = ("gray", "blue", "brown", "yellow")
-_COGENT_2 = ("red", "green", "purple", "cyan")
-COGENT: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "A": MappingProxyType({"cube": _COGENT_1, "cylinder": _COGENT_2, "sphere": tuple(COLORS)}),
-        "B": MappingProxyType({"cube": _COGENT_2, "cylinder": _COGENT_1, "sphere": tuple(COLORS)}),
-    }
-)
-
 
 def linear_of_name(name: str) -> tuple[float, float, float]:
     """Return linear RGB in [0, 1] of a palette name, as the published renderer uses it."""

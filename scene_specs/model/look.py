@@ -7,7 +7,6 @@ plug-ins; see scene_specs/language/registry.py.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -158,20 +157,6 @@ def _merge_fields(base: Any, changes: Any) -> Any:
 def look_names() -> list[str]:
     """Return the names of all looks, `plain` first."""
     return [PLAIN, *plugins("looks")]
-
-
-def check_looks(names: Sequence[str]) -> list[str]:
-    """Return the names of looks, each once. Raises LookError for one that does not exist or can't be read."""
-    for name in names:
-        if name != PLAIN:
-            load_look(name)
-    return [*dict.fromkeys(names)]
-
-
-def source_of_id(episode_id: str, look: str) -> str:
-    """Return the id of the episode that one in a look was made of; "" for another id."""
-    source, _, suffix = episode_id.rpartition("+")
-    return source if suffix == look else ""
 
 
 @lru_cache(maxsize=64)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, model_validator
 
 from diorama.scene_specs.files.notebook import html_of
-from diorama.scene_specs.model.look import PLAIN, Recipe, SceneLook, source_of_id
+from diorama.scene_specs.model.look import Recipe, SceneLook
 from diorama.scene_specs.model.spec import Byte, Contact, EpisodeId, Name, OutlineSpec, Seed, SpecModel, Vector3
 
 Color = tuple[float, float, float]
@@ -344,10 +344,3 @@ class Scene(SpecModel):
     def _repr_html_(self) -> str | None:
         """Show the top view and a table of the objects in a notebook."""
         return html_of(self)
-
-
-def look_of(scene: Scene) -> str:
-    """Return the look of a Scene; of plain ones `plain` if other looks were made beside it, otherwise ""."""
-    if scene.look is not None:
-        return scene.look.name
-    return PLAIN if source_of_id(scene.id, PLAIN) else ""

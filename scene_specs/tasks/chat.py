@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
+
+from diorama.scene_specs.language.registry import find_plugin
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -131,3 +135,15 @@ def in_parallel(
                     if future.exception() is None:
                         yield future.result()
             raise
+
+
+def load_object(noun: str, name: str) -> Any:
+    """Import the object `package.module:object`, of an installed package or of a file in the current folder.
+
+    Raises:
+        PluginError: it can't be imported.
+    """
+    # Commands start without the current folder on the path, which `python -m` has.
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+    return find_plugin(noun, name).load()

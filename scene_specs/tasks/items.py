@@ -15,11 +15,24 @@ from importlib import resources
 from typing import NamedTuple
 
 from diorama.scene_specs.errors import INCOMPLETE, incomplete, spec_error
-from diorama.scene_specs.model.look import source_of_id
+from diorama.scene_specs.model.look import PLAIN
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.scene import look_of
+from diorama.scene_specs.model.scene import Scene
 from diorama.scene_specs.tasks.answer_rule import LETTERS, answer_of
 from diorama.scene_specs.tasks.benchmark import benchmark, benchmark_of
+
+
+def source_of_id(episode_id: str, look: str) -> str:
+    """Return the id of the episode that one in a look was made of; "" for another id."""
+    source, _, suffix = episode_id.rpartition("+")
+    return source if suffix == look else ""
+
+
+def look_of(scene: Scene) -> str:
+    """Return the look of a Scene; of plain ones `plain` if other looks were made beside it, otherwise ""."""
+    if scene.look is not None:
+        return scene.look.name
+    return PLAIN if source_of_id(scene.id, PLAIN) else ""
 
 
 class Part(NamedTuple):

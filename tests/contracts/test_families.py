@@ -7,8 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from diorama.scene_specs.benchmarks.novel.surface_distance import chamfer
 from diorama.scene_specs.language.registry import plugin
-from diorama.scene_specs.shapes.invented.invented_mesh import chamfer, invented_mesh, mass_center
+from diorama.scene_specs.shapes.invented.invented_mesh import invented_mesh, mass_center
 from tests.contracts.members import members
 
 

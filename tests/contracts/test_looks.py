@@ -16,6 +16,7 @@ from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree, build_material
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import RenderError
+from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.model.look import LookError, Recipe, load_look
 from diorama.scene_specs.model.materials import load_material
@@ -55,7 +56,7 @@ def test_a_look_can_be_named_in_a_spec(name: str) -> None:
 @pytest.mark.parametrize(("noun", "name"), RECIPES)
 def test_a_recipe_has_a_manual_and_builds(noun: str, name: str, renderer: CyclesRenderer) -> None:
     recipe: Any = load_material(name, noun)
-    assert plugin(noun, name).summary().startswith(f"`{name}`: ")
+    assert summary(plugin(noun, name)).startswith(f"`{name}`: ")
     for key, field in recipe.Parameters.model_json_schema()["properties"].items():
         assert field["type"] == "boolean" or any(unit in field["description"] for unit in UNITS), f"{key} has no unit"
     output = recipe.build(Tree("contract", ground=noun == "grounds"), recipe.Parameters())

@@ -15,6 +15,7 @@ from diorama.render.compiler import compile_episode
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import DioramaError
+from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.model.materials import load_material
 from diorama.scene_specs.model.profiles import settings_for
@@ -42,7 +43,7 @@ def parameters(name: str) -> dict[str, dict[str, Any]]:
 
 def check_manual(name: str, renderer: CyclesRenderer) -> None:
     material = load_material(name)
-    assert plugin("materials", name).summary().startswith(f"`{name}`: ")
+    assert summary(plugin("materials", name)).startswith(f"`{name}`: ")
     assert isinstance(material.TRANSMISSIVE, bool)
     assert material.Parameters() == material.Parameters.model_validate({}), "each parameter has a default"
     for key, field in parameters(name).items():

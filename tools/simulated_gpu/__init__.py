@@ -142,7 +142,7 @@ def _compile_kernels(made: Path) -> None:
     for name in ("libtbb.so.12", "libtbbmalloc.so.2"):
         (made / "lib" / name).symlink_to(runtime / "lib" / name)
     log.info("compiling the kernels of Cycles for the CPU")
-    render = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cuda"]
+    render = [sys.executable, "-m", "diorama.render.run.probe", "cuda"]
     run(render, "the kernels do not run", env={**os.environ, **driver_variables(made), "SIMULATED_GPU_CARDS": "1"})
 
 

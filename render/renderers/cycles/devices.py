@@ -76,6 +76,19 @@ def use(scene: Any, wanted: str) -> Device:
     )
 
 
+def survey(wanted: str) -> dict[str, Any]:
+    """Enable a device and return facts of this Blender: its version, all GPUs that it finds, and `uncompiled_kernels`.
+
+    Raises:
+        DeviceError: Cycles doesn't find the device.
+    """
+    return {
+        "bpy": bpy.app.version_string,
+        "found": {kind: [device.name for device in visible_devices(kind)] for kind in GPU_KINDS},
+        "kernels": uncompiled_kernels(use(bpy.context.scene, wanted).kind),
+    }
+
+
 def uncompiled_kernels(kind: str) -> str:
     """Return what to say before the first image on NVIDIA GPUs for which Blender has no kernels; "" if it has them."""
     # The add-on, which Blender imported at its start.

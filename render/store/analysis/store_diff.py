@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from diorama.render.annotations.compare import compare_records, scene_changes
+from diorama.render.annotations.compare import compare_records
+from diorama.render.store.analysis.scene_changes import scene_changes
 from diorama.render.store.episode_store import EpisodeReader, OnProgress, read_each, short_columns
 from diorama.render.store.resume import difference
 from diorama.scene_specs.errors import StoreError

@@ -22,8 +22,7 @@ from diorama.render.uses.chat.asking import Asker, BudgetError, Meter, ReplyLog,
 from diorama.scene_specs.errors import ChatError, UsageError
 from diorama.scene_specs.files.foreign import without_passwords
 from diorama.scene_specs.files.writing import open_growing
-from diorama.scene_specs.language.registry import load_object
-from diorama.scene_specs.tasks.chat import ChatModel, Message, Picture, Reply, in_parallel
+from diorama.scene_specs.tasks.chat import ChatModel, Message, Picture, Reply, in_parallel, load_object
 
 __all__ = [
     "Asker", "BudgetError", "ChatError", "ChatModel", "ChatSettings", "Message", "Meter", "Models", "Picture", "Reply",

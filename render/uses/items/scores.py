@@ -26,10 +26,9 @@ from diorama.render.store.selection import Selection, chosen_ids, iter_valid_rec
 from diorama.render.uses.items.image_views import store_views
 from diorama.scene_specs.errors import StoreError, UsageError
 from diorama.scene_specs.files.tables import counted, markdown_table
-from diorama.scene_specs.model.look import PLAIN, source_of_id
+from diorama.scene_specs.model.look import PLAIN
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.scene import look_of
-from diorama.scene_specs.tasks.items import Item, item_id, items_of
+from diorama.scene_specs.tasks.items import Item, item_id, items_of, look_of, source_of_id
 from diorama.scene_specs.tasks.questions.generate import Questioner
 from diorama.scene_specs.tasks.questions.grammar import default_grammar
 from diorama.scene_specs.tasks.questions.question_items import items

@@ -8,9 +8,17 @@ from pathlib import Path
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.look import PLAIN
+from diorama.scene_specs.model.look import PLAIN, load_look
 from diorama.scene_specs.model.profiles import Episode
 from diorama.scene_specs.model.scene import Scene, Settings
+
+
+def check_looks(names: Sequence[str]) -> list[str]:
+    """Return the names of looks, each once. Raises LookError for one that does not exist or can't be read."""
+    for name in names:
+        if name != PLAIN:
+            load_look(name)
+    return [*dict.fromkeys(names)]
 
 
 def look_scenes(spec: Episode, settings: Settings, looks: Sequence[str], asset_roots: Sequence[Path]) -> list[Scene]:

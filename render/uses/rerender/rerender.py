@@ -8,17 +8,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from diorama.render.annotations.compare import Comparison, circumstances, scene_changes
+from diorama.render.annotations.compare import Comparison, circumstances
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
-from diorama.render.episode.time_limit import KERNEL_SECONDS, run_within, timeout_of
+from diorama.render.episode.time_limit import KERNEL_SECONDS, timeout_of
 from diorama.render.renderers import make_renderer
 from diorama.render.store import open_store
+from diorama.render.store.analysis.scene_changes import scene_changes
 from diorama.render.uses.draw.sheet import sheet
 from diorama.render.uses.draw.top_view import top_view
 from diorama.render.uses.rerender.find import ResolvedRequest, find, other_series, record_of_frames, scene_of_frames
 from diorama.render.uses.rerender.output_files import BlendSaver, Files, check_writable
 from diorama.render.uses.rerender.request import EpisodeRequest
+from diorama.render.uses.rerender.separate_process import run_within
 from diorama.scene_specs.errors import ConflictError
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.record import EpisodeRecord, RenderKey

@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from diorama.render.geometry.solid import shape_problem
+import numpy as np
+
+from diorama.render.geometry.meshes import load_mesh
+from diorama.render.geometry.solid import is_closed
 from diorama.render.store.selection import StoreEpisodes
 from diorama.scene_specs.asset_roots import find_asset
 from diorama.scene_specs.checks.object_checks import random_shapes
@@ -29,6 +32,8 @@ from diorama.scene_specs.shapes.shapenet import library
 from diorama.scene_specs.tasks.benchmark import verifier_of
 
 log = logging.getLogger(__name__)
+# Deviation from the box of a shape, and of a normal from its length.
+_BOX = 0.01
 
 
 @dataclass
@@ -140,7 +145,7 @@ class AssetCheck:
             if name.startswith("shapenet:"):
                 library().find(name)
             elif name in plugins("shapes"):
-                problem = shape_problem(name)
+                problem = _shape_problem(name)
                 return f"{plugins('shapes')[name].label}: {problem}" if problem else ""
             else:
                 mesh = parse_mesh(name)
@@ -148,6 +153,33 @@ class AssetCheck:
         except (AssetError, PluginError) as error:
             return str(error)
         return ""
+
+
+def _shape_problem(name: str) -> str:
+    """Return how the mesh of a shape differs from what docs/extending.md asks for; "" if it doesn't.
+
+    Raises:
+        AssetError: it can't be read.
+        PluginError: its plug-in can't be imported.
+    """
+    mesh = load_mesh(name)
+    low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
+    if mesh.cavities:
+        # What holds others may be flat.
+        low, high = np.minimum(low, -1), np.maximum(high, 1)
+    if np.abs([low + 1, high - 1]).max() > _BOX:
+        box = " x ".join(f"{x:.3g} to {y:.3g}" for x, y in zip(low, high, strict=True))
+        return f"its mesh fills {box}; allowed: -1 to 1 on each axis"
+    if not is_closed(replace(mesh, vertices=mesh.vertices.round(4))):
+        return "its mesh is not closed; allowed: each edge has two triangles, which name it in opposite directions"
+    a, b, c = (mesh.vertices[mesh.triangles[:, k]] for k in range(3))
+    if np.einsum("ij,ij->", a, np.cross(b, c)) <= 0:
+        return "its triangles are clockwise seen from outside; allowed: counter-clockwise"
+    across = np.cross(b - a, c - a)[:, None]
+    outwards = (mesh.normals[mesh.triangles] * across).sum(axis=2) > -_BOX * np.linalg.norm(across, axis=2)
+    if not outwards.all() or np.abs(np.linalg.norm(mesh.normals, axis=1) - 1).max() > _BOX:
+        return "its normals point inwards, or don't have the length 1"
+    return ""
 
 
 def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:

@@ -7,6 +7,7 @@ locations, rotations and jitter.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,10 +15,17 @@ import numpy as np
 from diorama.scene_specs.benchmarks.clevr import Options
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.rng import generator, pick
-from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COGENT, COLORS, SHAPES, SIZES
+from diorama.scene_specs.language.vocabulary import CLEVR_MATERIALS, COLORS, SHAPES, SIZES
 from diorama.scene_specs.model.spec import ConstraintSpec, Contact, EpisodeSpec, FrameSpec, ObjectSpec, OutlineSpec
 from diorama.scene_specs.tasks.benchmark import Series
 
+# CLEVR-CoGenT: condition -> shape -> allowed colors (Johnson et al. 2017, section 4.7).
+_COGENT_1 = ("gray", "blue", "brown", "yellow")
+_COGENT_2 = ("red", "green", "purple", "cyan")
+COGENT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "A": {"cube": _COGENT_1, "cylinder": _COGENT_2, "sphere": tuple(COLORS)},
+    "B": {"cube": _COGENT_2, "cylinder": _COGENT_1, "sphere": tuple(COLORS)},
+}
 MAX_STACKED = 12
 # Objects in one group, with what carries them.
 _LARGEST = 4

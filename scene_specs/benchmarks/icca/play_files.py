@@ -57,9 +57,8 @@ from diorama.scene_specs.files.writing import (
     report_write_errors,
     write_atomic,
 )
-from diorama.scene_specs.language.registry import load_object
 from diorama.scene_specs.tasks.benchmark import Chart, Result, Series
-from diorama.scene_specs.tasks.chat import ModelOpener, in_parallel
+from diorama.scene_specs.tasks.chat import ModelOpener, in_parallel, load_object
 
 _log = logging.getLogger(__name__)
 _HEAD = b'{"icca_transcript":'

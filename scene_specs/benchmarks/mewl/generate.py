@@ -12,11 +12,12 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import SPLITS, draw_words, lex
 from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.verify import verify_view
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
-from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
+from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.rng import generator, shuffled
 from diorama.scene_specs.language.vocabulary import SHAPES
 from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.shapes.invented.draws import FAMILIES, drawn_shape
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.
 COUNTS: Mapping[str, int] = {"train": 3000, "val": 600, "test": 600}

@@ -11,10 +11,11 @@ from diorama.scene_specs.benchmarks.mewl.lexicons import draw_words
 from diorama.scene_specs.benchmarks.novel import Options
 from diorama.scene_specs.benchmarks.novel.concepts import Choice, Exemplar, Role, Truth
 from diorama.scene_specs.benchmarks.novel.verify import nearest_exemplar, verify_spec
-from diorama.scene_specs.language.invented import FAMILIES, Invented, drawn_shape
+from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SIZES
 from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.shapes.invented.draws import FAMILIES, drawn_shape
 
 ATTEMPTS = 100
 _CAMERA = {"look_at": [0, 0, 0.5], "yaw_deg": 0, "elevation_deg": 25, "distance": 6}

@@ -1,1 +1,1 @@
-"""Shapes that nobody has a word for: meshes from numbers, and how similar two of them are. See docs/invented.md."""
+"""Shapes that nobody has a word for: meshes from numbers. See docs/invented.md."""

@@ -9,11 +9,12 @@ import numpy as np
 from PIL import Image
 
 import diorama
-from diorama.render.annotations.compare import compare_records, scene_changes
+from diorama.render.annotations.compare import compare_records
 from diorama.render.annotations.encode import encode_png
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.analysis.scene_changes import scene_changes
 from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.record import EpisodeRecord

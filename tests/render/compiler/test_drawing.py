@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.render.compiler import compile_episode
+from diorama.scene_specs.benchmarks.clevr.random_scenes import COGENT
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.rng import Keys
-from diorama.scene_specs.language.vocabulary import COGENT, COLORS
+from diorama.scene_specs.language.vocabulary import COLORS
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.scene import SceneFrame
 from diorama.scene_specs.model.spec import EpisodeSpec

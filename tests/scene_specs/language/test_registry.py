@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from diorama.scene_specs.errors import PluginError
+from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import find_plugin, plugin, plugin_error, plugins, shapes
 from tests.distributions import forget, installed, write_distribution
 
@@ -131,8 +132,8 @@ def test_the_first_line_of_the_manual_without_an_import(folder: Path) -> None:
     acme(
         folder, "exports", "worn = acme_lab.worn:Worn", **{"acme_lab/worn.py": f'"""First line.\n\nMore."""\n{BROKEN}'}
     )
-    assert plugin("exports", "worn").summary() == "First line."
-    assert find_plugin("exports", "acme_lab.gone:x").summary() == ""
+    assert summary(plugin("exports", "worn")) == "First line."
+    assert summary(find_plugin("exports", "acme_lab.gone:x")) == ""
 
 
 def test_a_package_that_raises_when_it_is_searched_is_named(folder: Path) -> None:

@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
-from diorama.scene_specs.model.look import PLAIN, Look, LookError, check_looks, load_look, look_names, source_of_id
+from diorama.render.uses.rerender.looks import check_looks
+from diorama.scene_specs.model.look import PLAIN, Look, LookError, load_look, look_names
+from diorama.scene_specs.tasks.items import source_of_id
 
 
 def test_a_variant_changes_what_it_names_alone() -> None:

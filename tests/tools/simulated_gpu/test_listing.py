@@ -28,7 +28,7 @@ with ray_nodes() as nodes:
     assert not [ready for ready in ray.get([slot.ready for slot in pool.slots]) if not ready.device]
     pool.close()
 """
-PROBE = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cuda"]
+PROBE = [sys.executable, "-m", "diorama.render.run.probe", "cuda"]
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def test_materials_with_many_parameters_do_not_pile_up(
 @pytest.mark.parametrize("size", ["0", "8"])
 def test_a_process_with_blender_leaves_nothing_in_the_temporary_folder(tmp_path: Path, size: str) -> None:
     """Also one that only lists devices, and although Blender's own folder goes only where Blender itself ends."""
-    probe = [sys.executable, "-m", "diorama.render.renderers.cycles.probe", "cpu", size]
+    probe = [sys.executable, "-m", "diorama.render.run.probe", "cpu", size]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(probe, capture_output=True, text=True, timeout=240, check=False, env=environment)
     assert done.returncode == 0, done.stderr

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diorama.scene_specs.benchmarks.clevr import Options
-from diorama.scene_specs.benchmarks.clevr.random_scenes import clevr_spec
+from diorama.scene_specs.benchmarks.clevr.random_scenes import COGENT, clevr_spec
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.language.vocabulary import COGENT, COLORS, SHAPES
+from diorama.scene_specs.language.vocabulary import COLORS, SHAPES
 from diorama.scene_specs.model.spec import EpisodeSpec
 
 

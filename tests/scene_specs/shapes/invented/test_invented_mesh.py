@@ -8,13 +8,13 @@ import pytest
 
 from diorama.render.compiler import compile_episode
 from diorama.render.geometry.meshes import load_mesh
+from diorama.scene_specs.benchmarks.novel.surface_distance import chamfer
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.language.invented import Invented, parse_invented
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.shapes.invented.invented_mesh import chamfer
 
 FAMILIES = ("blob", "branch", "lathe")
 # SHA-256 of vertices and triangles of seed 0: a change of a mesh changes images (CONTRIBUTING.md says what then).

@@ -1,5 +1,4 @@
-"""Test render in a separate process: `python -m diorama.render.renderers.cycles.probe DEVICE [SIZE]` prints a line of
-JSON.
+"""Test render in a separate process: `python -m diorama.render.run.probe DEVICE [SIZE]` prints a line of JSON.
 
 `render-doctor` runs it, so that a crash or hang of Blender affects only this process. The image shows all built-in
 materials, so that a GPU compiles all kernels that a run needs.
@@ -23,17 +22,10 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
     """
     require_module("bpy")
     start = time.perf_counter()
-    import bpy
-
-    from diorama.render.renderers.cycles import devices
     from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
+    from diorama.render.renderers.cycles.devices import survey
 
-    facts: dict[str, Any] = {
-        "bpy": bpy.app.version_string,
-        "found": {kind: [d.name for d in devices.visible_devices(kind)] for kind in devices.GPU_KINDS},
-        "kernels": devices.uncompiled_kernels(devices.use(bpy.context.scene, device).kind),
-        "import_s": round(time.perf_counter() - start, 3),
-    }
+    facts = {**survey(device), "import_s": round(time.perf_counter() - start, 3)}
     if not size:
         return facts
     from diorama.render.compiler import compile_episode
@@ -53,12 +45,7 @@ def probe(device: str, size: int = 8) -> dict[str, Any]:
         seconds.append(round(time.perf_counter() - begin, 3))
     info = renderer.info
     renderer.close()
-    return {
-        **facts,
-        "device": info["device"],
-        "first_s": seconds[0],
-        "second_s": seconds[1],
-    }
+    return {**facts, "device": info["device"], "first_s": seconds[0], "second_s": seconds[1]}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The time limit of one episode, also in a process that has imported Blender."""
+"""The time limit of a separate process, also where this one has imported Blender."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from diorama.render.episode.time_limit import run_within
+from diorama.render.uses.rerender.separate_process import run_within
 from diorama.scene_specs.errors import RenderError
 
 
@@ -45,7 +45,7 @@ def _tell_and_wait(fifo: str) -> None:
 def test_the_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     fifo = str(tmp_path / "fifo")
     os.mkfifo(fifo)
-    code = "import tests.render.episode.test_time_limit as t; t.run_within(240, 'episode a', t._tell_and_wait, {!r})"
+    code = "import tests.render.uses.rerender.test_separate_process as t; t.run_within(240, 'episode a', t._tell_and_wait, {!r})"
     command = [sys.executable, "-c", code.format(fifo)]
     told = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as parent:
