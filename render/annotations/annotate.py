@@ -8,7 +8,7 @@ from itertools import permutations, product
 import numpy as np
 
 from diorama.render.geometry.camera import Camera, dot
-from diorama.render.geometry.contact import contact_relations
+from diorama.render.geometry.contact import body_of, relations_of_bodies
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.observer import clear_sides, eye_camera, front_of, seen_by
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
@@ -143,20 +143,20 @@ def observer_annotations(scene: Scene, frame: SceneFrame) -> list[ObserverAnnota
         StageError: the stage can't be read.
         AssetError: a mesh can't be read, or is no person.
     """
-    found, ground = [], load_stage(scene.stage).ground
-    for one in frame.observers:
-        person = frame.objects[one.index - 1]
+    annotations, ground = [], load_stage(scene.stage).ground
+    for observer in frame.observers:
+        person = frame.objects[observer.index - 1]
         eye = eye_camera(person)
-        found.append(
+        annotations.append(
             ObserverAnnotation(
                 name=person.name,
-                looks_at=one.looks_at,
+                looks_at=observer.looks_at,
                 eye=rounded3(eye.location),
                 gaze=rounded3(eye.forward),
                 visible=seen_by(person, frame.objects, ground),
             )
         )
-    return found
+    return annotations
 
 
 def standing(frame: SceneFrame) -> list[SceneObject]:
@@ -168,8 +168,8 @@ def fronts_of(frame: SceneFrame, objects: Sequence[SceneObject]) -> dict[str, tu
     """Name -> direction of an object's own front, or of the gaze of a person; none if nothing depends on fronts."""
     if not frame.observers and all(item.front_deg is None for item in objects):
         return {}
-    found = {item.name: front_of(item.shape, item.rotation_deg, item.front_deg) for item in objects}
-    return {name: (rounded(front[0]), rounded(front[1])) for name, front in found.items() if front is not None}
+    fronts = {item.name: front_of(item.shape, item.rotation_deg, item.front_deg) for item in objects}
+    return {name: (rounded(front[0]), rounded(front[1])) for name, front in fronts.items() if front is not None}
 
 
 def viewpoints_of(
@@ -186,16 +186,16 @@ def viewpoints_of(
     Args:
         threshold: Blender units.
     """
-    eyes = {one.name: one.eye for one in observers}
-    found: dict[str, dict[str, dict[str, list[str]]]] = {name: {side: {} for side in RELATIONS} for name in fronts}
-    for viewer, (of, one) in product(fronts, permutations(objects, 2)):
+    eyes = {person.name: person.eye for person in observers}
+    viewpoints: dict[str, dict[str, dict[str, list[str]]]] = {name: {side: {} for side in RELATIONS} for name in fronts}
+    for viewer, (of, subject) in product(fronts, permutations(objects, 2)):
         own = of.name == viewer
-        if one.name != viewer and (own or viewer in eyes):
+        if subject.name != viewer and (own or viewer in eyes):
             eye = None if own else eyes[viewer]
-            for side in clear_sides(one.location, of.location, fronts[viewer], eye, threshold):
+            for side in clear_sides(subject.location, of.location, fronts[viewer], eye, threshold):
                 if own or side in ("left", "right") or of.name not in fronts:
-                    found[viewer][side].setdefault(of.name, []).append(one.name)
-    return found
+                    viewpoints[viewer][side].setdefault(of.name, []).append(subject.name)
+    return viewpoints
 
 
 def object_layers(scene: Scene, frame: SceneFrame, view: SceneView, width: int, height: int) -> list[Layer]:
@@ -245,10 +245,13 @@ def annotate(
     objects = standing(frame)
     people = observer_annotations(scene, frame) if observers is None else list(observers)
     fronts, threshold = fronts_of(frame, objects), stage.placement.relation_threshold
+    relations = relations_of(objects, directions, threshold)
+    if frame.contacts:
+        relations |= relations_of_bodies([body_of(item) for item in objects])
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},
-        relations=relations_of(objects, directions, threshold) | (contact_relations(objects) if frame.contacts else {}),
+        relations=relations,
         objects=[
             object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
             for item, alone in zip(frame.objects, layers, strict=True)

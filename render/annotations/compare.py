@@ -102,9 +102,9 @@ def diff_lines(old: Any, new: Any, path: str = "") -> Iterator[str]:
 
 def first_lines(lines: Iterable[str], rest: str) -> tuple[str, ...]:
     """Return the first lines; `rest` describes how many follow."""
-    found = tuple(lines)
-    more = len(found) - _MOST_LINES
-    return (*found[:_MOST_LINES], rest.format(more)) if more > 0 else found
+    listed = tuple(lines)
+    more = len(listed) - _MOST_LINES
+    return (*listed[:_MOST_LINES], rest.format(more)) if more > 0 else listed
 
 
 def compare_images(old: ImageRecord, new: ImageRecord) -> ImageComparison:

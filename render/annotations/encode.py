@@ -45,15 +45,15 @@ def encode_extra(passes: Passes, requested: Sequence[str]) -> bytes | None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=_NPZ_LEVEL) as archive:
         for name in [*(name for name in _FIRST if name in names), *sorted({*names} - {*_FIRST})]:
-            found = passes.get(name)
-            if found is None:
+            array = passes.get(name)
+            if array is None:
                 raise RenderError(f"the frame requests the {name} pass, but the renderer returned none")
             # A fixed date and system: the defaults would change the bytes.
             info = zipfile.ZipInfo(f"{name}.npy", date_time=_ZIP_DATE)
             info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
-            array = io.BytesIO()
-            np.save(array, np.ascontiguousarray(found, dtype=row_of(name).dtype), allow_pickle=False)
-            archive.writestr(info, array.getvalue(), compresslevel=_NPZ_LEVEL)
+            file = io.BytesIO()
+            np.save(file, np.ascontiguousarray(array, dtype=row_of(name).dtype), allow_pickle=False)
+            archive.writestr(info, file.getvalue(), compresslevel=_NPZ_LEVEL)
     return out.getvalue()
 
 

@@ -54,10 +54,10 @@ def check_assets(scene: Scene, asset_roots: Sequence[Path]) -> None:
         AssetError: an asset has changed or is missing.
     """
     for name, expected in scene.assets.items():
-        found = _asset_digest(name, asset_roots)
-        if found != expected:
+        digest = _asset_digest(name, asset_roots)
+        if digest != expected:
             raise AssetError(
-                f"episode {scene.id}: asset {name}: the Scene was made with {expected[:12]}, here is {found[:12]}; "
+                f"episode {scene.id}: asset {name}: the Scene was made with {expected[:12]}, here is {digest[:12]}; "
                 "render with the version that made it, or compile the spec again"
             )
 

@@ -389,6 +389,5 @@ def _observers(frame: FrameSpec, stage: Stage, keys: Keys) -> list[Item]:
         item = _item(spec.name, ObjectSpec(size=size, location=spec.location), look, (0.0, 0.0, 0.0), setting)
         turn = rounded((2 * b - 1) * _MOST_ASIDE)
         radius = item.scale * FOOTPRINT
-        made = replace(item, rotation_deg=(0.0, 0.0, turn), looks_at=spec.looks_at, radius=radius, hull=None)
-        items.append(made)
+        items.append(replace(item, rotation_deg=(0.0, 0.0, turn), looks_at=spec.looks_at, radius=radius, hull=None))
     return items

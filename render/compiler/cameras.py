@@ -15,7 +15,7 @@ from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.model.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
 from diorama.scene_specs.model.spec import CameraSpec, FrameSpec, LightSpec
-from diorama.scene_specs.model.stage import Stage, StageLight
+from diorama.scene_specs.model.stage import Stage, StageLight, orbits
 from diorama.scene_specs.rotation import Vec, rounded, rounded3
 
 # Share of the shorter image side that the objects fill, unless the spec or the stage specifies it.
@@ -27,14 +27,6 @@ def _add_jitter(place: Vec, jitter: float, keys: Keys, purpose: str) -> Vec:
         return rounded3(place)
     u = keys.generator(purpose).random(3).tolist()
     return rounded3([p + (2 * x - 1) * jitter for p, x in zip(place, u, strict=True)])
-
-
-def _orbits(spec: CameraSpec, stage: Stage) -> bool:
-    """Whether the camera orbits what it looks at, instead of having a location."""
-    if spec.location is not None:
-        return False
-    values = (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)
-    return stage.camera.framing is not None or any(value is not None for value in values)
 
 
 def _bounding_sphere(items: Sequence[Item], look_at: Vec | None, default: Vec) -> tuple[Vec, float]:
@@ -73,7 +65,7 @@ def _orbit_fields(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict
 
 def _compile_camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str) -> SceneCamera:
     base = stage.camera
-    if _orbits(spec, stage):
+    if orbits(spec, stage):
         fields = _orbit_fields(spec, stage, items)
     else:
         default = base.jitter if spec.location is None else 0.0

@@ -45,8 +45,7 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         assert layout.pointer.location is not None
         placed.append((layout.pointer, layout.pointer.location))
         pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
-    first = len(placed) - len(frame.observers)
-    observers = (SceneObserver(index=first + k, looks_at=one.looks_at) for k, one in enumerate(frame.observers, 1))
+    people = enumerate(frame.observers, start=len(placed) - len(frame.observers) + 1)
     objects = tuple(_scene_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
     compiled = SceneFrame(
         name=name,
@@ -55,7 +54,7 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         objects=objects,
         contacts=claims,
         pointer=pointer,
-        observers=tuple(observers),
+        observers=tuple(SceneObserver(index=index, looks_at=person.looks_at) for index, person in people),
         lights=draw_lights(frame, stage, keys),
         views=views,
         passes=frame.passes,

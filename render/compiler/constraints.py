@@ -18,7 +18,7 @@ from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import ConstraintSpec, FrameSpec
 from diorama.scene_specs.model.stage import StagePlacement
 from diorama.scene_specs.rotation import Floats, Vec
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 
 # Cosine of 40 degrees; see `clear_sides`. Annotations are less strict, as an eye is not above the middle of a person.
 _CLEARLY = 0.766
@@ -108,7 +108,7 @@ class Rules:
 
         Args:
             dx: x of the second location minus that of the first.
-            dy: likewise y.
+            dy: y of the second location minus that of the first.
         """
         discs = np.sqrt(dx * dx + dy * dy) - self.radii[first] - self.radii[second]
         if self.hulls[first] is None and self.hulls[second] is None:
@@ -203,12 +203,12 @@ def _seen_demand(
         raise CompileError(f"{label}, seen from {viewer.name}: it is tilted, so that its sides are not clear")
 
     def test(places: Sequence[tuple[float, float]]) -> bool:
-        one, of, eye, target = places
+        subject, of, eye, target = places
         goal = aim if isinstance(aim, tuple) else target
         # From the middle of the person, where an eye is only known with the pose.
         ahead = front if aim is None else (goal[0] - eye[0], goal[1] - eye[1])
         seer = None if spec.seen_from == spec.of else eye
-        return spec.relation in clear_sides(one, of, ahead, seer, margin, _CLEARLY)
+        return spec.relation in clear_sides(subject, of, ahead, seer, margin, _CLEARLY)
 
     named = [spec.subject, spec.of, spec.seen_from, name_or_none(aim) or spec.of]
     return Distance(tuple(numbers[name or ""] for name in named), f"{label}, seen from {viewer.name}", test)
@@ -247,8 +247,8 @@ def rules_of(frame: FrameSpec, items: Sequence[Item], placement: StagePlacement)
         frame_stated=any(frames),
         visible=tuple(visible.get(k, placement.min_visible_pixels) for k in range(len(names))),
         visible_stated=tuple(k in visible for k in range(len(names))),
-        demands=tuple(one for one in sides if isinstance(one, Demand)),
-        distances=tuple(one for one in sides if isinstance(one, Distance)),
+        demands=tuple(side for side in sides if isinstance(side, Demand)),
+        distances=tuple(side for side in sides if isinstance(side, Distance)),
     )
 
 
@@ -262,15 +262,15 @@ def claims_of(frame: FrameSpec) -> tuple[SceneContact, ...]:
 def carriers_of(frame: FrameSpec, names: Sequence[str]) -> dict[int, tuple[str, int]]:
     """Object -> relation and number of what carries it; objects beside another one follow it, if nothing does."""
     index = {name: k for k, name in enumerate(names)}
-    found = {index[name]: (relation, index[of]) for name, (relation, of) in supports(frame.constraints).items()}
+    carriers = {index[name]: (relation, index[of]) for name, (relation, of) in supports(frame.constraints).items()}
     for c in frame.constraints:
         if c.relation == "touching":
             assert c.subject is not None and c.of is not None
             subject, parent = index[c.subject], index[c.of]
-            if subject in found and parent not in found:
+            if subject in carriers and parent not in carriers:
                 subject, parent = parent, subject
-            carrier = found.setdefault(subject, ("touching", parent))[1]
-            if carrier != parent and found.get(parent, ("", -1))[1] != subject:
+            carrier = carriers.setdefault(subject, ("touching", parent))[1]
+            if carrier != parent and carriers.get(parent, ("", -1))[1] != subject:
                 problem = "both stand on or beside others, and no place is left where they touch"
                 raise CompileError(f"{c.subject} touching {c.of}: {problem}; leave one relation out")
-    return found
+    return carriers

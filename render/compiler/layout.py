@@ -58,18 +58,18 @@ def _broken_pairs(rules: Rules, fixed: Sequence[tuple[int, Vec]], ground: Ground
             gap = along[demand.axis][demand.high] - along[demand.axis][demand.low]
             if not gap > demand.margin:
                 yield f"{demand.label}: they differ by {gap:.3f}"
-    for one in rules.distances:
-        if {*one.objects} <= place.keys() and not one.test([place[k] for k in one.objects]):
-            yield one.label
+    for distance in rules.distances:
+        if {*distance.objects} <= place.keys() and not distance.test([place[k] for k in distance.objects]):
+            yield distance.label
     for i, j in combinations(sorted(place), 2):
         both = f"of {rules.names[i]} and {rules.names[j]}"
         gap = min(abs(known[i] - known[j]) for known in along)
         if rules.margin_stated and gap < rules.axis_margin:
             yield f"{rules.margin_label} {both}: {gap:.3f}"
         dx, dy = place[i][0] - place[j][0], place[i][1] - place[j][1]
-        distance = float(rules.gap(j, i, np.float64(dx), np.float64(dy)))  # type: ignore[arg-type]
-        if rules.distance_stated and distance < rules.min_distance:
-            yield f"{rules.distance_label} {both}: {distance:.3f}"
+        apart = float(rules.gap(j, i, np.float64(dx), np.float64(dy)))  # type: ignore[arg-type]
+        if rules.distance_stated and apart < rules.min_distance:
+            yield f"{rules.distance_label} {both}: {apart:.3f}"
 
 
 def _broken_visibility(
@@ -149,8 +149,8 @@ def _find_layout(
     search: Search, stage: Stage, keys: Keys, floors: Sequence[int], placer: Placer | None, quarters: bool
 ) -> Layout:
     items, rules, limit = search.items, search.rules, stage.placement.restarts + 1
-    made = items if search.piles is None else search.piles.items
-    names = [item.name for item in made]
+    all_items = items if search.piles is None else search.piles.items
+    names = [item.name for item in all_items]
     generator = keys.generator("placement")
     refused: dict[str, int] = {}
     tried = batch = 0
@@ -169,7 +169,7 @@ def _find_layout(
                 hidden = search.visibility.hidden(locations, floors, posed) if searched else []
                 pointer = placer.place(locations, floors, refused) if placer is not None and not hidden else None
                 if not failed and not hidden and (placer is None or pointer is not None):
-                    return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(made)))
+                    return Layout(locations, pointer, tuple(posed.get(k, item) for k, item in enumerate(all_items)))
                 for label in [*failed, *(f"min_visible_pixels {floors[k]} of {names[k]}" for k in hidden)]:
                     refused[label] = refused.get(label, 0) + 1
             for label, counts in tally.refused.items():

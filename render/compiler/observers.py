@@ -55,15 +55,15 @@ def check_gazes(scene: Scene) -> None:
     """
     for number, frame in enumerate(scene.frames):
         locations = {item.name: item.location for item in frame.objects}
-        for index, one in enumerate(frame.observers):
-            eye = eye_camera(frame.objects[one.index - 1])
-            target = locations[one.looks_at] if isinstance(one.looks_at, str) else one.looks_at
+        for index, observer in enumerate(frame.observers):
+            eye = eye_camera(frame.objects[observer.index - 1])
+            target = locations[observer.looks_at] if isinstance(observer.looks_at, str) else observer.looks_at
             away = np.subtract(target, eye.location)
             aside, ahead = np.linalg.norm(np.cross(eye.forward, away)), np.dot(eye.forward, away)
             miss = math.degrees(math.atan2(aside, ahead))
             if miss > _MOST_MISS_DEG:
                 raise spec_error(
-                    f"found {preview_json(one.looks_at)}, which the gaze misses by {miss:.1f} degrees; "
+                    f"found {preview_json(observer.looks_at)}, which the gaze misses by {miss:.1f} degrees; "
                     f"allowed: at most {_MOST_MISS_DEG}",
                     "change the shape and rotation_deg of the person, too, or change the spec, where poses follow",
                     episode=scene.id,

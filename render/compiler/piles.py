@@ -25,7 +25,7 @@ from diorama.scene_specs.language.vocabulary import FAR, NEAR, SUPPORT_MARGIN
 from diorama.scene_specs.model.scene import SceneContact
 from diorama.scene_specs.model.spec import FrameSpec
 from diorama.scene_specs.rotation import Floats, Vec, rounded, rounded3
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 
 # Places per object, and places in all, before a frame fails; how often a pile may start over.
 _TRIES, _MOST, _RESTARTS = 40, 6000, 60
@@ -65,15 +65,15 @@ class Piles:
 
         An object beside the piles keeps its disc only if that contains it: the corners of a CLEVR cube stand out.
         """
-        made = []
+        outer = []
         for root in self.roots:
             item, members = self.items[root], self.members(root)
             points = np.concatenate([self.bodies[k].outline for k in members])
             if len(members) > 1 or (item.hull is None and (points**2).sum(axis=1).max() > item.radius**2 + 1e-6):
                 hull = _enclosing_polygon(points)
                 item = replace(item, radius=max(math.sqrt(x * x + y * y) for x, y in hull), hull=hull)
-            made.append(item)
-        return made
+            outer.append(item)
+        return outer
 
     def rules(self, rules: Rules, right: tuple[float, float], front: tuple[float, float]) -> Rules:
         """Rules of the first objects that say the same as rules of all objects.
@@ -134,11 +134,11 @@ class Piles:
     def locations(self, firsts: Sequence[Vec]) -> tuple[Vec, ...]:
         """Locations of all objects from those of the first ones."""
         place = dict(zip(self.roots, firsts, strict=True))
-        found = []
+        places = []
         for k, (dx, dy, z) in enumerate(self.offsets.tolist()):
             x, y, own = place[self.root[k]]
-            found.append((x, y, own) if self.root[k] == k else rounded3((x + dx, y + dy, z)))
-        return tuple(found)
+            places.append((x, y, own) if self.root[k] == k else rounded3((x + dx, y + dy, z)))
+        return tuple(places)
 
     def check(self, locations: Sequence[Vec]) -> None:
         """Measure all stated relations in the layout.
@@ -352,7 +352,7 @@ def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Ge
             item if k < len(stated) and stated[k] else turned(item, float(yaw))
             for k, (item, yaw) in enumerate(zip(items, generator.random(len(items)) * 360, strict=True))
         ]
-    made = _Builder(frame, list(items), parents, generator)
+    builder = _Builder(frame, list(items), parents, generator)
     for k in {**parents, **{parent: ("", 0) for _, parent in parents.values()}}:
         if not form_of(items[k].shape, items[k].outline).closed:
             raise CompileError(f"{items[k].name}: its mesh is open, so it has no center of mass; use another model")
@@ -366,10 +366,10 @@ def build_piles(frame: FrameSpec, items: Sequence[Item], generator: np.random.Ge
         root[k] = seen[-1]
     bodies: dict[int, Body] = {}
     for k in sorted({*root}):
-        bodies |= made.build(k)
+        bodies |= builder.build(k)
     offsets = np.array([bodies[k].location for k in range(len(items))])
     placed = []
-    for k, item in enumerate(made.items):
+    for k, item in enumerate(builder.items):
         first = items[root[k]].location
         if root[k] != k and first is not None:
             x, y, z = bodies[k].location

@@ -191,9 +191,7 @@ class Search:
             live = tally.live = np.flatnonzero(alive)
             if not len(live):
                 break
-            found, ok = self._place(k, placed, places[live], u[live, step], tally)
-            places[live, k] = found
-            alive[live] = ok
+            places[live, k], alive[live] = self._place(k, placed, places[live], u[live, step], tally)
             placed.append(k)
         return places, alive, tally
 

@@ -99,8 +99,8 @@ def recipes_of(look: str) -> set[str]:
         return set()
     file = load_look(look)
     variants = [file.variant(number) for number in range(max(len(file.variants), 1))]
-    grounds = {f"ground:{one.ground.name}" for one in variants if one.ground is not None}
-    return grounds | {f"pattern:{recipe.name}" for one in variants for recipe in one.patterns}
+    grounds = {f"ground:{variant.ground.name}" for variant in variants if variant.ground is not None}
+    return grounds | {f"pattern:{pattern.name}" for variant in variants for pattern in variant.patterns}
 
 
 def _materials_of(spec: EpisodeSpec, stage: Stage) -> Iterator[str | MaterialSpec]:
@@ -188,9 +188,9 @@ def plugin_assets(
     used |= {f"pass:{name}": plugin("passes", name) for name in sorted({*passes})}
     # Our own code counts through IDENTITY_VERSION.
     return {
-        f"plugin:{name}": _identity(found.module, f"{found.owner} {found.version}".strip())
-        for name, found in used.items()
-        if not found.own
+        f"plugin:{name}": _identity(used_plugin.module, f"{used_plugin.owner} {used_plugin.version}".strip())
+        for name, used_plugin in used.items()
+        if not used_plugin.own
     }
 
 

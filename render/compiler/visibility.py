@@ -90,6 +90,6 @@ class VisibilityCounter:
             shown = self.visible([(k, locations[k]) for k in sorted(near[:size])], posed)
             if shown[self._suspect] < floors[self._suspect]:
                 return [self._suspect]
-        found = [k for k, pixels in shown.items() if pixels < floors[k]]
-        self._suspect = next(iter(found), self._suspect)
-        return found
+        hidden = [k for k, pixels in shown.items() if pixels < floors[k]]
+        self._suspect = next(iter(hidden), self._suspect)
+        return hidden

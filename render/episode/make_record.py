@@ -146,8 +146,8 @@ def _check_passes(renderer: str, passes: Passes, frame: SceneFrame, settings: Se
     last = len(frame.objects)
     # On a GPU, it may also be the GPU's fault: see `check_image`.
     if renderer != CYCLES and (passes.ids.min() < 0 or passes.ids.max() > last):
-        found = f"{passes.ids.min()} to {passes.ids.max()}"
-        raise RenderError(f"renderer {renderer!r}: found ids from {found}; expected 0 to {last}")
+        ids = f"{passes.ids.min()} to {passes.ids.max()}"
+        raise RenderError(f"renderer {renderer!r}: found ids from {ids}; expected 0 to {last}")
 
 
 def repaired_models(scene: Scene) -> dict[str, tuple[str, ...]]:

@@ -154,13 +154,13 @@ def depth_in(outline: Floats, points: Floats | Sequence[float]) -> float:
 def gap(first: Floats, second: Floats) -> float:
     """Distance between two convex outlines; where they overlap, minus the way to separate them along an edge."""
     best = -math.inf
-    for one, other in ((first, second), (second, first)):
-        if len(one) < 2:
+    for a, b in ((first, second), (second, first)):
+        if len(a) < 2:
             continue
-        edge = np.roll(one, -1, axis=0) - one
+        edge = np.roll(a, -1, axis=0) - a
         normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1) / np.sqrt(edge[:, :1] ** 2 + edge[:, 1:] ** 2)
-        reach = other[:, 0] * normal[:, :1] + other[:, 1] * normal[:, 1:]
-        best = max(best, float((reach.min(axis=1) - (one[:, 0] * normal[:, 0] + one[:, 1] * normal[:, 1])).max()))
+        reach = b[:, 0] * normal[:, :1] + b[:, 1] * normal[:, 1:]
+        best = max(best, float((reach.min(axis=1) - (a[:, 0] * normal[:, 0] + a[:, 1] * normal[:, 1])).max()))
     if best <= 0:
         return best
     return math.sqrt(min(_nearest_squared(first, second), _nearest_squared(second, first)))
@@ -176,23 +176,21 @@ def _nearest_squared(points: Floats, outline: Floats) -> float:
     return float((x * x + y * y).min())
 
 
-def closer(one: Body, other: Body, distance: float) -> bool:
+def closer(first: Body, second: Body, distance: float) -> bool:
     """Whether prisms of two bodies are nearer than a distance, both upwards and seen from above."""
-    if _boxes_apart(one.outline, other.outline, distance):
+    if _boxes_apart(first.outline, second.outline, distance):
         return False
-    for a in one.parts:
-        for b in other.parts:
+    for a in first.parts:
+        for b in second.parts:
             level = max(a.low, b.low) - min(a.high, b.high) < distance
             if level and not _boxes_apart(a.outline, b.outline, distance) and gap(a.outline, b.outline) < distance:
                 return True
     return False
 
 
-def _boxes_apart(one: Floats, other: Floats, distance: float) -> bool:
+def _boxes_apart(a: Floats, b: Floats, distance: float) -> bool:
     """Whether the boxes of two outlines are so far apart."""
-    return bool(
-        (np.maximum(one.min(axis=0) - other.max(axis=0), other.min(axis=0) - one.max(axis=0)) >= distance).any()
-    )
+    return bool((np.maximum(a.min(axis=0) - b.max(axis=0), b.min(axis=0) - a.max(axis=0)) >= distance).any())
 
 
 def rests_on(body: Body, support: Body) -> bool:
@@ -230,15 +228,10 @@ def _touches_side(body: Body, side: Side) -> bool:
     return float(z[touching].min()) > body.low + TOUCH and depth_in(side.outline, middle) >= 0
 
 
-def beside(one: Body, other: Body) -> bool:
+def beside(first: Body, second: Body) -> bool:
     """Whether two upright bodies touch with their sides."""
-    low, high = max(one.band[0], other.band[0]), min(one.band[1], other.band[1])
-    return high - low > -1e-6 and abs(gap(one.outline, other.outline)) <= TOUCH
-
-
-def contact_relations(objects: Sequence[SceneObject]) -> dict[str, dict[str, list[str]]]:
-    """Return the relations of objects, see `relations_of_bodies`. Raises AssetError for a mesh that can't be read."""
-    return relations_of_bodies([body_of(item) for item in objects])
+    low, high = max(first.band[0], second.band[0]), min(first.band[1], second.band[1])
+    return high - low > -1e-6 and abs(gap(first.outline, second.outline)) <= TOUCH
 
 
 def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]]]:
@@ -258,11 +251,11 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
     for a, b in combinations(range(len(bodies)), 2):
         apart[a, b] = apart[b, a] = gap(bodies[a].outline, bodies[b].outline)
     for a, b in pairs:
-        one, other = bodies[a], bodies[b]
-        space, rests, leans = floor_of(other, one), rests_on(other, one), leans_on(other, one)
+        holder, body = bodies[a], bodies[b]
+        space, rests, leans = floor_of(body, holder), rests_on(body, holder), leans_on(body, holder)
         if rests:
             standing[b].append(a)
-        if rests or leans or (space is not None and abs(other.low - space.floor) <= TOUCH):
+        if rests or leans or (space is not None and abs(body.low - space.floor) <= TOUCH):
             carried |= {(a, b), (b, a)}
         near, far = apart[a, b] <= NEAR, apart[a, b] >= FAR
         holds = {"on": rests, "in": space is not None, "leaning": leans, "near": near, "far": far}
@@ -285,15 +278,15 @@ def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]
 
 
 def _bodies_below(index: int, carried: Sequence[Sequence[int]]) -> list[int]:
-    found = list(carried[index])
-    for k in found:
-        found += [j for j in carried[k] if j not in found]
-    return found
+    below = list(carried[index])
+    for k in below:
+        below += [j for j in carried[k] if j not in below]
+    return below
 
 
-def is_between(point: Sequence[float], one: Sequence[float], other: Sequence[float]) -> bool:
+def is_between(point: Sequence[float], start: Sequence[float], end: Sequence[float]) -> bool:
     """Whether a location is within BETWEEN of the middle half of the line between two others, seen from above."""
-    dx, dy, px, py = other[0] - one[0], other[1] - one[1], point[0] - one[0], point[1] - one[1]
+    dx, dy, px, py = end[0] - start[0], end[1] - start[1], point[0] - start[0], point[1] - start[1]
     length = math.sqrt(dx * dx + dy * dy)
     if length < 1e-9:
         return False

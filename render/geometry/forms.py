@@ -14,9 +14,9 @@ from diorama.render.geometry.solid import is_closed
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.model.spec import OutlineSpec
 from diorama.scene_specs.rotation import Floats, Vec
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 from diorama.scene_specs.shapes.invented.invented_mesh import mass_center
 from diorama.scene_specs.shapes.shapenet import Model, load_model
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
 
 # Rounding of meshes, at scale 1.
 FLAT, _SAME = 1e-4, 1e-5

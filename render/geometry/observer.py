@@ -43,7 +43,7 @@ def place_of(target: str | Vec, places: Mapping[str, Vec]) -> Vec | None:
 
 
 def clear_sides(
-    one: Sequence[float],
+    subject: Sequence[float],
     of: Sequence[float],
     front: Sequence[float],
     eye: Sequence[float] | None,
@@ -53,8 +53,8 @@ def clear_sides(
     """Return where an object clearly is from another one: of left, right, front and behind, none, one or two.
 
     Args:
-        one: x, y of the object, Blender units; further coordinates are not used.
-        of: likewise of the other one.
+        subject: x, y of the object, Blender units; further coordinates are not used.
+        of: x, y of the other object.
         front: of the other one, a direction on the ground, or of the observer.
         eye: of an observer, from whose place what is nearer is in front; None for the other object's own sides.
         margin: Blender units.
@@ -62,12 +62,12 @@ def clear_sides(
     """
     x, y = front[0], front[1]
     if eye is not None:
-        for place in (one, of):
+        for place in (subject, of):
             sight = (place[0] - eye[0], place[1] - eye[1])
             if sight[0] * x + sight[1] * y < least * math.hypot(*sight) * math.hypot(x, y):
                 return []
         x, y = of[0] - eye[0], of[1] - eye[1]
-    size, away = math.hypot(x, y), (one[0] - of[0], one[1] - of[1])
+    size, away = math.hypot(x, y), (subject[0] - of[0], subject[1] - of[1])
     if not size:
         return []
     ahead, left = (away[0] * x + away[1] * y) / size, (away[1] * x - away[0] * y) / size

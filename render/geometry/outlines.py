@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from diorama.render.geometry.meshes import Mesh
 from diorama.scene_specs.errors import AssetError
-from diorama.scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area
+from diorama.scene_specs.language.outlines import FLAT_SHAPES, POLYGON, Point, signed_area, turn_of
 from diorama.scene_specs.model.spec import OutlineSpec
 from diorama.scene_specs.rotation import Floats
 
@@ -48,21 +48,16 @@ def triangulate(corners: Sequence[Point]) -> list[tuple[int, int, int]]:
         triangles.append((left[ear - 1], left[ear], left[(ear + 1) % len(left)]))
         del left[ear]
     triangles.append((left[0], left[1], left[2]))
-    return [corner for corner in triangles if _turn(corners, *corner) > 0]
-
-
-def _turn(corners: Sequence[Point], a: int, b: int, c: int) -> float:
-    (ax, ay), (bx, by), (cx, cy) = corners[a], corners[b], corners[c]
-    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    return [(a, b, c) for a, b, c in triangles if turn_of(corners[a], corners[b], corners[c]) > 0]
 
 
 def _is_ear(corners: Sequence[Point], left: Sequence[int], k: int) -> bool:
-    a, b, c = left[k - 1], left[k], left[(k + 1) % len(left)]
-    turn = _turn(corners, a, b, c)
+    a, b, c = (corners[left[n % len(left)]] for n in (k - 1, k, k + 1))
+    turn = turn_of(a, b, c)
     if turn <= 0:
         return turn == 0
-    others = (p for p in left if corners[p] not in (corners[a], corners[b], corners[c]))
-    return not any(min(_turn(corners, a, b, p), _turn(corners, b, c, p), _turn(corners, c, a, p)) >= 0 for p in others)
+    others = (corners[p] for p in left if corners[p] not in (a, b, c))
+    return not any(min(turn_of(a, b, p), turn_of(b, c, p), turn_of(c, a, p)) >= 0 for p in others)
 
 
 @lru_cache(maxsize=1024)

@@ -16,8 +16,8 @@ from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.model.scene import SceneObject
 from diorama.scene_specs.model.spec import OutlineSpec
 from diorama.scene_specs.rotation import Floats, transform
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 from diorama.scene_specs.shapes.shapenet import Model, load_model
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
 
 Indices = NDArray[np.intp]
 

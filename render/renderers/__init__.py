@@ -28,7 +28,7 @@ def make_renderer(name: str, device: str = "auto", threads: int = 0, asset_roots
         PluginError: for an unknown name or one that can't be imported.
         DeviceError: the device is not available.
     """
-    found = find_plugin("renderers", name).load()
-    if hasattr(found, "create_renderer"):
-        return cast("Renderer", found.create_renderer(device, threads, asset_roots))
-    return cast("Renderer", found())
+    provider = find_plugin("renderers", name).load()
+    if hasattr(provider, "create_renderer"):
+        return cast("Renderer", provider.create_renderer(device, threads, asset_roots))
+    return cast("Renderer", provider())

@@ -26,7 +26,7 @@ from diorama.scene_specs.model.spec import (
     ObjectSpec,
     object_name,
 )
-from diorama.scene_specs.model.stage import Stage, flat_heights, is_outline
+from diorama.scene_specs.model.stage import Stage, flat_heights, is_outline, orbits
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
 _TOUCH = 1e-3
@@ -238,9 +238,9 @@ def _no_room(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterat
     margins: list[tuple[float, Path]] = [((free - 1) * base.axis_margin, ("objects",))]
     pixels: list[Path] = []
     for index, constraint in enumerate(frame.constraints):
-        for key, times, found in (("min_distance", min(total - 1, 1), needs), ("axis_margin", total - 1, margins)):
+        for key, times, listed in (("min_distance", min(total - 1, 1), needs), ("axis_margin", total - 1, margins)):
             if (value := getattr(constraint, key)) is not None:
-                found.append((times * value, ("constraints", index, key)))
+                listed.append((times * value, ("constraints", index, key)))
         if constraint.min_visible_pixels:
             pixels.append((*at, "constraints", index, "min_visible_pixels"))
     # What the frame states replaces the margin of the stage.
@@ -280,12 +280,12 @@ def _location_diagnostics(frame: FrameSpec, stage: Stage, at: Path) -> Iterator[
                 problem = f"the locations contradict it: {_in_words(constraint)} by {most:.3g}; allowed: above {need:g}"
                 yield PathDiagnostic(path, problem, "move one of the two, or leave the constraint out")
         need_distance, need_gap = constraint.min_distance, constraint.axis_margin
-        for (one, a), (two, b) in combinations(fixed.items(), 2) if need_distance or need_gap else ():
+        for (name, a), (other, b) in combinations(fixed.items(), 2) if need_distance or need_gap else ():
             apart = math.hypot(*_relative_location(a, b))
             near = ("min_distance", apart - _least_scale(a, stage) - _least_scale(b, stage), need_distance)
             for key, most, least in (near, ("axis_margin", apart / math.sqrt(2), need_gap)):
                 if least is not None and most < least - _ROUNDED:
-                    problem = f"found {least:g}; the locations of {one} and {two} allow at most {max(most, 0.0):.3g}"
+                    problem = f"found {least:g}; the locations of {name} and {other} allow at most {max(most, 0.0):.3g}"
                     yield PathDiagnostic((*path, key), problem, "move them apart, or lower the number")
 
 
@@ -300,8 +300,7 @@ def _behind(frame: FrameSpec, stage: Stage) -> tuple[float, float]:
     if stage.pixels == "center":
         return 0.0, math.pi  # directions of flat stages don't follow the camera, and are not checked
     spec, base = (frame.views[0] if frame.views else frame.camera or CameraSpec()), stage.camera
-    orbit = (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing, base.framing)
-    if spec.location is None and any(value is not None for value in orbit):
+    if orbits(spec, stage):
         known = spec.yaw_deg is not None and abs(spec.elevation_deg or 0.0) < 89
         return math.radians((spec.yaw_deg or 0.0) + 90), 0.0 if known else math.pi
     location, aim = spec.location or base.location, spec.look_at or base.look_at
@@ -371,9 +370,9 @@ def _raised_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic]:
 
 def supports(constraints: Iterable[ConstraintSpec]) -> dict[str, tuple[str, str]]:
     """Return object -> how and by which object it is carried: as stated, or on what is stated to be under it."""
-    found: dict[str, tuple[str, str]] = {}
+    carriers: dict[str, tuple[str, str]] = {}
     for c in sorted(constraints, key=lambda c: c.relation == "under"):
         if c.subject is not None and c.of is not None and c.relation in (*SUPPORTED, "under"):
             above, below = (c.of, c.subject) if c.relation == "under" else (c.subject, c.of)
-            found.setdefault(above, ("on" if c.relation == "under" else c.relation, below))
-    return found
+            carriers.setdefault(above, ("on" if c.relation == "under" else c.relation, below))
+    return carriers

@@ -128,8 +128,8 @@ def _flat_on_ground(stage: Stage, path: Path) -> PathDiagnostic:
 def outline_diagnostics(outline: OutlineSpec, at: Path) -> Iterator[PathDiagnostic]:
     """Report an outline without exactly one of polygon and outline, edges that meet, and a polygon without area."""
     if (outline.polygon is None) == (outline.outline is None):
-        found = "neither polygon nor outline" if outline.polygon is None else "polygon and outline"
-        yield PathDiagnostic(at, f"found {found}; allowed: exactly one of them")
+        given = "neither polygon nor outline" if outline.polygon is None else "polygon and outline"
+        yield PathDiagnostic(at, f"found {given}; allowed: exactly one of them")
     elif outline.polygon is not None:
         edges = crossing(outline.polygon)
         if edges is not None:
@@ -183,21 +183,21 @@ def shape_word(shape: str | None, path: Path) -> Iterator[PathDiagnostic]:
 
 def _invented_diagnostics(shape: str, path: Path) -> Iterator[PathDiagnostic]:
     """Report a malformed name of an invented shape, an unknown family, and an axis that the family doesn't have."""
-    found = parse_invented(shape)
-    if found is None:
+    invented = parse_invented(shape)
+    if invented is None:
         form = "invented:<family>/<seed>?<axis>=<0 to 1, at most four digits>&..."
         yield unexpected(path, shape, form, "such as invented:blob/12?roundness=0.3")
         return
     families = plugins("families")
-    if found.family not in families:
-        yield from unknown(found.family, tuple(families), (*path, "family"))
+    if invented.family not in families:
+        yield from unknown(invented.family, tuple(families), (*path, "family"))
         return
     try:
-        known = tuple(families[found.family].load().AXES)
+        known = tuple(families[invented.family].load().AXES)
     except PluginError as error:
         yield PathDiagnostic(path, str(error))
         return
-    for axis in found.axes:
+    for axis in invented.axes:
         yield from unknown(axis, known, (*path, "axes", axis))
 
 
@@ -249,8 +249,8 @@ def parameter_diagnostics(name: str, given: Mapping[str, Any], at: Path) -> Iter
         try:
             changed_parameters(name, given)
         except ValidationError as error:
-            for found in form_diagnostics(error, load_material(name).Parameters, given):
-                yield found._replace(path=(*at, *found.path))
+            for diagnostic in form_diagnostics(error, load_material(name).Parameters, given):
+                yield diagnostic._replace(path=(*at, *diagnostic.path))
         except PluginError:
             pass  # see import_diagnostics
 

@@ -71,16 +71,16 @@ def viewpoint_diagnostics(frame: FrameSpec, at: Path) -> Iterator[PathDiagnostic
 def observer_index_diagnostics(frame: SceneFrame, at: Path) -> Iterator[PathDiagnostic]:
     """Report observers of a Scene that are not people, are the same person, are tilted, or have no target."""
     people = {item.index: item for item in frame.objects if is_person(item.shape)}
-    for index, one in enumerate(frame.observers):
+    for index, observer in enumerate(frame.observers):
         known = ", ".join(map(str, people)) or "none, as no other object of this frame is a person"
-        person = people.pop(one.index, None)
+        person = people.pop(observer.index, None)
         if person is None:
-            yield unexpected((*at, index, "index"), one.index, known)
+            yield unexpected((*at, index, "index"), observer.index, known)
         elif person.rotation_deg[:2] != (0.0, 0.0):
-            path = (*at[:-1], "objects", one.index - 1, "rotation_deg")
+            path = (*at[:-1], "objects", observer.index - 1, "rotation_deg")
             yield unexpected(path, person.rotation_deg, "[0, 0, any angle], as observers stand upright")
-        names = [item.name for item in frame.objects if item.index != one.index]
-        yield from _unknown_target(one.looks_at, names, ", ".join(names), (*at, index))
+        names = [item.name for item in frame.objects if item.index != observer.index]
+        yield from _unknown_target(observer.looks_at, names, ", ".join(names), (*at, index))
 
 
 def _unknown_target(target: object, names: Sequence[str], allowed: str, at: Path) -> Iterator[PathDiagnostic]:

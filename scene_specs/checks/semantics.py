@@ -49,7 +49,7 @@ from diorama.scene_specs.model.spec import (
     PointerSpec,
     object_name,
 )
-from diorama.scene_specs.model.stage import Stage, StageError, load_stage, stage_of
+from diorama.scene_specs.model.stage import ORBIT, Stage, StageError, load_stage, orbits, stage_of
 
 _KINDS = ("relation", "min_visible_pixels", "min_distance", "axis_margin", "in_frame")
 _BELONGS = dict.fromkeys(("subject", "of", "seen_from", "margin"), "relation") | {"objects": "min_visible_pixels"}
@@ -66,9 +66,9 @@ def look_diagnostics(spec: EpisodeSpec, stage: Stage | None) -> Iterator[PathDia
         return
     chosen = spec.chosen_look()
     at: Path = ("look",) if spec.look == chosen.name else ("look", "name")
-    found = list(unknown(chosen.name, look_names(), at))
-    yield from found
-    if found or chosen.name == PLAIN:
+    diagnostics = list(unknown(chosen.name, look_names(), at))
+    yield from diagnostics
+    if diagnostics or chosen.name == PLAIN:
         return
     if stage is not None and stage.ground is None:
         problem = f"found {chosen.name!r}; stage {stage.name!r} has no ground, so it has no look but {PLAIN}"
@@ -90,8 +90,8 @@ def _word_diagnostics(spec: EpisodeSpec, look: Look, name: str) -> Iterator[Path
             color = name_or_none(item.color)
             match item.material:
                 case MaterialSpec(name=str(material)) | str(material) if not look.keeps_word(color, material):
-                    found = f"{color or 'a drawn color'} {material}, whose color does not hold in look {name!r}"
-                    problem = f"found {found}; use another color, material or look"
+                    problem = f"found {color or 'a drawn color'} {material}, whose color does not hold in look {name!r}"
+                    problem += "; use another color, material or look"
                     yield PathDiagnostic(("frames", number, "objects", index, "material"), problem)
         drawn = (frame.random_objects and frame.random_objects.materials) or ()
         if drawn and {*drawn} <= {*look.without}:
@@ -116,8 +116,10 @@ def _spec_diagnostics(spec: EpisodeSpec) -> Iterator[PathDiagnostic]:
         stage = load_stage(spec.stage)
     except StageError as error:
         known = sorted(plugins("stages"))
-        found = unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
-        yield found._replace(problem=str(error), hint="") if spec.stage in known else found
+        if spec.stage in known:
+            yield PathDiagnostic(("stage",), str(error))
+        else:
+            yield unexpected(("stage",), spec.stage, ", ".join(known), did_you_mean(spec.stage, known))
         meant = nearest(spec.stage, known)
         if meant not in ("", spec.stage):
             spec, stage = spec.model_copy(update={"stage": meant}), load_stage(meant)
@@ -191,9 +193,9 @@ def _constraint_diagnostics(
 ) -> Iterator[PathDiagnostic]:
     kinds = [kind for kind in _KINDS if getattr(constraint, kind) is not None]
     if len(kinds) != 1:
-        found = " and ".join(kinds) or "none"
+        given = " and ".join(kinds) or "none"
         allowed = f"exactly one of {', '.join(_KINDS)}"
-        yield PathDiagnostic(at, f"found {found}; allowed: {allowed}", "one constraint each" if kinds else "")
+        yield PathDiagnostic(at, f"found {given}; allowed: {allowed}", "one constraint each" if kinds else "")
     for key, kind in _BELONGS.items():
         if getattr(constraint, key) is not None and kind not in kinds:
             yield PathDiagnostic((*at, key), f"given without {kind}; allowed: only with {kind}")
@@ -238,15 +240,15 @@ def _camera_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iter
     cameras += [((*at, "views", index), view) for index, view in enumerate(views)]
     yield from duplicates([view.name for view in views], (*at, "views"), "a view", fold=True)
     for path, camera in cameras:
-        orbit = [key for key in ("yaw_deg", "elevation_deg", "distance", "framing") if getattr(camera, key) is not None]
+        orbit = [key for key in ORBIT if getattr(camera, key) is not None]
         if camera.location is not None and orbit:
             yield beside((*path, orbit[0]), "location", f"location, or {', '.join(orbit)}", "")
         if camera.distance is not None and camera.framing is not None:
             yield beside((*path, "framing"), "distance", "distance, or framing")
         aim = camera.look_at or (stage.camera.look_at if stage else None)
         # An orbiting camera does not stand at the location of the stage's camera.
-        orbits = bool(orbit) or (stage is not None and stage.camera.framing is not None)
-        location = camera.location or (stage.camera.location if stage is not None and not orbits else None)
+        fixed = stage.camera.location if stage is not None and not orbits(camera, stage) else None
+        location = camera.location or fixed
         if aim is not None and aim == location:
             key = "look_at" if camera.look_at is not None else "location"
             problem = f"found {preview_json(location)} for both location and look_at; allowed: two different points"

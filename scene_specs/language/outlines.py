@@ -65,11 +65,11 @@ def _lies_between(a: Point, b: Point, p: Point) -> bool:
 
 def _segments_meet(a: Point, b: Point, c: Point, d: Point) -> bool:
     """Return whether the segments ab and cd have a point in common."""
-    one, two, three, four = turn_of(a, b, c), turn_of(a, b, d), turn_of(c, d, a), turn_of(c, d, b)
-    if (one > 0) != (two > 0) and (three > 0) != (four > 0) and 0 not in (one, two, three, four):
+    ends = ((a, b, c), (a, b, d), (c, d, a), (c, d, b))
+    turns = [turn_of(*corners) for corners in ends]
+    if (turns[0] > 0) != (turns[1] > 0) and (turns[2] > 0) != (turns[3] > 0) and 0 not in turns:
         return True
-    flat = ((one, a, b, c), (two, a, b, d), (three, c, d, a), (four, c, d, b))
-    return any(turn == 0 and _lies_between(p, q, r) for turn, p, q, r in flat)
+    return any(turn == 0 and _lies_between(*corners) for turn, corners in zip(turns, ends, strict=True))
 
 
 def crossing(corners: Sequence[Point]) -> tuple[int, int] | None:

@@ -81,17 +81,17 @@ class Plugin:
         if self.noun in _SUFFIXES and self.path:
             return self.path
         try:
-            found: Any = import_module(self.module)
+            provided: Any = import_module(self.module)
             for part in filter(None, self.attribute.split(".")):
-                found = getattr(found, part)
-            found = Path(found()) if self.noun in _SUFFIXES else found
+                provided = getattr(provided, part)
+            provided = Path(provided()) if self.noun in _SUFFIXES else provided
         except (Exception, SystemExit) as error:  # importing runs other people's code
             where = f"{self.module}:{self.attribute}".rstrip(":")
             raise PluginError(f"{self.label}: can't import {where}: {_one_line(error)}") from error
-        if missing := [key for key in _PARTS.get(self.noun, ()) if not hasattr(found, key)]:
+        if missing := [key for key in _PARTS.get(self.noun, ()) if not hasattr(provided, key)]:
             problem = f"has no {', '.join(missing)}; docs/extending.md says what a {singular(self.noun)} provides"
             raise PluginError(f"{self.label}: {problem}")
-        return found
+        return provided
 
     @property
     def label(self) -> str:
@@ -108,21 +108,21 @@ def plugins(noun: str) -> dict[str, Plugin]:
     Raises:
         PluginError: two packages provide a name, or a material has the name of a model's own materials.
     """
-    found: dict[str, Plugin] = {}
-    for one in sorted(_all_plugins(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
-        other = found.setdefault(one.name, one)
-        if other != one:
-            owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, one))
-            problem = f"{singular(noun)} {one.name!r} is provided by {owners}"
+    by_name: dict[str, Plugin] = {}
+    for entry in sorted(_all_plugins(noun), key=lambda plugin: (not plugin.own, plugin.name, plugin.owner)):
+        other = by_name.setdefault(entry.name, entry)
+        if other != entry:
+            owners = " and by ".join(f"{each.owner} {each.version}" for each in (other, entry))
+            problem = f"{singular(noun)} {entry.name!r} is provided by {owners}"
             raise PluginError(f"{problem}; uninstall one of the two, or rename its plug-in")
-        if noun == "materials" and one.name in MODEL_MATERIALS:
-            problem = f"material {one.name!r} of {one.owner} {one.version}: models have a material of this name"
+        if noun == "materials" and entry.name in MODEL_MATERIALS:
+            problem = f"material {entry.name!r} of {entry.owner} {entry.version}: models have a material of this name"
             raise PluginError(f"{problem}; uninstall the package, or rename its plug-in")
-    if not any(plugin.own for plugin in found.values()):
+    if not any(plugin.own for plugin in by_name.values()):
         raise PluginError(
             f"Diorama's own {noun} are not registered; install it again: `pip install -e .` in its folder"
         )
-    return found
+    return by_name
 
 
 def plugin(noun: str, name: str) -> Plugin:
@@ -131,14 +131,14 @@ def plugin(noun: str, name: str) -> Plugin:
     Raises:
         PluginError: there is none; lists the names there are.
     """
-    found = plugins(noun)
-    if name not in found:
+    known = plugins(noun)
+    if name not in known:
         from diorama.scene_specs.language.diagnostics import did_you_mean
 
-        hint = did_you_mean(name, found)
-        problem = f"unknown {singular(noun)} {name!r}; there are: {', '.join(found)}"
+        hint = did_you_mean(name, known)
+        problem = f"unknown {singular(noun)} {name!r}; there are: {', '.join(known)}"
         raise PluginError(problem + (f"; {hint}" if hint else ""))
-    return found[name]
+    return known[name]
 
 
 @lru_cache(maxsize=64)
@@ -163,13 +163,14 @@ def plugin_error(error: BaseException) -> PluginError | None:
     if not places or isinstance(error, DioramaError):
         return None
     groups = sorted(group for group in metadata.entry_points().groups if group.startswith("diorama."))
-    foreign = [one for group in groups for one in _all_plugins(group.removeprefix("diorama."), True) if not one.own]
+    installed = (plugin for group in groups for plugin in _all_plugins(group.removeprefix("diorama."), True))
+    foreign = [plugin for plugin in installed if not plugin.own]
     for module, frame, line in places:
-        if of_module := [one for one in foreign if f"{module}.".startswith(f"{one.module}.")]:
+        if of_module := [plugin for plugin in foreign if f"{module}.".startswith(f"{plugin.module}.")]:
             # A module rather than the package above it; of several objects of a module, the function's own.
             name = frame.f_code.co_qualname
-            found = max(of_module, key=lambda one: (len(one.module), name.startswith(one.attribute or ".")))
-            blamed = PluginError(f"{found.label} failed: {_one_line(error)} ({module}, line {line})")
+            nearest = max(of_module, key=lambda plugin: (len(plugin.module), name.startswith(plugin.attribute or ".")))
+            blamed = PluginError(f"{nearest.label} failed: {_one_line(error)} ({module}, line {line})")
             blamed.__cause__ = error
             return blamed
     return None
@@ -186,15 +187,16 @@ def singular(noun: str) -> str:
 
 def _all_plugins(noun: str, skip: bool = False) -> Iterator[Plugin]:
     """Yield all plug-ins of a noun. skip: omit those of folders that can't be found, which else is a PluginError."""
-    found = [*_entry_point_plugins(noun, skip)]
-    yield from found
-    named = {key for one in found for key in (one.module, (one.name, one.owner))}
-    for one in _entry_point_plugins("benchmarks", True) if noun == "exports" else ():
-        for path in _public_files(one.module, True):
+    registered = [*_entry_point_plugins(noun, skip)]
+    yield from registered
+    taken = {key for plugin in registered for key in (plugin.module, (plugin.name, plugin.owner))}
+    for folder in _entry_point_plugins("benchmarks", True) if noun == "exports" else ():
+        for path in _public_files(folder.module, True):
             word, _, more = path.stem.partition("_")
-            name, module = f"{one.name}-{more.replace('_', '-')}" if more else one.name, f"{one.module}.{path.stem}"
-            if word == "export" and path.suffix == ".py" and named.isdisjoint((module, (name, one.owner))):
-                yield Plugin(noun, name, module, "", one.owner, one.version, path)
+            name = f"{folder.name}-{more.replace('_', '-')}" if more else folder.name
+            module = f"{folder.module}.{path.stem}"
+            if word == "export" and path.suffix == ".py" and taken.isdisjoint((module, (name, folder.owner))):
+                yield Plugin(noun, name, module, "", folder.owner, folder.version, path)
 
 
 def _entry_point_plugins(noun: str, skip: bool) -> Iterator[Plugin]:
@@ -227,5 +229,5 @@ def _public_files(package: str, skip: bool) -> list[Path]:
 
 def shapes() -> tuple[str, ...]:
     """Return the names of all shapes, flat ones after Diorama's other shapes."""
-    found = plugins("shapes")
-    return tuple(dict.fromkeys((*(name for name in found if found[name].own), *FLAT_SHAPES, *found)))
+    known = plugins("shapes")
+    return tuple(dict.fromkeys((*(name for name in known if known[name].own), *FLAT_SHAPES, *known)))

@@ -129,7 +129,7 @@ class Look(SpecModel):
 
     @model_validator(mode="after")
     def _check(self) -> Look:
-        for noun, recipe in [("grounds", self.ground), *(("patterns", one) for one in self.patterns)]:
+        for noun, recipe in [("grounds", self.ground), *(("patterns", pattern) for pattern in self.patterns)]:
             if recipe is not None:
                 plugin(noun, recipe.name)
                 changed_parameters(recipe.name, recipe.parameters, noun)

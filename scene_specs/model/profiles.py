@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.language.diagnostics import did_you_mean
@@ -21,10 +21,8 @@ Episode = EpisodeSpec | Scene
 @lru_cache(maxsize=1)
 def profiles() -> dict[str, dict[str, Any]]:
     """Return profile name -> the fields of Settings that the profile sets."""
-    found: dict[str, dict[str, Any]] = json.loads(
-        (resources.files("diorama.scene_specs.model") / "profiles.json").read_text()
-    )
-    return found
+    file = resources.files("diorama.scene_specs.model") / "profiles.json"
+    return cast("dict[str, dict[str, Any]]", json.loads(file.read_text()))
 
 
 def episode_settings(episode: Episode, profile: str | None = None, size: tuple[int, int] | None = None) -> Settings:

@@ -180,8 +180,8 @@ class SceneCamera(SpecModel):
     def _looks_somewhere(self) -> SceneCamera:
         # Compiled points differ by at least one decimal; points written by hand may be too close to divide by.
         if math.dist(self.location, self.look_at) < _LEAST / 2:
-            found = f"found {list(self.location)} for both location and look_at"
-            raise ValueError(f"{found}; allowed: two different points")
+            problem = f"found {list(self.location)} for both location and look_at"
+            raise ValueError(f"{problem}; allowed: two different points")
         return self
 
 
@@ -288,8 +288,8 @@ _MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
 
 def pair_of_id(episode_id: str) -> str:
     """Return the pair or chain that an episode id belongs to, "" if it is not one of a contrast's members."""
-    found = _MEMBER.fullmatch(episode_id)
-    return found.group(1) if found else ""
+    match = _MEMBER.fullmatch(episode_id)
+    return match.group(1) if match else ""
 
 
 class SceneContrast(SpecModel):

@@ -20,6 +20,7 @@ from diorama.scene_specs.language.vocabulary import COLORS, SIZES, linear_of_nam
 from diorama.scene_specs.model.spec import (
     AreaSpec,
     Byte,
+    CameraSpec,
     EpisodeSpec,
     Finite,
     FrameSpec,
@@ -36,6 +37,8 @@ from diorama.scene_specs.model.spec import (
 
 # Units between the flat objects of a frame on a flat stage without `layers`; as on the stage `flat`.
 _LAYERS = 0.05
+# The fields of a camera that orbits what it looks at.
+ORBIT = ("yaw_deg", "elevation_deg", "distance", "framing")
 
 
 class StageError(DioramaError):
@@ -246,6 +249,12 @@ class Stage(SpecModel):
     def size_names(self) -> Mapping[str, float]:
         """Return size name -> scale."""
         return SIZES if self.sizes is None else self.sizes
+
+
+def orbits(camera: CameraSpec, stage: Stage) -> bool:
+    """Return whether a camera orbits what it looks at, instead of having a location."""
+    given = any(getattr(camera, key) is not None for key in ORBIT)
+    return camera.location is None and (given or stage.camera.framing is not None)
 
 
 def flat_layer_distance(frame: FrameSpec, stage: Stage) -> float | None:

@@ -41,15 +41,21 @@ class SlotMeshes:
         return data
 
 
+def add_triangles(data: Any, vertices: NDArray[np.float64], triangles: NDArray[np.int32]) -> None:
+    """Add vertices (V, 3) and triangles (T, 3) to an empty Blender mesh.
+
+    The arrays are copied: the lists of `from_pydata` take seconds for a large model.
+    """
+    data.vertices.add(len(vertices))
+    data.loops.add(triangles.size)
+    data.polygons.add(len(triangles))
+    data.vertices.foreach_set("co", np.ascontiguousarray(vertices, dtype=np.float32).ravel())
+    data.polygons.foreach_set("loop_start", np.arange(0, triangles.size, 3, dtype=np.int32))
+    data.loops.foreach_set("vertex_index", np.ascontiguousarray(triangles, dtype=np.int32).ravel())
+
+
 def _fill_mesh(data: Any, mesh: Mesh) -> Any:
-    # What `from_pydata` does with lists; these would take longer than all the rest.
-    corners = mesh.triangles.ravel()
-    data.vertices.add(len(mesh.vertices))
-    data.loops.add(len(corners))
-    data.polygons.add(len(mesh.triangles))
-    data.vertices.foreach_set("co", mesh.vertices.ravel().astype(np.float32))
-    data.polygons.foreach_set("loop_start", np.arange(0, len(corners), 3, dtype=np.int32))
-    data.loops.foreach_set("vertex_index", corners)
+    add_triangles(data, mesh.vertices, mesh.triangles)
     data.update(calc_edges=True)
     data.shade_smooth()
     data.normals_split_custom_set_from_vertices(mesh.normals)

@@ -98,12 +98,12 @@ def render_error(kind: str, reports: list[str]) -> RenderError:
         kind: of the device.
         reports: by Cycles.
     """
-    found = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])
+    problems = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])
     if kind != "CPU" and any(_MEMORY.search(line) and not _HOST_MEMORY.search(line) for line in reports):
         return GpuMemoryError(
-            f"the GPU ran out of memory ({found}). Render smaller images (--size) or fewer objects, or start "
+            f"the GPU ran out of memory ({problems}). Render smaller images (--size) or fewer objects, or start "
             "fewer workers per GPU (--workers-per-gpu); nvidia-smi shows what else uses its memory"
         )
-    if kind != "CPU" and _DRIVER.search(_FILE.sub("", found)):
-        return GpuError(f"the GPU failed: {found}")
-    return RenderError(f"Cycles failed: {found or 'it wrote no image'}")
+    if kind != "CPU" and _DRIVER.search(_FILE.sub("", problems)):
+        return GpuError(f"the GPU failed: {problems}")
+    return RenderError(f"Cycles failed: {problems or 'it wrote no image'}")

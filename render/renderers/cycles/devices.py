@@ -94,8 +94,8 @@ def uncompiled_kernels(kind: str) -> str:
     # The add-on, which Blender imported at its start.
     folder = Path(str(sys.modules["cycles"].__file__)).parent / "lib"
     shipped = {path.name.split(".")[0] for path in folder.glob("kernel_sm_*.cubin*")}
-    found = sorted(set(_compute_capabilities())) if kind in NVIDIA else []
-    missing = [f"{major}.{minor}" for major, minor in found if f"kernel_sm_{major}{minor}" not in shipped]
+    visible = sorted(set(_compute_capabilities())) if kind in NVIDIA else []
+    missing = [f"{major}.{minor}" for major, minor in visible if f"kernel_sm_{major}{minor}" not in shipped]
     if not missing:
         return ""
     return (
@@ -119,14 +119,14 @@ def gpu_uuid(kind: str) -> str:
 
     Numbers don't identify a GPU: those of CUDA and of nvidia-smi may be in different orders.
     """
-    driver, device, found = _start_cuda_driver() if kind in NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
+    driver, device, uuid = _start_cuda_driver() if kind in NVIDIA else None, ctypes.c_int(), (ctypes.c_ubyte * 16)()
     if driver is None or driver.cuDeviceGet(ctypes.byref(device), 0):
         return ""
     try:
-        failed = driver.cuDeviceGetUuid(ctypes.byref(found), device)
+        failed = driver.cuDeviceGetUuid(ctypes.byref(uuid), device)
     except AttributeError:
         return ""
-    return "" if failed else f"GPU-{UUID(bytes=bytes(found))}"
+    return "" if failed else f"GPU-{UUID(bytes=bytes(uuid))}"
 
 
 def _compute_capabilities() -> list[tuple[int, int]]:
@@ -135,7 +135,7 @@ def _compute_capabilities() -> list[tuple[int, int]]:
     count, device, value = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     if driver is None or driver.cuDeviceGetCount(ctypes.byref(count)):
         return []
-    found = []
+    capabilities = []
     for index in range(count.value):
         driver.cuDeviceGet(ctypes.byref(device), index)
         pair = []
@@ -143,8 +143,8 @@ def _compute_capabilities() -> list[tuple[int, int]]:
         for attribute in (75, 76):
             driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
             pair.append(value.value)
-        found.append((pair[0], pair[1]))
-    return found
+        capabilities.append((pair[0], pair[1]))
+    return capabilities
 
 
 def _cpu_field(key: str) -> str:

@@ -62,9 +62,9 @@ class Exr:
     def merge(self, parts: list[tuple[Part, Exr]]) -> None:
         """Average all means over samples with other renders of the frame; this one is the first of the parts."""
         self._parts = parts
-        means = [name for name in self.channels if not name.startswith((*_AT_CENTER, "Crypto"))]
-        found = merged([(part, {name: exr.channels[name][..., None] for name in means}) for part, exr in parts])
-        self.channels |= {name: mean[..., 0] for name, mean in found.items()}
+        names = [name for name in self.channels if not name.startswith((*_AT_CENTER, "Crypto"))]
+        means = merged([(part, {name: exr.channels[name][..., None] for name in names}) for part, exr in parts])
+        self.channels |= {name: mean[..., 0] for name, mean in means.items()}
 
     def replace(self, layer: str, color: Floats) -> None:
         """Replace a layer by linear color, (H, W, 3)."""

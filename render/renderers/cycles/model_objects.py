@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from diorama.render.renderers.cycles.blender_meshes import add_triangles
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.shapes.shapenet import Model, ModelMaterial, load_model
@@ -34,8 +35,6 @@ from diorama.scene_specs.shapes.shapenet import Model, ModelMaterial, load_model
 SHARP_DEG = 40.0
 # Maximum number of models in memory, and of their faces together: about 300 MB in Blender.
 KEPT, KEPT_FACES = 48, 3_000_000
-# The inputs of a mix node have the same names for all types; only their identifiers differ.
-_MIX_INPUTS = ("Factor_Float", "A_Color", "B_Color")
 
 
 def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
@@ -45,19 +44,10 @@ def build_model_material(look: ModelMaterial, image: Any | None) -> Any:
         image: data-block of its texture, or None.
     """
     tree = Tree(f"model {look.name}"[:60])
-    mix = tree.add("Mix", data_type="RGBA", blend_type="MIX")
-    factor, first, second = (next(s for s in mix.inputs if s.identifier == name) for name in _MIX_INPUTS)
-    tree.link(tree.alpha, factor)
-    tree.link(tree.color, second)
-    if image is None:
-        first.default_value = (*look.color, 1.0)
-    else:
-        picture = tree.add("TexImage", interpolation="Linear", extension="REPEAT")
-        picture.image = image
-        tree.link(picture.outputs["Color"], first)
-    body = tree.add("BsdfPrincipled", Roughness=look.roughness, Metallic=look.metallic, Alpha=look.alpha)
-    body.inputs["Specular IOR Level"].default_value = look.specular
-    tree.link(next(s for s in mix.outputs if s.identifier == "Result_Color"), body.inputs["Base Color"])
+    own = (*look.color, 1.0) if image is None else tree.texture(image, "REPEAT")
+    color = tree.mixed("RGBA", "Color", tree.alpha, own, tree.color)
+    surface = {"Roughness": look.roughness, "Metallic": look.metallic, "Alpha": look.alpha}
+    body = tree.add("BsdfPrincipled", Base_Color=color, Specular_IOR_Level=look.specular, **surface)
     return tree.finish(body.outputs[0])
 
 
@@ -73,10 +63,8 @@ def build_unlit(look: ModelMaterial, image: Any | None, wraps: bool) -> Any:
     color: Any = (*look.color, 1.0)
     if image is not None:
         # Otherwise the last texels would be mixed with those of the opposite edge.
-        picture = tree.add("TexImage", interpolation="Linear", extension="REPEAT" if wraps else "EXTEND")
-        picture.image = image
+        color = tree.texture(image, "REPEAT" if wraps else "EXTEND")
         image.alpha_mode = "NONE"
-        color = picture.outputs["Color"]
     return tree.finish(tree.add("Emission", Color=color).outputs[0])
 
 
@@ -119,13 +107,13 @@ class ModelStore:
         """
         model = load_model(name)
         key = (model.name, unlit)
-        found = self._models.get(key)
-        if found is None or found.sha256 != model.sha256:
-            if found is not None:
+        data = self._models.get(key)
+        if data is None or data.sha256 != model.sha256:
+            if data is not None:
                 self._remove_model(key)
-            found = self._models[key] = _build_model(model, unlit)
+            data = self._models[key] = _build_model(model, unlit)
         self._models.move_to_end(key)
-        return found
+        return data
 
     def pack_images(self) -> None:
         """Pack the texture files into Blender's data, so that a saved .blend needs no other files."""
@@ -176,15 +164,8 @@ def _build_model(model: Model, unlit: bool) -> ModelData:
 
 
 def _blender_mesh(model: Model, materials: list[Any]) -> Any:
-    """The Blender mesh; copied as arrays, because lists take seconds for a large model."""
-    count = len(model.triangles)
     mesh = bpy.data.meshes.new(model.name)
-    mesh.vertices.add(len(model.vertices))
-    mesh.vertices.foreach_set("co", np.ascontiguousarray(model.vertices, dtype=np.float32).ravel())
-    mesh.loops.add(3 * count)
-    mesh.loops.foreach_set("vertex_index", np.ascontiguousarray(model.triangles, dtype=np.int32).ravel())
-    mesh.polygons.add(count)
-    mesh.polygons.foreach_set("loop_start", np.arange(0, 3 * count, 3, dtype=np.int32))
+    add_triangles(mesh, model.vertices, model.triangles)
     for material in materials:
         mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", np.ascontiguousarray(model.slots, dtype=np.int32))

@@ -101,20 +101,30 @@ class Tree:
 
     def choose(self, factor: Any, first: Any, second: Any) -> Any:
         """Output with `first` where the factor is 1, and `second` where it is 0."""
-        return self._mixed("FLOAT", factor, second, first)
+        return self.mixed("FLOAT", "Float", factor, second, first)
 
     def blend(self, factor: Any, first: Any, second: Any) -> Any:
         """Output with a color between two, each linear RGB or an output."""
-        return self._mixed("VECTOR", factor, first, second)
+        return self.mixed("VECTOR", "Vector", factor, first, second)
 
-    def _mixed(self, kind: str, factor: Any, first: Any, second: Any) -> Any:
+    def mixed(self, kind: str, name: str, factor: Any, first: Any, second: Any) -> Any:
+        """Output of Blender's mix node, whose sockets have the same names for all kinds; only identifiers differ.
+
+        Args:
+            kind: of data.
+            name: what the identifiers of the kind end with.
+        """
         node = self.add("Mix", data_type=kind)
-        # The sockets of all kinds have the same names; only their identifiers differ.
         sockets = {socket.identifier: socket for socket in (*node.inputs, *node.outputs)}
-        name = kind.capitalize()
         for key, value in (("Factor_Float", factor), (f"A_{name}", first), (f"B_{name}", second)):
             self._set(sockets[key], value)
         return sockets[f"Result_{name}"]
+
+    def texture(self, image: Any, extension: str) -> Any:
+        """Output with the color of an image at the texture coordinates of a model."""
+        node = self.add("TexImage", interpolation="Linear", extension=extension)
+        node.image = image
+        return node.outputs["Color"]
 
     def bump(self, height: Any, distance: float) -> Any:
         """Output with the normal of a bumpy surface.
@@ -193,14 +203,14 @@ def build_material(material: SceneMaterial | Recipe, noun: str = "materials") ->
         PluginError: a plug-in is unknown or can't be loaded.
         RenderError: rendering failed.
     """
-    found = load_material(material.name, noun)
+    recipe = load_material(material.name, noun)
     name = " ".join([material.name, *(f"{key} {value}" for key, value in material.parameters.items())])[:60]
     tree = Tree(name, ground=noun == "grounds")
     try:
         if isinstance(material, SceneMaterial) and (pattern := material.pattern) is not None:
-            recipe = load_material(pattern.name, "patterns")
-            tree.paint(recipe.build(tree, recipe.Parameters(**pattern.parameters)))
-        surface = found.build(tree, found.Parameters(**material.parameters))
+            shades = load_material(pattern.name, "patterns")
+            tree.paint(shades.build(tree, shades.Parameters(**pattern.parameters)))
+        surface = recipe.build(tree, recipe.Parameters(**material.parameters))
         return tree.finish(tree.walled(surface) if noun == "grounds" else surface)
     except Exception as error:  # plug-ins raise anything
         bpy.data.materials.remove(tree.material)

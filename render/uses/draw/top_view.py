@@ -24,7 +24,7 @@ from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject
 from diorama.scene_specs.model.stage import Stage, load_stage
 from diorama.scene_specs.rotation import Floats, Vec, transform
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 
 PANEL = 460
 _GAP = 16

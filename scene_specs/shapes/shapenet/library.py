@@ -86,15 +86,15 @@ class Library:
         category = self._folder(name.category)
         model = self._id(shape, name)
         folder = self.root / category
-        found = [path for path in _candidate_files(folder, model) if path.is_file()]
-        if not found:
+        files = [path for path in _candidate_files(folder, model) if path.is_file()]
+        if not files:
             raise AssetError(
                 f"model {shape!r}: {folder / model} holds no model; looked for {', '.join(_OBJ)} and one .glb file"
             )
-        path = found[0].resolve()
+        path = files[0].resolve()
         if not path.is_relative_to(self.root):
             hint = "a link may lead to the root, not out of it"
-            raise AssetError(f"model {shape!r}: {found[0]} lies outside the model library {self.root}; {hint}")
+            raise AssetError(f"model {shape!r}: {files[0]} lies outside the model library {self.root}; {hint}")
         return f"shapenet:{category}/{model}", path
 
     def _id(self, shape: str, name: ModelName) -> str:

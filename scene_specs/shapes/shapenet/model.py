@@ -14,9 +14,10 @@ from pydantic import ConfigDict
 
 from diorama.scene_specs.errors import AssetError
 from diorama.scene_specs.rotation import Floats, Vec, rounded3
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 from diorama.scene_specs.shapes.shapenet.library import Library
 from diorama.scene_specs.shapes.shapenet.reading import note_license, read_parts
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull, live_faces, oriented, weld
+from diorama.scene_specs.shapes.shapenet.repair import live_faces, oriented, weld
 from diorama.scene_specs.shapes.shapenet.sources import Part, Sources
 
 # Part of every digest: a change of this code that changes models changes the version.

@@ -181,15 +181,15 @@ def _check_glb(head: Any, data: bytes, path: Path) -> None:
     while level and levels <= _MOST_LEVELS:  # a circle, which glTF forbids, has no end
         levels, level = levels + 1, {child for k in level for child in nodes[k].get("children", ())}
     viewed = sum(view["byteLength"] for view in head.get("bufferViews", ()))
-    for what, found, most in (
+    for what, count, most in (
         ("nodes", len(nodes), _MOST_NODES),
         ("levels of nodes", levels, _MOST_LEVELS),
         ("vertices and indices", shown, _MOST_SHOWN),
         ("elements in accessors", sum(counts), len(data)),
         ("bytes in buffer views", viewed, 4 * len(data)),
     ):
-        if found > most:
-            raise AssetError(f"model {path}: found {found:,} {what}; allowed: at most {most:,}")
+        if count > most:
+            raise AssetError(f"model {path}: found {count:,} {what}; allowed: at most {most:,}")
 
 
 def _lazy_textures(header: Any, views: Any, resolver: Any = None) -> list[Any]:
@@ -235,9 +235,9 @@ def note_license(sources: Sources) -> None:
     else its first. It does not change the model's digest. Raises AssetError, also for a symbolic link, whose target may
     be anything.
     """
-    found = next(_read_licenses(sources), None)
-    if found:
-        sources.note(f"license: {str(found).strip()[:_SHOWN]}")
+    text = next(_read_licenses(sources), None)
+    if text:
+        sources.note(f"license: {str(text).strip()[:_SHOWN]}")
 
 
 def _read_licenses(sources: Sources) -> Iterator[object]:

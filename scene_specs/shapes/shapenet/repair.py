@@ -126,23 +126,3 @@ def _piece_volumes(vertices: Floats, triangles: Indices, piece: Indices) -> Floa
     volume = np.bincount(piece, spanned, minlength=pieces)
     noise = 1e-9 * np.bincount(piece, np.abs(spanned), minlength=pieces) + 1e-15
     return np.where(np.abs(volume) > noise, volume, 0.0)
-
-
-def convex_hull(points: Floats) -> tuple[tuple[float, float], ...]:
-    """Convex hull of (N, 2) points, counter-clockwise (Andrew's monotone chain)."""
-    ordered = [(x + 0.0, y + 0.0) for x, y in np.unique(np.round(points, 6), axis=0).tolist()]
-    if len(ordered) < 3:
-        return tuple(ordered)
-
-    def chain(source: list[tuple[float, float]]) -> list[tuple[float, float]]:
-        kept: list[tuple[float, float]] = []
-        for x, y in source:
-            while len(kept) > 1:
-                (ax, ay), (bx, by) = kept[-2], kept[-1]
-                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
-                    break
-                kept.pop()
-            kept.append((x, y))
-        return kept[:-1]
-
-    return tuple(chain(ordered) + chain(ordered[::-1]))

@@ -154,15 +154,15 @@ class Sources:
     __getitem__ = get
 
     def _materials(self) -> bytes:
-        found = [self.locate(name, "material file") for name in self.libraries]
-        if not any(found):
+        files = [self.locate(name, "material file") for name in self.libraries]
+        if not any(files):
             guess = self.main.with_suffix(".mtl")
             if guess.is_file() and guess.resolve().is_relative_to(self.root):
                 self.note(f"material file {guess.name!r} was taken instead")
-                found = [guess]
+                files = [guess]
             else:
                 self._record_missing(guess)
-        texts = [decode_text(self.read(path), self, path.name) for path in found if path is not None]
+        texts = [decode_text(self.read(path), self, path.name) for path in files if path is not None]
         if not texts:
             raise FileNotFoundError("materials")
         return "\n".join(texts).encode()

@@ -24,8 +24,8 @@ from diorama.scene_specs.model.scene import Scene, SceneCamera, SceneFrame
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.rotation import euler_matrix, matrix_euler, transform
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 from diorama.scene_specs.shapes.shapenet import load_model
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
 
 CHAIR = "shapenet:chairs/#6"
 

@@ -118,12 +118,12 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     # No two arms are alike, the higher an arm the lower it points, and all are short: fewer and longer ones make hands,
     # cacti, people and animals.
     trunk, places, parts = _trunk_rings(axes["trunk"], u), [], []
-    for k, one in enumerate(strata(rng, ARMS, 6)):
-        row, column = 12 + int(one[5] * 23), (int(COLUMNS * u[2]) + COLUMNS // ARMS * k) % COLUMNS
+    for k, arm in enumerate(strata(rng, ARMS, 6)):
+        row, column = 12 + int(arm[5] * 23), (int(COLUMNS * u[2]) + COLUMNS // ARMS * k) % COLUMNS
         places.append((row, column))
         out = np.array([turn(COLUMNS)[0][column], turn(COLUMNS)[1][column], 0.0])
-        bulb = axes["bulbs"] * mix(0.7, 1, one[0])
-        parts.append(_arm_rings(trunk[1 + COLUMNS * row + column], out, axes["reach"], bulb, one))
+        bulb = axes["bulbs"] * mix(0.7, 1, arm[0])
+        parts.append(_arm_rings(trunk[1 + COLUMNS * row + column], out, axes["reach"], bulb, arm))
     kept, faces = _trunk_surface(tuple(places))
     # Twisted one way or the other, so that no side mirrors another.
     return twisted(smoothed(np.concatenate([trunk, *parts])[kept], faces, 4), 0.6 if u[5] < 0.5 else -0.6), faces

@@ -36,10 +36,10 @@ def build(axes: Mapping[str, float], rng: np.random.Generator) -> tuple[Floats, 
     u = rng.random(12).tolist()
     close, z = rings(ROWS, 24, mix(0.6, 0.75, u[0]))
     # Bellies bulge to one side, the waist slants: level and round ones make goblets, vases and mushrooms.
-    one, two = lean(COLUMNS, u[10]), lean(COLUMNS, u[10] + mix(0.3, 0.7, u[11]))
-    middle = mix(0.4, 0.56, u[1]) + 0.24 * one
-    lower = (1 - 0.4 * one) * bump((z - mix(0.1, 0.3, u[2]) - 0.12 * two) / 0.4)
-    upper = (1 + 0.5 * two) * bump((z - mix(0.56, 0.72, u[3]) + 0.12 * one) / 0.42)
+    slant, bulge = lean(COLUMNS, u[10]), lean(COLUMNS, u[10] + mix(0.3, 0.7, u[11]))
+    middle = mix(0.4, 0.56, u[1]) + 0.24 * slant
+    lower = (1 - 0.4 * slant) * bump((z - mix(0.1, 0.3, u[2]) - 0.12 * bulge) / 0.4)
+    upper = (1 + 0.5 * bulge) * bump((z - mix(0.56, 0.72, u[3]) + 0.12 * slant) / 0.42)
     radius = 0.6 + mix(0.2, 0.4, u[4]) * lower + mix(0.03, 0.65, axes["crown"]) * upper
     radius = radius * (1 - mix(0.0, 0.5, axes["waist"]) * bump((z - middle) / 0.46))
     cosine, sine = turn(COLUMNS)

@@ -15,7 +15,7 @@ import diorama
 from diorama.render.geometry.camera import Camera
 from diorama.render.uses.draw.top_view import PANEL, outline, seen_at, seen_ground, top_view
 from diorama.scene_specs.model.scene import Scene, SceneCamera
-from diorama.scene_specs.shapes.shapenet.repair import convex_hull
+from diorama.scene_specs.shapes.convex_hull import convex_hull
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -45,8 +45,8 @@ def _tell_and_wait(fifo: str) -> None:
 def test_the_process_ends_with_the_one_that_started_it(tmp_path: Path) -> None:
     fifo = str(tmp_path / "fifo")
     os.mkfifo(fifo)
-    code = "import tests.render.uses.rerender.test_separate_process as t; t.run_within(240, 'episode a', t._tell_and_wait, {!r})"
-    command = [sys.executable, "-c", code.format(fifo)]
+    call = f"t.run_within(240, 'episode a', t._tell_and_wait, {fifo!r})"
+    command = [sys.executable, "-c", f"import {__name__} as t; {call}"]
     told = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}) as parent:
         assert select.select([told], [], [], 200)[0] and os.read(told, 9) == b"up"
