@@ -17,10 +17,10 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from diorama.render.cli.plugin_help import summary
 from diorama.render.passes import row_of
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import markdown_table
-from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugins, singular
 from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.materials import load_material

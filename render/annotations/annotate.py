@@ -8,7 +8,7 @@ from itertools import permutations, product
 import numpy as np
 
 from diorama.render.geometry.camera import Camera, dot
-from diorama.render.geometry.contact import body_of, relations_of_bodies
+from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.meshes import pointing_ray
 from diorama.render.geometry.observer import clear_sides, eye_camera, front_of, seen_by
 from diorama.render.geometry.raster import Layer, mask_box, object_layer
@@ -22,13 +22,13 @@ from diorama.scene_specs.model.record import (
     ObjectAnnotation,
     ObserverAnnotation,
     PointerAnnotation,
-    Quaternion,
-    Vector3,
 )
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneObject, SceneView
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.rotation import (
     Matrix,
+    Quaternion,
+    Vec,
     matrix_quaternion,
     multiply,
     rotation_matrix,
@@ -61,7 +61,7 @@ def camera_annotation(camera: Camera) -> CameraAnnotation:
 
 
 def relations_of(
-    objects: Sequence[SceneObject], directions: dict[str, Vector3], threshold: float
+    objects: Sequence[SceneObject], directions: dict[str, Vec], threshold: float
 ) -> dict[str, dict[str, list[str]]]:
     """relation -> name of A -> names of all B with (B - A) . direction > threshold, in the order of the objects."""
     table: dict[str, dict[str, list[str]]] = {}
@@ -74,7 +74,7 @@ def relations_of(
     return table
 
 
-def _center(camera: Camera, location: Vector3) -> tuple[Vector3, Vector3]:
+def _center(camera: Camera, location: Vec) -> tuple[Vec, Vec]:
     """Pixel x, y and depth of a world point, and the point in the camera frame."""
     delta = (location[0] - camera.location[0], location[1] - camera.location[1], location[2] - camera.location[2])
     x, y, z = (dot(row, delta) for row in camera.axes)
@@ -245,13 +245,10 @@ def annotate(
     objects = standing(frame)
     people = observer_annotations(scene, frame) if observers is None else list(observers)
     fronts, threshold = fronts_of(frame, objects), stage.placement.relation_threshold
-    relations = relations_of(objects, directions, threshold)
-    if frame.contacts:
-        relations |= relations_of_bodies([body_of(item) for item in objects])
     return FrameAnnotation(
         camera=camera_annotation(camera),
         directions={name: rounded3(direction) for name, direction in directions.items()},
-        relations=relations,
+        relations=relations_of(objects, directions, threshold) | (contact_relations(objects) if frame.contacts else {}),
         objects=[
             object_annotation(item, camera, alone, passes, "amodal" in frame.passes)
             for item, alone in zip(frame.objects, layers, strict=True)

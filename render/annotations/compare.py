@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,23 +75,6 @@ class Comparison:
         """Whether all images and annotations are equal."""
         same_images = not self.missing and not self.gone
         return same_images and all(image.identical and not image.truth for image in self.images)
-
-    def lines(self) -> list[str]:
-        """The comparison as text; the single line `identical` where nothing differs."""
-        if self.identical and not self.changed:
-            return ["identical"]
-        head = ["identical"] if self.identical else [image.line() for image in self.images]
-        head += [f"{name}: nothing to compare with" for name in self.missing]
-        head += [f"{name}: is no longer made" for name in self.gone]
-        return head + [f"changed since: {line}" for line in self.changed]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The comparison as JSON data; an infinite PSNR is None."""
-        images = [asdict(image) for image in self.images]
-        for image in images:
-            image["psnr"] = None if math.isinf(image["psnr"]) else round(image["psnr"], 3)
-        facts = {"identical": self.identical, "images": images, "changed": list(self.changed)}
-        return {**facts, "missing": list(self.missing), "gone": list(self.gone)}
 
 
 def diff_lines(old: Any, new: Any, path: str = "") -> Iterator[str]:

@@ -17,9 +17,9 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, DioramaGroup
 from diorama.render.cli.output import json_text, progress, write_lines, write_text
+from diorama.render.cli.plugin_help import class_keyword
 from diorama.scene_specs.errors import PluginError, SpecError, UsageError
 from diorama.scene_specs.files.writing import is_stream
-from diorama.scene_specs.language.plugin_help import class_keyword
 from diorama.scene_specs.language.registry import plugin, plugins
 
 if TYPE_CHECKING:

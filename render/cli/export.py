@@ -17,7 +17,7 @@ def _print_formats(ctx: click.Context, _param: click.Parameter, value: bool) -> 
     """Print a line per format, with what it writes, and exit. Imports no format."""
     if not value or ctx.resilient_parsing:
         return
-    from diorama.scene_specs.language.plugin_help import summary
+    from diorama.render.cli.plugin_help import summary
     from diorama.scene_specs.language.registry import plugins
 
     width = max(map(len, plugins("exports")))

@@ -271,8 +271,8 @@ def contrast(
       render-store contrast pairs.lance --min-pixels 50 --delete
     """
     from diorama.render.store import open_store
+    from diorama.render.store.selection import pair_of_id
     from diorama.render.uses.contrast.pairs import check_pairs
-    from diorama.scene_specs.model.scene import pair_of_id
 
     store = open_store(url)
     with progress_bar(store.count(None), "episodes") as advance:

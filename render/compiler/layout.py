@@ -184,12 +184,7 @@ def _find_layout(
 
 
 def lay_out(
-    frame: FrameSpec,
-    items: Sequence[Item],
-    camera: Camera,
-    stage: Stage,
-    keys: Keys,
-    piles: Piles | None = None,
+    frame: FrameSpec, items: Sequence[Item], camera: Camera, stage: Stage, keys: Keys, piles: Piles | None = None
 ) -> Layout:
     """Find locations for all objects of a frame.
 

@@ -85,7 +85,7 @@ def free_strips(low: Floats, high: Floats, taken: Floats, margin: float) -> Stri
     return Strips(start, np.maximum(end - start, 0.0))
 
 
-def candidates(ground: Ground2, strips: tuple[Strips, Strips], u: Floats) -> Pair:
+def candidates(ground: Ground2, strips: Sequence[Strips], u: Floats) -> Pair:
     """Return candidates x, y (B, T), to 6 decimals, from uniform numbers u (B, T, 2)."""
     x = ground.x[0] + u[:, :, 0] * (ground.x[1] - ground.x[0])
     y = ground.y[0] + u[:, :, 1] * (ground.y[1] - ground.y[0])
@@ -220,10 +220,7 @@ class Search:
         ground = self.grounds[k]
         along = (ground.along(0, x, y), ground.along(1, x, y))
         ranges = [self._allowed_range(axis, k, placed, along[axis]) for axis in (0, 1)]
-        strips = (
-            free_strips(*ranges[0], along[0], self.rules.margin(0)),
-            free_strips(*ranges[1], along[1], self.rules.margin(1)),
-        )
+        strips = [free_strips(*ranges[axis], along[axis], self.rules.margin(axis)) for axis in (0, 1)]
         cx, cy = candidates(ground, strips, u)
         verdicts = self._verdicts(k, placed, (x, y), along, (cx, cy))
         good = np.ones(cx.shape, dtype=bool)
@@ -279,18 +276,14 @@ class Search:
     def _satisfying(self, distance: Distance, k: int, placed: list[int], others: Pair, at: Pair) -> Bools:
         """Which candidates (B, T) of object k satisfy a demand on the locations of several objects."""
         passed = np.zeros(at[0].shape, dtype=bool)
+        columns = [at if j == k else [axis[:, [placed.index(j)]] for axis in others] for j in distance.objects]
+        places = [[np.broadcast_to(axis, passed.shape) for axis in pair] for pair in columns]
         for b, t in np.ndindex(passed.shape):
-            places = [
-                (float(at[0][b, t]), float(at[1][b, t]))
-                if j == k
-                else (float(others[0][b, placed.index(j)]), float(others[1][b, placed.index(j)]))
-                for j in distance.objects
-            ]
-            passed[b, t] = distance.test(places)
+            passed[b, t] = distance.test([(float(x[b, t]), float(y[b, t])) for x, y in places])
         return passed
 
     def _count_rejections(
-        self, k: int, failed: Bools, ranges: list[Pair], strips: tuple[Strips, Strips], verdicts: Verdicts, tally: Tally
+        self, k: int, failed: Bools, ranges: list[Pair], strips: Sequence[Strips], verdicts: Verdicts, tally: Tally
     ) -> None:
         """Count the rejections of object k in the failed layouts; a candidate counts for each rule that it breaks."""
         for axis in (0, 1):

@@ -234,6 +234,11 @@ def beside(first: Body, second: Body) -> bool:
     return high - low > -1e-6 and abs(gap(first.outline, second.outline)) <= TOUCH
 
 
+def contact_relations(objects: Sequence[SceneObject]) -> dict[str, dict[str, list[str]]]:
+    """Return the relations of objects, see `relations_of_bodies`. Raises AssetError for a mesh that can't be read."""
+    return relations_of_bodies([body_of(item) for item in objects])
+
+
 def relations_of_bodies(bodies: Sequence[Body]) -> dict[str, dict[str, list[str]]]:
     """Return relation -> name of A -> names of all B in this relation to it, in the order of the objects.
 

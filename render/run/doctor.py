@@ -32,6 +32,11 @@ LIBRARIES = {
     "libSM.so.6": "libsm6",
     "libGL.so.1": "libgl1",
 }
+# The nouns that anything can be registered for, except benchmarks and their players.
+_NOUNS = (
+    "benchmarks", "exports", "families", "grounds", "looks", "materials", "passes", "patterns", "renderers", "shapes",
+    "stages",
+)  # fmt: skip
 _PROBE_SECONDS = 60.0
 # The first use of a GPU for which the wheel has no kernels compiles them, which takes minutes without output.
 _WARM_SECONDS = 1800.0
@@ -232,10 +237,10 @@ def check_assets() -> Check:
 
 def check_plugins() -> Check:
     """Check that no two packages provide one name, and list what packages other than Diorama provide."""
-    from diorama.scene_specs.language.registry import NOUNS, plugins, singular
+    from diorama.scene_specs.language.registry import plugins, singular
 
     try:
-        found = [found for noun in NOUNS for found in plugins(noun).values()]
+        found = [found for noun in _NOUNS for found in plugins(noun).values()]
     except DioramaError as error:
         return Check("plug-ins", False, str(error))
     names = [f"{singular(each.noun)} {each.name} ({each.owner} {each.version})" for each in found if not each.own]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -16,11 +18,12 @@ from diorama.render.store.rows import record_of
 from diorama.scene_specs.errors import StoreError, UsageError
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.scene import pair_of_id
+from diorama.scene_specs.model.scene import Change
 
 # Episodes in memory at once; seven images take about half a megabyte.
 _CHUNK = 32
 _MAX_LISTED = 5
+_MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +47,12 @@ def chosen_ids(store: EpisodeReader, selection: Selection) -> list[str]:
     """The selected ids, sorted: the order of a store's rows depends on which episode was rendered first."""
     found = sorted(row[KEY] for row in store.scan([KEY], selection.where, ID_BATCH_ROWS))
     return first_ids(found, selection.limit)
+
+
+def pair_of_id(episode_id: str) -> str:
+    """Return the pair or chain that an episode id belongs to, "" if it is not one of a contrast's members."""
+    match = _MEMBER.fullmatch(episode_id)
+    return match.group(1) if match else ""
 
 
 def first_ids(ids: list[str], limit: int | None) -> list[str]:

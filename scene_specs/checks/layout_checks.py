@@ -18,14 +18,7 @@ from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_jso
 from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.registry import shapes
 from diorama.scene_specs.language.vocabulary import CONTACTS, OPPOSITE, RELATIONS, SHAPES, SUPPORTED
-from diorama.scene_specs.model.spec import (
-    AreaSpec,
-    CameraSpec,
-    ConstraintSpec,
-    FrameSpec,
-    ObjectSpec,
-    object_name,
-)
+from diorama.scene_specs.model.spec import AreaSpec, CameraSpec, ConstraintSpec, FrameSpec, ObjectSpec, object_name
 from diorama.scene_specs.model.stage import Stage, flat_heights, is_outline, orbits
 
 # Meshes have rounded edges, so objects that touch do not overlap yet.
@@ -228,12 +221,9 @@ def _no_room(frame: FrameSpec, stage: Stage, area: AreaSpec, at: Path) -> Iterat
     free = total - sum(item.location is not None for item in frame.objects) if stage.places is None else 0
     diagonal = math.dist((area.x[0], area.y[0]), (area.x[1], area.y[1]))
     gap = max((c.min_distance for c in frame.constraints if c.min_distance is not None), default=base.min_distance)
-    beside = 0 < gap <= diagonal and free == total > 1
-    sizes = (
-        sorted((_least_scale(item, stage), index) for index, item in enumerate(frame.objects))[-2:] if beside else []
-    )
     needs: list[tuple[float, Path]] = [(0.0, ("objects",))]
-    if sizes:
+    if frame.objects and 0 < gap <= diagonal and free == total > 1:
+        sizes = sorted((_least_scale(item, stage), index) for index, item in enumerate(frame.objects))[-2:]
         needs = [(gap + sum(size for size, _ in sizes), ("objects", sizes[-1][1]))]
     margins: list[tuple[float, Path]] = [((free - 1) * base.axis_margin, ("objects",))]
     pixels: list[Path] = []

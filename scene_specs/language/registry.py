@@ -35,11 +35,6 @@ _PARTS = {
     "passes": ("PASS",),
     "patterns": _RECIPE,
 }
-# The nouns that anything can be registered for, except benchmarks and their players.
-NOUNS = (
-    "benchmarks", "exports", "families", "grounds", "looks", "materials", "passes", "patterns", "renderers", "shapes",
-    "stages",
-)  # fmt: skip
 # The distribution, whose name on indexes is not the name that is imported.
 _OWN = "diorama-render"
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import io
 import struct
-import warnings
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 from PIL.PngImagePlugin import PngImageFile
 
-from diorama.scene_specs.errors import spec_error
-from diorama.scene_specs.files.foreign import read_foreign
 from diorama.scene_specs.model.scene import MOST_SIDE
 
-# Limits of an image of strangers: pixels on a side, bytes.
-LONGEST, MOST_BYTES = 4096, 64 << 20
 # What Pillow raises for damaged and huge images; the last three, for damaged chunks of a PNG.
 DAMAGED = (OSError, ValueError, Image.DecompressionBombError, SyntaxError, LookupError, struct.error)
 
@@ -60,20 +54,3 @@ def decode_png(data: bytes, longest: int = MOST_SIDE) -> NDArray[np.uint8]:
             return np.asarray(image.convert("RGB"), dtype=np.uint8)
         except DAMAGED as error:
             raise UnidentifiedImageError(f"damaged: {error}") from error
-
-
-def read_picture(file: Path) -> NDArray[np.uint8]:
-    """Read a PNG image of strangers, of at most 4096 pixels on a side, as (H, W, 3) RGB.
-
-    Raises:
-        SpecError: the file is missing, damaged, too large, or not a PNG.
-    """
-    try:
-        with warnings.catch_warnings():
-            # Of transparency, which is ignored.
-            warnings.simplefilter("ignore")
-            return decode_png(read_foreign(file, MOST_BYTES), LONGEST)
-    except FileNotFoundError as error:
-        raise spec_error("missing", file=str(file)) from error
-    except (OSError, ValueError) as error:
-        raise spec_error(f"not an image: {error}", file=str(file)) from error

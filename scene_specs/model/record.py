@@ -18,12 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from diorama.scene_specs.files.notebook import html_of
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.scene import Scene
+from diorama.scene_specs.rotation import Matrix, Quaternion, Vec
 
 Box = tuple[int, int, int, int]
-Vector3 = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
-Row3 = tuple[Vector3, Vector3, Vector3]
-Row4 = tuple[Quaternion, Quaternion, Quaternion, Quaternion]
 
 
 # Annotations and RenderKeys are hashed: a new field follows the rule at SpecModel in scene_specs/model/spec.py.
@@ -86,16 +83,16 @@ class ObjectAnnotation(RecordModel):
     name: str
     shape: str
     color: str | None
-    color_linear: Vector3
+    color_linear: Vec
     material: str
     size: str | None
     scale: float
-    location: Vector3
-    rotation_deg: Vector3
+    location: Vec
+    rotation_deg: Vec
     rotation: Quaternion
-    camera_location: Vector3
+    camera_location: Vec
     camera_rotation: Quaternion
-    pixel_center: Vector3
+    pixel_center: Vec
     bbox: Box | None
     amodal_bbox: Box | None
     rle: RLE
@@ -120,10 +117,10 @@ class CameraAnnotation(RecordModel):
         clip: nearest and farthest depth, Blender units.
     """
 
-    location: Vector3
+    location: Vec
     rotation: Quaternion
-    intrinsics: Row3
-    extrinsics: Row4
+    intrinsics: Matrix
+    extrinsics: tuple[Quaternion, Quaternion, Quaternion, Quaternion]
     clip: tuple[float, float]
     projection: Literal["perspective", "orthographic"] = "perspective"
 
@@ -140,9 +137,9 @@ class PointerAnnotation(RecordModel):
 
     name: str
     target: str
-    knuckle: Vector3
-    fingertip: Vector3
-    fingertip_pixel: Vector3
+    knuckle: Vec
+    fingertip: Vec
+    fingertip_pixel: Vec
 
 
 class ObserverAnnotation(RecordModel):
@@ -157,9 +154,9 @@ class ObserverAnnotation(RecordModel):
     """
 
     name: str
-    looks_at: str | Vector3
-    eye: Vector3
-    gaze: Vector3
+    looks_at: str | Vec
+    eye: Vec
+    gaze: Vec
     visible: dict[str, float]
 
 
@@ -177,7 +174,7 @@ class FrameAnnotation(RecordModel):
     """
 
     camera: CameraAnnotation
-    directions: dict[str, Vector3]
+    directions: dict[str, Vec]
     relations: dict[str, dict[str, list[str]]]
     objects: list[ObjectAnnotation]
     pointer: PointerAnnotation | None = None

@@ -7,10 +7,9 @@ a spec, and it can be used wherever a spec can.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from itertools import permutations
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -281,15 +280,6 @@ class SceneFrame(SpecModel):
 Change = Literal[
     "color", "material", "shape", "size", "relation", "count", "pointer", "observer", "position", "support"
 ]
-
-
-_MEMBER = re.compile(rf"(.+\+({'|'.join(get_args(Change))}))-[0-9]+")
-
-
-def pair_of_id(episode_id: str) -> str:
-    """Return the pair or chain that an episode id belongs to, "" if it is not one of a contrast's members."""
-    match = _MEMBER.fullmatch(episode_id)
-    return match.group(1) if match else ""
 
 
 class SceneContrast(SpecModel):

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -305,18 +305,13 @@ def load_stage(name: str) -> Stage:
     Raises:
         StageError: it does not exist, or its file is invalid.
     """
-    path = _stage_path(name)
     try:
+        path: Path = plugin("stages", name).load()
         return Stage.model_validate_json(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise StageError(f"stage {name!r}: {path}: {error}") from error
-
-
-def _stage_path(name: str) -> Path:
-    try:
-        return cast("Path", plugin("stages", name).load())
     except PluginError as error:
         raise StageError(str(error)) from error
+    except (OSError, ValueError) as error:
+        raise StageError(f"stage {name!r}: {path}: {error}") from error
 
 
 def stage_of(spec: EpisodeSpec) -> Stage:
@@ -350,4 +345,4 @@ def stage_digest(name: str) -> str:
         StageError: the stage does not exist.
     """
     load_stage(name)
-    return hashlib.sha256(_stage_path(name).read_bytes()).hexdigest()
+    return hashlib.sha256(plugin("stages", name).load().read_bytes()).hexdigest()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from diorama.render.cli.plugin_help import summary
 from diorama.render.compiler import compile_episode
 from diorama.render.compiler.looks import with_look
 from diorama.render.compiler.render_key import recipes_of
@@ -16,7 +17,6 @@ from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree, build_material
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import RenderError
-from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.model.look import LookError, Recipe, load_look
 from diorama.scene_specs.model.materials import load_material

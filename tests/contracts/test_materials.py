@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from diorama.render.cli.plugin_help import summary
 from diorama.render.compiler import compile_episode
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.renderers.cycles.node_tree import Tree
 from diorama.scene_specs.errors import DioramaError
-from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.model.materials import load_material
 from diorama.scene_specs.model.profiles import settings_for

@@ -23,8 +23,8 @@ from diorama.scene_specs.benchmarks.malevic.sets import GENERALIZATION, SEEN, SE
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.model.pictures import read_picture
 from diorama.scene_specs.model.spec import EpisodeSpec
+from diorama.scene_specs.tasks.importing.pictures import read_picture
 from tools.crosschecks import Row, read_json, redrawn, spec_data, variation
 
 MARK = "code/build_data.py"

@@ -22,14 +22,14 @@ from PIL import Image, ImageDraw, ImageFilter
 from diorama.render.geometry.camera import Camera
 from diorama.render.geometry.solid import world_vertices
 from diorama.render.store.episode_store import EpisodeReader, OnProgress
-from diorama.render.store.selection import iter_valid_records
+from diorama.render.store.selection import iter_valid_records, pair_of_id
 from diorama.render.uses.rerender.find import find, record_of_frames, scene_of_frames
 from diorama.render.uses.rerender.request import EpisodeRequest
 from diorama.render.uses.rerender.rerender import render_request
 from diorama.scene_specs.asset_roots import in_asset_roots
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.scene import SceneContrast, SceneFrame, pair_of_id
+from diorama.scene_specs.model.scene import SceneContrast, SceneFrame
 from diorama.scene_specs.rotation import euler_matrix
 
 # Share of the pixels of twins that count as unchanged.

@@ -16,7 +16,8 @@ import pyarrow as pa
 from pydantic import BaseModel
 
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.record import CameraAnnotation, ObjectAnnotation, PointerAnnotation, Vector3
+from diorama.scene_specs.model.record import CameraAnnotation, ObjectAnnotation, PointerAnnotation
+from diorama.scene_specs.rotation import Vec
 from diorama.scene_specs.tasks.items import Item, item_id
 
 _SIMPLE = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
@@ -53,9 +54,7 @@ class _Question(BaseModel):
     pair: str | None
 
 
-_DIRECTIONS = pa.struct(
-    [(name, arrow_type(Vector3)) for name in ("left", "right", "front", "behind", "above", "below")]
-)
+_DIRECTIONS = pa.struct([(name, arrow_type(Vec)) for name in ("left", "right", "front", "behind", "above", "below")])
 # Of `typed_truth`.
 IMAGE_TYPE = pa.struct([
     *((name, pa.string()) for name in ("name", "frame", "view")), ("width", pa.int64()), ("height", pa.int64()),

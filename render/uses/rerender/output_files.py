@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,25 @@ from diorama.scene_specs.model.passes import Passes
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
 from diorama.scene_specs.model.scene import Scene, SceneFrame, SceneView
 from diorama.scene_specs.model.spec import EpisodeSpec
+
+
+def comparison_lines(comparison: Comparison) -> list[str]:
+    """Return a comparison as text; the single line `identical` where nothing differs."""
+    if comparison.identical and not comparison.changed:
+        return ["identical"]
+    head = ["identical"] if comparison.identical else [image.line() for image in comparison.images]
+    head += [f"{name}: nothing to compare with" for name in comparison.missing]
+    head += [f"{name}: is no longer made" for name in comparison.gone]
+    return head + [f"changed since: {line}" for line in comparison.changed]
+
+
+def comparison_facts(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as JSON data; an infinite PSNR is None."""
+    images = [asdict(image) for image in comparison.images]
+    for image in images:
+        image["psnr"] = None if math.isinf(image["psnr"]) else round(image["psnr"], 3)
+    facts = {"identical": comparison.identical, "images": images, "changed": list(comparison.changed)}
+    return {**facts, "missing": list(comparison.missing), "gone": list(comparison.gone)}
 
 
 class BlendSaver:
@@ -145,7 +166,7 @@ class Files:
                 self._write_strip(before[image.name], color, found)
         self._write("scene.json", f"{record.scene.to_json()}\n".encode())
         if comparison is not None:
-            self._write("comparison.json", f"{json.dumps(comparison.as_dict(), indent=1)}\n".encode())
+            self._write("comparison.json", f"{json.dumps(comparison_facts(comparison), indent=1)}\n".encode())
         return comparison
 
     def _write_strip(self, old: ImageRecord, color: NDArray[np.uint8], figures: ImageComparison) -> None:

@@ -18,7 +18,13 @@ from diorama.render.store.analysis.scene_changes import scene_changes
 from diorama.render.uses.draw.sheet import sheet
 from diorama.render.uses.draw.top_view import top_view
 from diorama.render.uses.rerender.find import ResolvedRequest, find, other_series, record_of_frames, scene_of_frames
-from diorama.render.uses.rerender.output_files import BlendSaver, Files, check_writable
+from diorama.render.uses.rerender.output_files import (
+    BlendSaver,
+    Files,
+    check_writable,
+    comparison_facts,
+    comparison_lines,
+)
 from diorama.render.uses.rerender.request import EpisodeRequest
 from diorama.render.uses.rerender.separate_process import run_within
 from diorama.scene_specs.errors import ConflictError
@@ -97,7 +103,8 @@ class EpisodeResult:
         seconds = ", ".join(f"{step} {value:.2f} s" for step, value in self.record.provenance.seconds.items())
         images = counted(len(self.record.images), "image")
         lines = [f"{self.episode}: {images} on {self.record.provenance.device} ({seconds})", *edited]
-        lines += self.comparison.lines() if self.comparison else [f"changed since: {line}" for line in self.changed]
+        changed = [f"changed since: {line}" for line in self.changed]
+        lines += comparison_lines(self.comparison) if self.comparison else changed
         if self.other_series and not self.comparison:
             lines.append(f"stored by {self.other_series}: the images differ; pass --compare to see them side by side")
         lines.append(f"files: {self.folder}")
@@ -112,7 +119,7 @@ class EpisodeResult:
             "provenance": None if self.record is None else self.record.provenance.model_dump(mode="json"),
             "edited": list(self.edited),
             "changed": list(self.changed),
-            "comparison": self.comparison.as_dict() if self.comparison else None,
+            "comparison": comparison_facts(self.comparison) if self.comparison else None,
             "replaced": asdict(self.replaced) if self.replaced else None,
         }
 

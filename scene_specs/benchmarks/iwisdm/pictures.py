@@ -24,8 +24,8 @@ from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import read_foreign, read_text
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.files.writing import report_write_errors, write_atomic
-from diorama.scene_specs.model.pictures import MOST_BYTES, read_picture
 from diorama.scene_specs.tasks.benchmark import Series
+from diorama.scene_specs.tasks.importing.pictures import MOST_BYTES, read_picture
 
 # Outwards from the box, in an .obj file of ShapeNet: y up, front towards -z.
 _NORMALS = ((0, -1), (-1, 0), (0, 1), (1, 0))

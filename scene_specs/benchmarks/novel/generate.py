@@ -15,7 +15,7 @@ from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SIZES
 from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
-from diorama.scene_specs.shapes.invented.draws import FAMILIES, drawn_shape
+from diorama.scene_specs.tasks.invented_draws import FAMILIES, drawn_shape
 
 ATTEMPTS = 100
 _CAMERA = {"look_at": [0, 0, 0.5], "yaw_deg": 0, "elevation_deg": 25, "distance": 6}

@@ -16,8 +16,9 @@ import numpy as np
 from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, CORNERS, HIGH, PHOTO_AHEAD, Layout
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.vocabulary import SHAPES
-from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation, Vector3
+from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.rotation import Vec
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.
 SEEN, UNSEEN, SHOWN = 0.9, 0.01, 0.7
@@ -77,7 +78,7 @@ class _Measured:
         cosine = sum(map(mul, self._observer.gaze, away)) / math.hypot(*away)
         return math.degrees(math.acos(max(-1.0, min(1.0, cosine))))
 
-    def _offset_from_person(self, name: str) -> Vector3:
+    def _offset_from_person(self, name: str) -> Vec:
         x, y, z = map(sub, self._objects[name].location, self._observer.eye)
         return x, y, z
 

@@ -15,6 +15,7 @@ from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.render.store.analysis.scene_changes import scene_changes
+from diorama.render.uses.rerender.output_files import comparison_facts, comparison_lines
 from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.record import EpisodeRecord
@@ -33,8 +34,8 @@ def record(**objects: str) -> EpisodeRecord:
 
 def test_the_same_is_identical() -> None:
     found = compare_records(record(color="red"), record(color="red"))
-    assert found.identical and found.lines() == ["identical"]
-    assert found.as_dict()["images"][0]["psnr"] is None
+    assert found.identical and comparison_lines(found) == ["identical"]
+    assert comparison_facts(found)["images"][0]["psnr"] is None
 
 
 def test_another_color_is_measured_and_its_truth_named() -> None:
@@ -104,11 +105,15 @@ def test_an_image_of_another_size_or_name_has_nothing_to_compare_with() -> None:
         name = changed.get("name", image.name)
         assert found.missing == (name,) and not found.identical and not found.images
         assert found.gone == ((image.name,) if name == "other" else ())
-        assert found.lines()[0] == f"{name}: nothing to compare with"
-        data = found.as_dict()
+        assert comparison_lines(found)[0] == f"{name}: nothing to compare with"
+        data = comparison_facts(found)
         assert (data["identical"], data["missing"], data["gone"]) == (False, [name], list(found.gone))
     found = compare_records(first, first.model_copy(update={"images": []}))
-    assert found.gone == (image.name,) and not found.identical and found.lines() == [f"{image.name}: is no longer made"]
+    assert (
+        found.gone == (image.name,)
+        and not found.identical
+        and comparison_lines(found) == [f"{image.name}: is no longer made"]
+    )
 
 
 def test_errors_are_those_of_their_definition() -> None:
@@ -122,7 +127,7 @@ def test_errors_are_those_of_their_definition() -> None:
     values = 64 * 48 * 3
     assert (image.changed_pixels, image.largest, image.mean) == (2, 16, (16 + 3 * 8) / values)
     assert math.isclose(image.psnr, 20 * math.log10(255) - 10 * math.log10((16**2 + 3 * 8**2) / values))
-    assert found.as_dict()["images"][0]["psnr"] == round(image.psnr, 3)
+    assert comparison_facts(found)["images"][0]["psnr"] == round(image.psnr, 3)
     assert "2 pixels differ, by at most 16 of 255" in image.line() and image.line().endswith("truth identical")
 
 
@@ -161,8 +166,8 @@ def test_a_processor_that_changed_is_named_after_the_images() -> None:
     red, blue = record(color="red"), record(color="blue")
     provenance = red.provenance.model_copy(update={"cpu": "another"})
     found = compare_records(red, blue.model_copy(update={"provenance": provenance}))
-    first, *rest = found.lines()
+    first, *rest = comparison_lines(found)
     assert first == found.images[0].line() and f"truth differs in {len(found.images[0].truth)} places" in first
     assert any(line.startswith("changed since: processor") and line.endswith('"another"') for line in rest)
     found = compare_records(red, red.model_copy(update={"provenance": provenance}))
-    assert found.lines()[0] == "identical" and len(found.lines()) == 2
+    assert comparison_lines(found)[0] == "identical" and len(comparison_lines(found)) == 2

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from diorama.render.cli.plugin_help import summary
 from diorama.scene_specs.errors import PluginError
-from diorama.scene_specs.language.plugin_help import summary
 from diorama.scene_specs.language.registry import find_plugin, plugin, plugin_error, plugins, shapes
 from tests.distributions import forget, installed, write_distribution
 

@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 from diorama.scene_specs.errors import SpecError
-from diorama.scene_specs.model.pictures import decode_png, read_picture
+from diorama.scene_specs.model.pictures import decode_png
+from diorama.scene_specs.tasks.importing.pictures import read_picture
 
 
 def png_with(chunk: bytes, before: bytes = b"IDAT") -> bytes:

@@ -13,10 +13,11 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.geometry.contact import contact_relations
 from diorama.render.geometry.sampling_plan import glass_share, samples_of
 from diorama.render.renderers.fake import FakeRenderer
+from diorama.render.store.selection import pair_of_id
 from diorama.render.uses.contrast.contrast import ContrastOptions, contrast_scenes
 from diorama.scene_specs.errors import ContrastError, SpecError
 from diorama.scene_specs.model.profiles import episode_settings, settings_for
-from diorama.scene_specs.model.scene import Change, Scene, pair_of_id
+from diorama.scene_specs.model.scene import Change, Scene
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.tasks.benchmark import verifier_of
 from tests.factories import make_job

@@ -20,7 +20,7 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES, Stimuli
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of, verify_spec
 from diorama.scene_specs.errors import DioramaError, SpecError
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.model.pictures import read_picture
+from diorama.scene_specs.tasks.importing.pictures import read_picture
 from tests.scene_specs.benchmarks.iwisdm.test_importing import INFO, OBJECTS, read, shown, written
 
 # Category, object, angles of its pictures. Object 7 has no picture of its right, and its front is not angle 4.
