@@ -91,8 +91,8 @@ def object_annotation(
 
     Args:
         alone: the object without the others.
-        passes: of the image.
-        amodal: with the mask of the whole object.
+        passes: passes of the image.
+        amodal: whether the annotation has the mask of the whole object.
     """
     mask = passes.ids == item.index
     visible = int(np.count_nonzero(mask))
@@ -222,8 +222,8 @@ def annotate(
     Deterministic: floats are rounded to 6 decimals, matrices to 9.
 
     Args:
-        layers: of `object_layers`, None to draw them.
-        observers: of `observer_annotations`, None to compute them.
+        layers: result of `object_layers`, None to draw them.
+        observers: result of `observer_annotations`, None to compute them.
 
     Raises:
         RenderError: the id pass contains an id without an object in the frame.

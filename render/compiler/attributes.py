@@ -52,13 +52,13 @@ class Item:
         color: name in the spec; None for a triple.
         color_linear: linear RGB, 0 to 1.
         size: name in the spec; None for a number.
-        location: as specified, with z filled in; None if the layout decides it.
-        height: of its origin above the ground.
-        radius: of its footprint, a disc.
+        location: the specified one, with z filled in; None if the layout decides it.
+        height: distance of its origin above the ground.
+        radius: radius of the disc that is its footprint.
         hull: convex outline of the footprint, about the origin, rotated and scaled; None where unknown.
         reach: radius of the sphere about the origin that contains it.
-        outline: of prisms, and of shapes defined by corners.
-        front_deg: see SceneObject.
+        outline: corners and height of a prism or of a shape defined by corners.
+        front_deg: yaw of the object's own front; see SceneObject.
         looks_at: of an observer without a pose so far, whose rotation is the angle between what it looks at and where
             its body is turned; see `with_poses`.
     """

@@ -76,7 +76,7 @@ def compile_episode(spec: EpisodeSpec | Scene, settings: Settings, asset_roots: 
     move no object.
 
     Args:
-        spec: as `check_spec` accepts it, or a Scene.
+        spec: a spec that `check_spec` accepts, or a Scene.
         asset_roots: folders of .blend files and meshes, in addition to the built-in assets.
 
     Raises:

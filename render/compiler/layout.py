@@ -40,8 +40,8 @@ class Layout:
     """Where the objects of a frame stand.
 
     Attributes:
-        locations: of all objects, Blender units.
-        pointer: with location and rotation; None without one.
+        locations: location of each object, Blender units.
+        pointer: the placed and turned pointer; None in a frame without one.
         items: all objects with the poses of observers; in piles, those that lean with their rotation.
     """
 
@@ -190,7 +190,7 @@ def lay_out(
 
     Args:
         camera: the first view's, at the stage's own size.
-        piles: of the objects, None if none touch.
+        piles: what the objects are put together to, None if none touch.
 
     Raises:
         CompileError: specified locations break a constraint, relations contradict each other, or the search found

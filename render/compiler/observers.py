@@ -25,7 +25,7 @@ def with_poses(items: Sequence[Item], locations: Mapping[int, Vec]) -> list[Item
     """Return the items, with poses of the observers that can look at their target.
 
     Args:
-        locations: of items by number; those that are left out have none so far.
+        locations: number of an item -> its location; items that are left out have none so far.
     """
     named = {items[k].name: location for k, location in locations.items()}
     return [_facing_target(item, locations.get(k), named) for k, item in enumerate(items)]

@@ -42,11 +42,11 @@ class Piles:
     """The piles of a frame.
 
     Attributes:
-        items: of the frame, in order; those that lean have their rotation.
+        items: the objects of the frame, in order; those that lean have their rotation.
         roots: numbers of the objects that the layout places.
         root: number of the first object of each object's pile.
         offsets: (n, 3) x, y relative to the first object, and z.
-        bodies: of all objects, at their offsets.
+        bodies: body of each object, at its offset.
     """
 
     items: tuple[Item, ...]

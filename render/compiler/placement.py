@@ -149,7 +149,7 @@ class Search:
     Attributes:
         grounds: the area of each object; all share the camera's directions.
         tries: candidates per object.
-        piles: of which `items` are the first objects; None if the objects are all.
+        piles: the piles whose first objects are `items`; None if `items` are all objects.
     """
 
     items: Sequence[Item]

@@ -108,7 +108,7 @@ class Placer:
         """Find a location and rotation of the pointer.
 
         Args:
-            locations: of all objects.
+            locations: location of each object, Blender units.
             floors: minimum visible pixels of each object.
             refused: constraint -> rejections, which are added to it.
 

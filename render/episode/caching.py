@@ -26,7 +26,7 @@ class CachingRenderer:
 
     Args:
         renderer: that renders what is not in the cache; closed with it.
-        most_bytes: of the cache.
+        most_bytes: maximum size of the cache.
     """
 
     def __init__(self, renderer: Renderer, most_bytes: int = MOST_BYTES) -> None:

@@ -66,7 +66,7 @@ def make_record(
         renderer: left open.
         episode: its spec or Scene.
         key: its identity, as stored with it.
-        settings: to render with; of a Scene its own.
+        settings: settings to render with; for a Scene its own.
         asset_roots: folders of .blend materials and meshes.
         attempt: greater than 1 if it replaces a stored episode.
         keep_implausible: whether images that can't be of their Scene are kept.

@@ -15,8 +15,8 @@ def timeout_of(timeout: float | None, samples: int, width: int, height: int, ima
     Args:
         timeout: seconds per image, None for the default.
         samples: per pixel.
-        width: of the images in pixels.
-        height: of the images in pixels.
+        width: width of the images in pixels.
+        height: height of the images in pixels.
         images: number of images.
     """
     if timeout is not None:

@@ -36,8 +36,8 @@ class Camera:
     """A camera at an image size. The camera frame is OpenCV's.
 
     Attributes:
-        location: in the world, Blender units.
-        right: unit vector in the world, as the next two.
+        location: place in the world, Blender units.
+        right: unit vector in the world; so are `down` and `forward`.
         focal: focal length in pixels or, with orthographic (parallel) rays, in pixels per Blender unit.
         center: principal point in pixels.
         width: pixels.
@@ -151,7 +151,7 @@ def orbit_distance(radius: float, framing: float, opening: float) -> float:
     """Return the distance at which a sphere fills the share `framing` of half an image side; infinite for 0.
 
     Args:
-        radius: of the sphere.
+        radius: radius of the sphere, Blender units.
         opening: half the image side divided by the focal length.
     """
     share = math.sin(math.atan(framing * opening))

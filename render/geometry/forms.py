@@ -48,7 +48,7 @@ class Form:
     Attributes:
         vertices: (V, 3).
         closed: whether it has no border, so that it has a volume.
-        center: of mass.
+        center: center of mass.
         round: whether every rotation leaves it as it is.
     """
 

@@ -45,8 +45,8 @@ class Mesh:
         parts: corners of convex parts that together fill a shape that is not convex, (N, 3) each.
         cavities: spaces inside: corners of the floor (N, 3), counter-clockwise, and a row of the floor's z, the z where
             the space ends, and whether it has a ceiling.
-        joints: of a person, (V,): 0 body, 1 head, 2 right and 3 left eye.
-        tints: of a person, (T, 3): a triangle's linear color; -1 where it has the object's.
+        joints: part of a person that each vertex belongs to, (V,): 0 body, 1 head, 2 right and 3 left eye.
+        tints: linear color of each triangle of a person, (T, 3); -1 where it has the object's.
     """
 
     name: str

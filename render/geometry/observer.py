@@ -55,8 +55,8 @@ def clear_sides(
     Args:
         subject: x, y of the object, Blender units; further coordinates are not used.
         of: x, y of the other object.
-        front: of the other one, a direction on the ground, or of the observer.
-        eye: of an observer, from whose place what is nearer is in front; None for the other object's own sides.
+        front: direction on the ground of the other object's front, or of the observer's gaze.
+        eye: place of an observer, for whom what is nearer is in front; None for the other object's own sides.
         margin: Blender units.
         least: cosine of the angle from the middle of a side up to which a direction is clear.
     """

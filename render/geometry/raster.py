@@ -37,8 +37,8 @@ class Layer(NamedTuple):
     """One object alone in the image.
 
     Attributes:
-        x: of the top left pixel of its window.
-        y: likewise.
+        x: column of the top left pixel of its window.
+        y: row of this pixel.
         depth: (h, w) along the camera's axis at pixel centers, Blender units; inf outside the object.
         truncated: whether its projection leaves the image.
     """

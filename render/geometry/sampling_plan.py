@@ -121,7 +121,7 @@ def samples_at(settings: Settings, share: float, plain: bool = False) -> int:
     """Return the samples per pixel of an image.
 
     Args:
-        share: of the image that is glass.
+        share: share of the image that is glass.
         plain: whether no object transmits or gives light.
     """
     if plain and settings.opaque_samples:

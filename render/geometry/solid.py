@@ -32,7 +32,7 @@ class Solid:
             with y down.
         planes: (4, T) normal and offset of the triangles.
         closed: whether the mesh has no border, so that faces turned away are never visible.
-        radius: of the sphere about the origin that contains it.
+        radius: radius of the sphere about the origin that contains it.
     """
 
     vertices: Floats
@@ -106,10 +106,10 @@ class Stand:
     """How a shape at scale 1 stands on the ground.
 
     Attributes:
-        height: of its origin above the ground.
-        ground_radius: of its footprint, a disc about the origin.
+        height: distance of its origin above the ground.
+        ground_radius: radius of its footprint, a disc about the origin.
         hull: convex outline of the footprint, counter-clockwise, where one is known.
-        radius: of the sphere about the origin that contains it.
+        radius: radius of the sphere about the origin that contains it.
         unit: half its longest side in its own units; None for other shapes than models.
     """
 

@@ -51,8 +51,8 @@ class PassRow:
     """One pass.
 
     Attributes:
-        shape: with H, W of the image and N objects.
-        dtype: as stored; renderers return float32.
+        shape: axes of the array; H and W are of the image, N is the number of objects.
+        dtype: type of the stored array; renderers return float32.
         switch: attribute of Blender's view layer that makes Cycles render the pass.
         read: the array from a render of Cycles.
         fake: the array from the software rasterizer. A row without them has no array: `annotate` adds it.

@@ -46,9 +46,9 @@ class Plugin:
     Attributes:
         noun: such as "materials".
         module: where its code lies.
-        attribute: of an object in the module, or "".
+        attribute: name of an object in the module, or "".
         owner: name of the distribution that provides it, "" if unknown.
-        version: of the distribution.
+        version: version of the distribution.
         path: its file, of data in a registered folder and of an export format in the folder of a benchmark.
     """
 

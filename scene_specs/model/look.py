@@ -49,8 +49,8 @@ class LookLight(SpecModel):
     Attributes:
         energy: W; of a sun W/m2.
         color: linear RGB.
-        size: see StageLight.
-        rotation_rad: of a sun, Euler XYZ.
+        size: edge of an area light, or angle of a sun; see StageLight.
+        rotation_rad: rotation of a sun, Euler XYZ.
     """
 
     name: str
@@ -89,7 +89,7 @@ class SceneLook(SpecModel):
     Attributes:
         variant: its number, from 0.
         ground: replaces the stage's gray.
-        offset: of the ground's texture, Blender units.
+        offset: shift of the ground's texture, Blender units.
         gain: factor of linear RGB before display: exposure and white balance.
         finish: None for none.
     """
@@ -108,7 +108,7 @@ class Look(SpecModel):
 
     Attributes:
         about: one sentence.
-        patterns: of which each object gets one; materials that transmit or give light, and models, get none.
+        patterns: each object gets one of them; materials that transmit or give light, and models, get none.
         lights: changes to lights of the stage.
         exposure: factor of linear light before display.
         white: factors of linear RGB before display, in addition.

@@ -64,7 +64,7 @@ class ObjectAnnotation(RecordModel):
     """One object in one image: as in the Scene, measured in the id pass of the render, and computed from the mesh.
 
     Attributes:
-        rotation: of the object in the world.
+        rotation: rotation of the object in the world.
         camera_location: location in the camera frame, Blender units.
         camera_rotation: rotation in the camera frame.
         pixel_center: x, y and depth of the object's origin; analytic.
@@ -111,7 +111,7 @@ class CameraAnnotation(RecordModel):
     image, intrinsics @ (p.x, p.y, 1) in an orthographic one.
 
     Attributes:
-        rotation: from the camera frame to the world.
+        rotation: rotation from the camera frame to the world.
         intrinsics: 3 x 3, pixels; pixel centers are at .5.
         extrinsics: 4 x 4, world to camera.
         clip: nearest and farthest depth, Blender units.
@@ -130,8 +130,8 @@ class PointerAnnotation(RecordModel):
 
     Attributes:
         target: name of the object that it points at.
-        knuckle: in the world, Blender units.
-        fingertip: in the world, Blender units.
+        knuckle: point in the world, Blender units.
+        fingertip: point in the world, Blender units.
         fingertip_pixel: x, y and depth; analytic.
     """
 
@@ -206,7 +206,7 @@ class ImageRecord(RecordModel):
 
         Raises:
             OSError: the PNG is damaged or too large.
-            ValueError: likewise.
+            ValueError: the PNG is damaged or too large.
         """
         return decode_png(self.png)
 
@@ -215,7 +215,7 @@ class Provenance(RecordModel):
     """Where a record comes from; not compared when an episode is rendered again.
 
     Attributes:
-        versions: of diorama, bpy, numpy, ...
+        versions: version of diorama, bpy, numpy, ...
         device: that rendered, as Cycles names it.
         cpu: instruction set, which changes pixels.
         attempt: 1 for the first.
@@ -254,7 +254,7 @@ class EpisodeRecord(RecordModel):
     Attributes:
         job: its identity.
         scene: its compiled Scene.
-        images: in the order of frames and views.
+        images: all images, in the order of frames and views.
     """
 
     episode_id: str

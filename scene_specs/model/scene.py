@@ -39,11 +39,11 @@ class Settings(SpecModel):
         object_samples: additional ones per pixel of rectangles around objects (diorama.render.geometry.sampling_plan),
             and `samples` more where the whole frame has fewer than `samples`.
         opaque_samples: fewer, of an image without glass or lights among its objects; 0 for `samples`.
-        prefilter: of the denoiser (OpenImageDenoise); unused with object_samples.
-        denoising_quality: of the denoiser.
+        prefilter: how the denoiser (OpenImageDenoise) filters its guides; unused with object_samples.
+        denoising_quality: quality of the denoiser.
         bounces: (total, diffuse, glossy, transmission).
         min_light_bounces: bounce at which Russian roulette starts.
-        filter_glossy: as Cycles names it.
+        filter_glossy: blur of indirect glossy light (Cycles' Filter Glossy).
         adaptive_threshold: 0 is off.
     """
 
@@ -93,11 +93,11 @@ class SceneMaterial(SpecModel):
     """A material. All other keys are parameters of the material that differ from their defaults.
 
     Attributes:
-        name: of a material, or "blend".
-        strength: of emission.
-        blend: see MaterialSpec.
-        group: see MaterialSpec.
-        pattern: of a look.
+        name: name of a material, or "blend".
+        strength: strength of emission.
+        blend: .blend file with the material; see MaterialSpec.
+        group: node group in that file; see MaterialSpec.
+        pattern: pattern that a look adds.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -125,9 +125,9 @@ class SceneObject(SpecModel):
         material: a model's own materials are called "original", "painted" in the object's color, or "unlit".
         size: the name in the spec, None for a number.
         scale: half the edge of the 2 x 2 x 2 mesh, Blender units.
-        location: of the mesh's origin, Blender units.
+        location: place of the mesh's origin, Blender units.
         rotation_deg: Euler XYZ.
-        front_deg: see ObjectSpec; None if it has no front, or nothing in its frame depends on fronts.
+        front_deg: yaw of its front, see ObjectSpec; None if it has no front, or nothing in its frame depends on fronts.
         outline: of prisms and of shapes specified by corners, which are called "polygon"; units of `scale`.
     """
 
@@ -165,7 +165,7 @@ class SceneCamera(SpecModel):
         lens: focal length, mm.
         sensor_width: along the longer side of the image, mm.
         clip: nearest and farthest depth, Blender units.
-        ortho_scale: of an orthographic camera, Blender units along the longer side of the image; None for perspective.
+        ortho_scale: Blender units along the longer side of an orthographic image; None for perspective.
     """
 
     location: Vector3
@@ -202,7 +202,7 @@ class ScenePointer(SpecModel):
     """The pointer of a frame.
 
     Attributes:
-        index: of the object that is the pointer, the last in `objects`.
+        index: index of the object that is the pointer, the last in `objects`.
         target: name of the object it points at.
     """
 
@@ -214,7 +214,7 @@ class SceneObserver(SpecModel):
     """A person who looks at something.
 
     Attributes:
-        index: of the object that is the person.
+        index: index of the object that is the person.
         looks_at: name of an object, or a point.
     """
 
@@ -249,7 +249,7 @@ class SceneFrame(SpecModel):
         contacts: relations of contact and distance that the spec states; with any, annotations have all that hold.
         utterance: carried, never interpreted.
         truth: carried, never interpreted.
-        seed: of Cycles, for every view.
+        seed: seed of Cycles, for every view.
         background: 8-bit sRGB where no object is visible; None for the stage's ground and a black world.
         fixation: whether the stage's cross is drawn over the images.
         pixels: on flat stages, "center" samples a pixel at its center, "mean" averages over its square; neither uses
@@ -290,9 +290,9 @@ class SceneContrast(SpecModel):
         source: id of the episode that its first Scene equals.
         member: number of this Scene, from 0.
         members: number of all Scenes.
-        frame: in which neighbors differ.
+        frame: name of the frame in which neighbors differ.
         objects: that differ between neighbors.
-        values: of the factor, by member.
+        values: value of the factor in each member.
         answers: whether neighbors have different answers, by the benchmark of the episode; None without one.
     """
 

@@ -53,8 +53,8 @@ class StageCamera(SpecModel):
     Attributes:
         lens: focal length, mm.
         sensor_width: along the longer side of the image, mm.
-        jitter: of the location, uniform, plus or minus, per axis.
-        ortho_scale: of an orthographic camera, along the longer side of the image.
+        jitter: range of the location, uniform, plus or minus, per axis.
+        ortho_scale: units along the longer side of an orthographic image.
         framing: share of the image's shorter side that the bounding sphere of all objects fills; it sets the distance,
             and the aim to the sphere's center.
     """
@@ -139,11 +139,11 @@ class StagePointer(SpecModel):
     quadrant towards the camera (+x, -y); objects 0, 1, 2 have the left, back and right one.
 
     Attributes:
-        scale: of its mesh.
-        height: of its origin, Blender units.
+        scale: scale of its mesh.
+        height: height of its origin, Blender units.
         color: 8-bit, used as a linear color.
-        center: of the square, Blender units.
-        side: of the square.
+        center: center of the square, Blender units.
+        side: side of the square.
         gap: free space on each side of both center lines.
     """
 
@@ -160,8 +160,8 @@ class StagePlace(SpecModel):
     """A named place for one object.
 
     Attributes:
-        location: of its center, Blender units.
-        radius: of the sphere that fills the place; an object without a size is scaled to it.
+        location: place of its center, Blender units.
+        radius: radius of the sphere that fills the place; an object without a size is scaled to it.
     """
 
     location: Vector3

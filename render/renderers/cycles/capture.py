@@ -95,7 +95,7 @@ def render_error(kind: str, reports: list[str]) -> RenderError:
     process costs seconds, while rendering on after an error that was misjudged costs every later episode.
 
     Args:
-        kind: of the device.
+        kind: kind of the device.
         reports: by Cycles.
     """
     problems = "; ".join(list(dict.fromkeys(_REPEATED.sub(r"\1", line.strip()) for line in reports))[:5])

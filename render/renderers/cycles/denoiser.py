@@ -116,11 +116,11 @@ def denoise(layers: Layers, ids: NDArray[np.uint16], quality: str, threads: int,
     """Return the linear color, (H, W, 3), without its noise.
 
     Args:
-        layers: of `merged`.
+        layers: result of `merged`.
         ids: (H, W).
-        threads: on a CPU, 0 for all.
+        threads: number of threads on a CPU, 0 for all.
         mirrored: also denoise the three mirror images, and return the mean: the network errs differently in each.
-        kind: of the device that rendered; an NVIDIA GPU denoises, too.
+        kind: kind of the device that rendered; an NVIDIA GPU denoises, too.
 
     Raises:
         RenderError: rendering failed.

@@ -29,7 +29,7 @@ class Device(NamedTuple):
 
     Attributes:
         kind: CPU or one of GPU_KINDS.
-        name: as reported by Cycles.
+        name: name that Cycles reports.
     """
 
     kind: str

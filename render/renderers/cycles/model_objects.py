@@ -100,7 +100,7 @@ class ModelStore:
         """The data-blocks of a model, created at first use.
 
         Args:
-            unlit: with the material `unlit`.
+            unlit: whether its material is `unlit`.
 
         Raises:
             AssetError: a model, mesh, material or file of assets is missing or damaged.

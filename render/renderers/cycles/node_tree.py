@@ -111,8 +111,8 @@ class Tree:
         """Output of Blender's mix node, whose sockets have the same names for all kinds; only identifiers differ.
 
         Args:
-            kind: of data.
-            name: what the identifiers of the kind end with.
+            kind: type of what is mixed, such as "FLOAT".
+            name: the end of the sockets' identifiers for this type.
         """
         node = self.add("Mix", data_type=kind)
         sockets = {socket.identifier: socket for socket in (*node.inputs, *node.outputs)}
@@ -131,7 +131,7 @@ class Tree:
 
         Args:
             height: output, 0 to 1.
-            distance: of the height 1, Blender units.
+            distance: how high the height 1 is, Blender units.
         """
         return self.add("Bump", Height=height, Distance=distance, Strength=1.0).outputs["Normal"]
 
@@ -146,7 +146,7 @@ class Tree:
         Gaps get wider and fainter with the distance from the camera: they would break up where pixels are wider.
 
         Args:
-            shift: of every second row, share of the length.
+            shift: how far every second row is moved, share of the length.
         """
         size = {"Vector": at, "Scale": 1.0, "Brick_Width": length, "Row_Height": width, "offset": shift}
         ends = {"Color1": (0, 0, 0, 1), "Color2": (1, 1, 1, 1), "Mortar_Smooth": 1.0}
@@ -160,7 +160,7 @@ class Tree:
 
         Args:
             ior: index of refraction of the glaze.
-            share: of the glaze that is there, a number or an output.
+            share: how much of the glaze is there, a number or an output.
             normal: Normal, of a bumpy surface.
         """
         body = self.add("BsdfDiffuse", Color=color, **normal).outputs[0]

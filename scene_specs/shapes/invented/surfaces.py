@@ -74,9 +74,9 @@ def waves(x: Floats, y: Floats, z: Floats, lines: list[list[float]]) -> Floats:
     Such folds have no front, limbs, petals or poles, as single lobes and ribs around one axis do.
 
     Args:
-        x: from -1 to 1, as `y` and `z`.
-        y: as above.
-        z: as above.
+        x: x of the points, from -1 to 1.
+        y: their y, from -1 to 1.
+        z: their z, from -1 to 1.
         lines: four random numbers for each line.
     """
     folds: Floats = np.zeros(np.broadcast_shapes(x.shape, z.shape))
@@ -109,7 +109,7 @@ def upright(radius: Floats, z: Floats, height: float, away: float, bend: Floats,
     Args:
         radius: (rows + 2, columns), 0 at both poles.
         z: heights of the rings, (rows + 2, 1).
-        height: of the shape.
+        height: height of the shape.
         away: direction in which the axis bends, as a share of a full turn.
         bend: how far it does at each ring, (rows + 2, 1).
         slant: how far the top slants in this direction.

@@ -43,7 +43,7 @@ class Library:
     Attributes:
         root: absolute path.
         up: axis of the models, such as "+y"; .glb files always have glTF's.
-        front: likewise.
+        front: axis of the models' fronts, such as "-z".
         own: whether its one model is a user's own file, which may say its license.
     """
 

@@ -40,7 +40,7 @@ class ModelMaterial:
 
     Attributes:
         color: linear RGB, 0-1.
-        roughness: input of Blender's Principled BSDF, 0-1; so are metallic and specular.
+        roughness: input of Blender's Principled BSDF, 0-1. The same holds for metallic and specular.
         alpha: 1 is opaque.
         texture: path of an sRGB image (.png or .jpg) used in place of the color, or None.
     """
@@ -89,8 +89,8 @@ class Model:
         lower: corners of the bounding box.
         upper: corners of the bounding box.
         hull: (N, 2) convex outline on the ground, counter-clockwise.
-        radius: of the sphere about the origin that contains the model.
-        ground_radius: of the disc that contains `hull`.
+        radius: radius of the sphere about the origin that contains the model.
+        ground_radius: radius of the disc that contains `hull`.
         unit: half the longest side in the file's own units.
         color: mean over the surface, linear RGB.
         notes: repairs, replacements and the license of a single file, one sentence each.

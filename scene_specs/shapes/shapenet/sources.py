@@ -60,9 +60,9 @@ class Sources:
     Attributes:
         main: the model's own file.
         libraries: names of its material files.
-        pixels: of the textures decoded so far.
+        pixels: number of pixels of the textures decoded so far.
         unhashed: paths that count for the cache but not for the image.
-        version: of the code, where not the usual one.
+        version: version of the code, where not the usual one.
         shine_maps: names of glTF materials whose roughness and metallic are in a texture.
     """
 
