@@ -18,9 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from diorama.scene_specs.files.notebook import html_of
 from diorama.scene_specs.model.pictures import decode_png
 from diorama.scene_specs.model.scene import Scene
-from diorama.scene_specs.rotation import Matrix, Quaternion, Vec
 
 Box = tuple[int, int, int, int]
+Vector3 = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
 
 
 # Annotations and RenderKeys are hashed: a new field follows the rule at SpecModel in scene_specs/model/spec.py.
@@ -83,16 +84,16 @@ class ObjectAnnotation(RecordModel):
     name: str
     shape: str
     color: str | None
-    color_linear: Vec
+    color_linear: Vector3
     material: str
     size: str | None
     scale: float
-    location: Vec
-    rotation_deg: Vec
+    location: Vector3
+    rotation_deg: Vector3
     rotation: Quaternion
-    camera_location: Vec
+    camera_location: Vector3
     camera_rotation: Quaternion
-    pixel_center: Vec
+    pixel_center: Vector3
     bbox: Box | None
     amodal_bbox: Box | None
     rle: RLE
@@ -117,9 +118,9 @@ class CameraAnnotation(RecordModel):
         clip: nearest and farthest depth, Blender units.
     """
 
-    location: Vec
+    location: Vector3
     rotation: Quaternion
-    intrinsics: Matrix
+    intrinsics: tuple[Vector3, Vector3, Vector3]
     extrinsics: tuple[Quaternion, Quaternion, Quaternion, Quaternion]
     clip: tuple[float, float]
     projection: Literal["perspective", "orthographic"] = "perspective"
@@ -137,9 +138,9 @@ class PointerAnnotation(RecordModel):
 
     name: str
     target: str
-    knuckle: Vec
-    fingertip: Vec
-    fingertip_pixel: Vec
+    knuckle: Vector3
+    fingertip: Vector3
+    fingertip_pixel: Vector3
 
 
 class ObserverAnnotation(RecordModel):
@@ -154,9 +155,9 @@ class ObserverAnnotation(RecordModel):
     """
 
     name: str
-    looks_at: str | Vec
-    eye: Vec
-    gaze: Vec
+    looks_at: str | Vector3
+    eye: Vector3
+    gaze: Vector3
     visible: dict[str, float]
 
 
@@ -174,7 +175,7 @@ class FrameAnnotation(RecordModel):
     """
 
     camera: CameraAnnotation
-    directions: dict[str, Vec]
+    directions: dict[str, Vector3]
     relations: dict[str, dict[str, list[str]]]
     objects: list[ObjectAnnotation]
     pointer: PointerAnnotation | None = None

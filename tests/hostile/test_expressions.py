@@ -11,9 +11,9 @@ import time
 import pytest
 
 from diorama import render, scene_specs
+from diorama.render.store import selection
 from diorama.render.store.lance import lance_store
 from diorama.scene_specs.benchmarks.iwisdm import reader
-from diorama.scene_specs.model import scene
 
 SIZE = 20_000
 # Repeated, each is a text on which an expression with two adjacent repetitions tries all splits.
@@ -26,7 +26,7 @@ SEEDS = (
 # A linear expression takes about a millisecond; a quadratic one seconds.
 MOST_SECONDS = 0.5
 # Expressions that are never searched: what has them matches at its own position, or whole texts.
-AT_A_POSITION = frozenset({reader._EVENT, scene._MEMBER, lance_store._TAG})
+AT_A_POSITION = frozenset({reader._EVENT, selection._MEMBER, lance_store._TAG})
 
 
 def expressions() -> list[tuple[str, re.Pattern[str]]]:
