@@ -35,6 +35,7 @@ CORE = {
 # In a room of the core, but no part of it -> why it lies there.
 BESIDE = {
     "diorama.render.run.doctor": "checks what a run needs",
+    "diorama.render.run.probe": "test render of the doctor",
     "diorama.render.store.analysis": "statistics and differences of stores",
     "diorama.render.store.copying": "copies a store",
     "diorama.render.store.lance.file_system": "moves stores between file systems",
