@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import import_module
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -52,7 +53,7 @@ class MovedModules:
         return ModuleSpec(name, _Alias(new))
 
 
-class _Alias:
+class _Alias(Loader):
     """Loads a module by giving out the one of another name."""
 
     def __init__(self, name: str) -> None:

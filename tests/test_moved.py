@@ -34,6 +34,7 @@ def test_an_old_name_gives_the_module_and_a_warning_with_the_new_name(old: str) 
     with pytest.warns(DeprecationWarning, match=f"`diorama.{old}` is now `{new}`") as warned:
         module = import_module(f"diorama.{old}")
     assert module is import_module(new)
+    assert module.__spec__ is not None
     assert module.__name__ == module.__spec__.name == new
     assert warned[-1].filename == __file__ or "importlib" in warned[-1].filename
 
