@@ -37,8 +37,8 @@ from diorama.scene_specs.model.passes import Passes, Renderer
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import LEAST_SIDE, MOST_SIDE, Scene
-from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
+from diorama.scene_specs.model.spec import EpisodeSpec, spec_text
+from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from diorama.scene_specs.shapes.shapenet import library_setting
 from diorama.scene_specs.tasks.benchmark import benchmark as find_benchmark
 from diorama.scene_specs.tasks.blocks import generate, sources_of
@@ -105,7 +105,7 @@ def compile_spec(
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec
     else:
-        episode = parse_episode(spec if isinstance(spec, str) else spec_json(spec))
+        episode = parse_episode(spec if isinstance(spec, str) else spec_text(spec))
     return compile_episode(episode, episode_settings(episode, profile, size), _root_paths(asset_roots))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from diorama.scene_specs.language.registry import plugins, shapes
-from diorama.scene_specs.language.vocabulary import COLORS, SIZES
+from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model.materials import load_material
 from diorama.scene_specs.model.spec import EpisodeSpec
 
@@ -22,7 +21,13 @@ def spec_schema() -> dict[str, Any]:
     schema = EpisodeSpec.model_json_schema(mode="validation")
     definitions: dict[str, Any] = schema.pop("$defs")
     definitions["EpisodeSpec"] = schema
-    _add_examples(definitions)
+    schema["properties"]["$schema"] = {
+        "type": "string",
+        "description": "Path or address of this schema, for editors; ignored.",
+    }
+    material = definitions["MaterialSpec"]
+    own = [name for name, registered in plugins("materials").items() if registered.own]
+    material["allOf"] = [_parameters_rule(name, material["properties"]) for name in own]
     return {
         "$schema": DRAFT,
         "title": "Diorama scene spec, version 1",
@@ -33,34 +38,6 @@ def spec_schema() -> dict[str, Any]:
         ],
         "$defs": {name: definitions[name] for name in sorted(definitions)},
     }
-
-
-def _add_examples(definitions: dict[str, Any]) -> None:
-    materials = list(plugins("materials"))
-    episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
-    drawn = definitions["RandomObjectsSpec"]["properties"]
-    episode["$schema"] = {"type": "string", "description": "Path or address of this schema, for editors; ignored."}
-    episode["id"]["examples"] = ["demo/first/0001"]
-    episode["stage"]["examples"] = sorted(plugins("stages"))
-    definitions["FrameSpec"]["properties"]["passes"]["examples"] = [list(plugins("passes"))]
-    corners = {"polygon": [[0, 0], [4, 0], [0, 3]]}
-    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"mesh": "mugs/red.glb"}, corners]
-    definitions["MeshSpec"]["properties"]["mesh"]["examples"] = ["mugs/red.glb"]
-    item["place"]["examples"] = ["center", "top_left"]
-    item["color"]["examples"] = [*COLORS, [240, 191, 29]]
-    item["material"]["examples"] = materials
-    item["size"]["examples"] = [*SIZES, 0.5]
-    item["location"]["examples"] = [[1.0, -0.5], [1.0, -0.5, 0.7]]
-    item["rotation_deg"]["examples"] = [30, [90, 0, 45]]
-    material = definitions["MaterialSpec"]["properties"]
-    material["name"]["examples"] = materials
-    material["blend"]["examples"] = ["materials/checker.blend"]
-    own = [name for name, registered in plugins("materials").items() if registered.own]
-    definitions["MaterialSpec"]["allOf"] = [_parameters_rule(name, material) for name in own]
-    lists = {"shapes": shapes(), "colors": COLORS, "materials": materials, "sizes": SIZES}
-    for key, words in lists.items():
-        drawn[key]["examples"] = [list(words)]
-    drawn["combinations"]["examples"] = [[["cube", "red"], ["sphere", "blue"]]]
 
 
 def _parameters_rule(name: str, material: dict[str, Any]) -> dict[str, Any]:

@@ -188,10 +188,10 @@ class StageFixation(SpecModel):
 class StageDefaults(SpecModel):
     """Values drawn uniformly for attributes that a spec leaves out."""
 
-    shapes: Words
-    colors: Words
-    materials: Words
-    sizes: Words
+    shapes: Words[str]
+    colors: Words[str]
+    materials: Words[str]
+    sizes: Words[str]
 
 
 class Stage(SpecModel):

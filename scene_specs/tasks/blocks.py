@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.language.diagnostics import option_problems, value_at
+from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.language.rng import generator, shuffled
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.language.validation import option_problems
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.benchmark import benchmark as find_benchmark
 
 # Episodes of a block.

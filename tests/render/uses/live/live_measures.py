@@ -27,7 +27,8 @@ from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
 from diorama.render.uses.live import stream
 from diorama.scene_specs.model.profiles import episode_settings
-from diorama.scene_specs.reading.source import parse_episode, spec_json
+from diorama.scene_specs.model.spec import spec_text
+from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.tasks.blocks import Blocks, sources_of
 
 OPTIONS: dict[str, Any] = {"size": (160, 120)}
@@ -80,7 +81,7 @@ def sizes(number: int) -> None:
         for name, options in (("clevr", {}), ("mewl", MEWL)):
             specs = Blocks(sources_of(name, options), 1).block(0)[: number + 2]
             for size in ((64, 48), (160, 120), (320, 240)):
-                costs = [_cost(renderer, parse_episode(spec_json(spec)), size) for spec in specs]
+                costs = [_cost(renderer, parse_episode(spec_text(spec)), size) for spec in specs]
                 sys.stdout.write(f"{name} {size}: {sum(costs[2:]) / number:.3f} CPU s per episode\n")
                 sys.stdout.flush()
 
