@@ -102,7 +102,7 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
 
 
 def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[PathDiagnostic]:
-    match item.shape:
+    match item.plain_shape:
         case OutlineSpec() as outline:
             flat = not outline.height
             yield from outline_diagnostics(outline, path)
@@ -147,7 +147,7 @@ def footprint_diagnostics(item: ObjectSpec, at: Path) -> Iterator[PathDiagnostic
         return
     if item.size is not None:
         yield beside((*at, "footprint"), "size", "size, or footprint")
-    if not is_outline(item.shape):
+    if not is_outline(item.plain_shape):
         allowed = f"only for {', '.join(FLAT_SHAPES)}, and for corners"
         yield PathDiagnostic((*at, "footprint"), f"given for {preview_json(item.shape)}; allowed: {allowed}")
 

@@ -27,6 +27,15 @@ from diorama.scene_specs.language.registry import plugins, shapes
 from diorama.scene_specs.language.validation import Allowed, form_diagnostics
 from diorama.scene_specs.language.vocabulary import COLORS, CONTACTS, RELATIONS, SIZES
 
+# fmt: off
+# Names of `diorama`; everything else is imported by its name.
+__all__ = [
+    "AreaSpec", "CameraSpec", "ConstraintSpec", "EpisodeSpec", "FrameSpec", "InventedShape", "InventedSpec",
+    "LightSpec", "LookSpec", "MaterialSpec", "MeshSpec", "ObjectSpec", "ObjectViewSpec", "ObserverSpec", "OutlineSpec",
+    "PointerSpec", "RandomObjectsSpec", "ViewSpec",
+]
+# fmt: on
+
 # An episode, frame or object as JSON data: what generators write and verifiers read. The models say which keys it has.
 EpisodeData = dict[str, Any]
 FrameData = dict[str, Any]
@@ -320,8 +329,7 @@ class InventedShape(SpecPart):
 
 # In a validated spec, a mesh or an invented shape is its name, so that all shapes with a name are text.
 if TYPE_CHECKING:
-    MeshName = str
-    InventedName = str
+    MeshName, InventedName = MeshSpec, InventedShape
 else:
     MeshName = Annotated[MeshSpec, AfterValidator(MeshSpec.shape)]
     InventedName = Annotated[InventedShape, AfterValidator(InventedShape.shape)]
@@ -400,6 +408,11 @@ class ObjectSpec(SpecPart):
     normalize: bool | None = None
     front_deg: Finite | None = Field(default=None, exclude_if=lambda front: front is None)
     drop: bool = Field(default=False, exclude_if=lambda drop: not drop)
+
+    @property
+    def plain_shape(self) -> str | OutlineSpec | None:
+        """The shape of a validated spec, in which a mesh and an invented shape are their names."""
+        return self.shape  # type: ignore[return-value]
 
 
 class PointerSpec(SpecPart):
