@@ -145,6 +145,7 @@ _BOUNDS = {
     "string_pattern_mismatch": "text like {pattern}",
     "too_short": "at least {min_length} item(s)",
     "too_long": "at most {max_length} items",
+    "json_invalid": "JSON ({error})",
 }
 _LENGTHS = ("too_long", "too_short", "missing")
 

@@ -38,6 +38,12 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
         UsageError: an option is wrong.
         PluginError: the benchmark is unknown.
         SpecError: values make no spec; possibly raised with the first spec only.
+
+    Examples:
+        >>> import diorama
+        >>> spec = next(diorama.generate("clevr", count=1, seed=1))
+        >>> spec["id"], len(spec["frames"])
+        ('clevr/train/000000', 1)
     """
     found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}
