@@ -329,7 +329,8 @@ class InventedShape(SpecPart):
 
 # In a validated spec, a mesh or an invented shape is its name, so that all shapes with a name are text.
 if TYPE_CHECKING:
-    MeshName, InventedName = MeshSpec, InventedShape
+    MeshName = MeshSpec
+    InventedName = InventedShape
 else:
     MeshName = Annotated[MeshSpec, AfterValidator(MeshSpec.shape)]
     InventedName = Annotated[InventedShape, AfterValidator(InventedShape.shape)]
