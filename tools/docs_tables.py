@@ -23,6 +23,7 @@ from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.registry import plugins, singular
 from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.materials import load_material
+from diorama.scene_specs.model.schema import meanings
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TABLE = re.compile(r"(<!-- (\w+): python -m tools docs-tables --write -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
@@ -68,7 +69,7 @@ def table_of(name: str) -> str:
 
 
 def _fields(model: type[spec.SpecPart]) -> str:
-    schema, texts, rows = model.model_json_schema(), spec.meanings(model), []
+    schema, texts, rows = model.model_json_schema(), meanings(model), []
     for key, field in schema["properties"].items():
         meaning, _, default = texts[key].partition(". Default: ")
         rows.append((f"`{key}`", _kind(field, schema.get("$defs", {})), default or _default(field), meaning))

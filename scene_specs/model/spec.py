@@ -11,13 +11,11 @@ Units: Blender units, degrees (every such name ends in `_deg`), pixels at the st
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticKnownError
 
 from diorama.scene_specs.errors import SpecError, spec_error
@@ -63,19 +61,10 @@ else:
 Pass = Annotated[str, AfterValidator(_known_pass), Allowed(names=lambda: plugins("passes"))]
 # Ids become folders in exports and keys in stores: ASCII segments without leading dots and "..".
 _SEGMENT = "[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"
-EpisodeId = Annotated[
-    str,
-    StringConstraints(pattern=f"^{_SEGMENT}(/{_SEGMENT}){{0,7}}$", max_length=200),
-    Allowed(
-        "segments of letters, digits and _ . + -, joined by '/', none beginning with a dot",
-        ["demo/first/0001"],
-    ),
-]
-Name = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}$"),
-    Allowed("letters, digits, spaces and _ + # -, at most 100, beginning with a letter or digit"),
-]
+_ID = Allowed("segments of letters, digits and _ . + -, joined by '/', none beginning with a dot", ["demo/first/0001"])
+EpisodeId = Annotated[str, Field(pattern=f"^{_SEGMENT}(/{_SEGMENT}){{0,7}}$", max_length=200), _ID]
+_NAME = Allowed("letters, digits, spaces and _ + # -, at most 100, beginning with a letter or digit")
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ +#-]{0,99}$"), _NAME]
 Target = Annotated[Name, Allowed("the name of an object of this frame")]
 Finite = Annotated[float, Field(ge=-1e4, le=1e4, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, le=1e4, allow_inf_nan=False)]
@@ -83,16 +72,16 @@ NotNegative = Annotated[float, Field(ge=0, le=1e4, allow_inf_nan=False)]
 Elevation = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
 Length = Annotated[float, Field(ge=1, le=1000, allow_inf_nan=False)]
 LinearColor = Annotated[
-    tuple[NotNegative, NotNegative, NotNegative], Allowed("linear [red, green, blue], numbers from 0", [[1, 0.9, 0.8]])
+    tuple[NotNegative, NotNegative, NotNegative], Allowed("linear [red, green, blue]", [[1, 0.9, 0.8]])
 ]
 Byte = Annotated[int, Field(ge=0, le=255, strict=True), Allowed("an integer from 0 to 255")]
 Vector2 = tuple[Finite, Finite]
 Vector3 = Annotated[tuple[Finite, Finite, Finite], Allowed("[x, y, z]", [[7, -6, 5]])]
 Location = Annotated[
-    Vector2 | Vector3,
-    Allowed(
-        "[x, y] on the ground or [x, y, z] of the center, numbers from -10000 to 10000", [[1, -0.5], [1, -0.5, 0.7]]
-    ),
+    Vector2 | Vector3, Allowed("[x, y] on the ground or [x, y, z] of the center", [[1, 2], [1, 2, 0.7]])
+]
+Rotation = Annotated[
+    Finite | Vector3, Allowed("degrees about Z, or three Euler angles XYZ in degrees", [30, [90, 0, 45]])
 ]
 Range = Annotated[Vector2, Allowed("[least, greatest]", [[-3, 3]])]
 _Count = Annotated[int, Field(ge=0, le=100, strict=True)]
@@ -100,14 +89,17 @@ Words = Annotated[Many[_T], Field(min_length=1)]
 Side = Annotated[int, Field(ge=1, le=10_000, strict=True), Allowed("an integer from 1 to 10000")]
 Seed = Annotated[int, Field(ge=0, lt=2**63, strict=True)]
 
+Canvas = Annotated[tuple[Side, Side], Allowed("[width, height], integers from 1 to 10000", [[640, 480]])]
+Split = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{1,50}$"), Allowed("letters, digits and _ . + -, at most 50")]
+
 ShapeName = Annotated[str, Allowed(names=shapes)]
 ColorName = Annotated[str, Allowed(names=lambda: COLORS)]
 MaterialName = Annotated[str, Allowed(names=lambda: plugins("materials"))]
+Pair = Annotated[tuple[str, str], Allowed("a pair", [["cube", "red"]])]
 SizeName = Annotated[str, Allowed(names=lambda: SIZES)]
-Color = Annotated[
-    str | tuple[Byte, Byte, Byte],
-    Allowed("an sRGB triple of integers from 0 to 255", [[240, 191, 29]], lambda: COLORS),
-]
+Srgb = Annotated[tuple[Byte, Byte, Byte], Allowed("an sRGB triple of integers from 0 to 255", [[255, 255, 255]])]
+Color = Annotated[str | Srgb, Allowed("an sRGB triple of integers from 0 to 255", [[240, 191, 29]], lambda: COLORS)]
+Scale = Annotated[float, Field(gt=0, le=10, allow_inf_nan=False), Allowed("a scale, above 0 and at most 10", [0.6])]
 Size = Annotated[str | Positive, Allowed("a scale in Blender units, above 0 and at most 100", [0.5], lambda: SIZES)]
 
 
@@ -118,22 +110,6 @@ class SpecModel(BaseModel):
     """Base class of models: strict and immutable; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, allow_inf_nan=False)
-
-
-def meanings(model: type[BaseModel]) -> dict[str, str]:
-    """Return field -> its meaning, Markdown, from the docstrings of the model and its base classes."""
-    texts = [inspect.cleandoc(base.__dict__.get("__doc__") or "") for base in reversed(model.__mro__)]
-    items = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", "\n".join(texts), re.MULTILINE)
-    return {key: " ".join(text.split()).removesuffix(".") for key, text in items if key in model.model_fields}
-
-
-def _describe(schema: dict[str, Any], model: type[SpecPart]) -> None:
-    """Add what the docstring says to the JSON Schema of a model, without links."""
-    schema["description"] = (inspect.getdoc(model) or "").partition("\n\nAttributes:")[0]
-    if model.EXAMPLE:
-        schema["examples"] = [model.EXAMPLE]
-    for key, text in meanings(model).items():
-        schema["properties"][key]["description"] = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
 
 
 def spec_text(data: object, file: str = "", line: int = 0) -> str:
@@ -164,7 +140,6 @@ class SpecPart(SpecModel):
         EXAMPLE: for messages and editors.
     """
 
-    model_config = ConfigDict(json_schema_extra=_describe)
     EXAMPLE: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, /, **data: Any) -> None:
@@ -214,15 +189,8 @@ class MaterialSpec(SpecPart):
 
     name: Annotated[str, Allowed("a name", ["glass"], lambda: plugins("materials"))] | None = None
     strength: Positive | None = None
-    blend: (
-        Annotated[
-            str,
-            StringConstraints(min_length=1, max_length=400),
-            Allowed(examples=["materials/checker.blend"]),
-        ]
-        | None
-    ) = None
-    group: Annotated[str, StringConstraints(min_length=1, max_length=63)] | None = None
+    blend: Annotated[str, Field(min_length=1, max_length=400), Allowed(examples=["checker.blend"])] | None = None
+    group: Annotated[str, Field(min_length=1, max_length=63)] | None = None
 
     if TYPE_CHECKING:
 
@@ -241,15 +209,10 @@ class MaterialSpec(SpecPart):
         return (self.model_extra or {}) | ({} if self.strength is None else {"strength": self.strength})
 
 
-Material = Annotated[
-    str | MaterialSpec,
-    Allowed(
-        "an object",
-        [{"name": "emission", "strength": 5}, {"blend": "materials/checker.blend", "group": "Checker"}],
-        lambda: plugins("materials"),
-    ),
-]
+_MATERIALS = [{"name": "emission", "strength": 5}, {"blend": "materials/checker.blend", "group": "Checker"}]
+Material = Annotated[str | MaterialSpec, Allowed("an object", _MATERIALS, lambda: plugins("materials"))]
 Corner = Annotated[Vector2, Allowed("a corner, [x, y]")]
+_CORNERS = Allowed("3 to 256 corners, [x, y] each, in order", [[[0, 0], [1, 0], [0, 1]]])
 
 
 class OutlineSpec(SpecPart):
@@ -263,14 +226,7 @@ class OutlineSpec(SpecPart):
             `size` multiplies the height, too. In annotations, the shape of a prism is the name of its base.
     """
 
-    polygon: (
-        Annotated[
-            Many[Corner],
-            Field(min_length=3, max_length=256),
-            Allowed("three to 256 corners, [x, y] each, in order", [[[0, 0], [1, 0], [0, 1]]]),
-        ]
-        | None
-    ) = None
+    polygon: Annotated[Many[Corner], Field(min_length=3, max_length=256), _CORNERS] | None = None
     outline: Literal["circle", "square", "rectangle", "triangle"] | None = None
     height: NotNegative = 0.0
 
@@ -286,11 +242,7 @@ class MeshSpec(SpecPart):
             says ([Whose left?](fields.md#whose-left)).
     """
 
-    mesh: Annotated[
-        str,
-        StringConstraints(min_length=1, max_length=400, pattern=r"^[^?]*$"),
-        Allowed(examples=["mugs/red.glb"]),
-    ]
+    mesh: Annotated[str, Field(min_length=1, max_length=400, pattern=r"^[^?]*$"), Allowed(examples=["mugs/red.glb"])]
     up: Literal["y", "z"] = "y"
 
     def shape(self) -> str:
@@ -334,20 +286,10 @@ if TYPE_CHECKING:
 else:
     MeshName = Annotated[MeshSpec, AfterValidator(MeshSpec.shape)]
     InventedName = Annotated[InventedShape, AfterValidator(InventedShape.shape)]
-Shape = Annotated[
-    str | OutlineSpec | MeshName | InventedName,
-    Allowed(
-        "a model, a file of your own, a prism or an invented shape",
-        [
-            "shapenet:chairs/#3",
-            {"mesh": "mugs/red.glb"},
-            {"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1},
-            {"outline": "circle", "height": 1},
-            {"invented": {"family": "blob", "seed": 12}},
-        ],
-        shapes,
-    ),
-]
+_PRISMS = [{"polygon": [[0, 0], [1, 0], [0, 1]], "height": 1}, {"outline": "circle", "height": 1}]
+_SHAPES = ["shapenet:chairs/#3", {"mesh": "mugs/red.glb"}, *_PRISMS, {"invented": {"family": "blob", "seed": 12}}]
+_ANY_SHAPE = Allowed("a model, a file of your own, a prism or an invented shape", _SHAPES, shapes)
+Shape = Annotated[str | OutlineSpec | MeshName | InventedName, _ANY_SHAPE]
 
 
 class ObjectSpec(SpecPart):
@@ -400,10 +342,7 @@ class ObjectSpec(SpecPart):
     size: Size | None = None
     footprint: Annotated[float, Field(gt=0, le=1e8, allow_inf_nan=False)] | None = None
     location: Location | None = None
-    rotation_deg: (
-        Annotated[Finite | Vector3, Allowed("degrees about Z, or three Euler angles XYZ in degrees", [30, [90, 0, 45]])]
-        | None
-    ) = None
+    rotation_deg: Rotation | None = None
     place: Annotated[str, Allowed("the name of a place of the stage", ["center", "top_left"])] | None = None
     view: ObjectViewSpec | None = None
     normalize: bool | None = None
@@ -438,10 +377,7 @@ class PointerSpec(SpecPart):
     kind: Literal["hand", "hand-left", "arrow"] = "hand"
     color: Color | None = None
     material: Material | None = None
-    size: (
-        Annotated[float, Field(gt=0, le=10, allow_inf_nan=False), Allowed("a scale, above 0 and at most 10", [0.6])]
-        | None
-    ) = None
+    size: Scale | None = None
     location: Location | None = None
 
 
@@ -486,20 +422,12 @@ class RandomObjectsSpec(SpecPart):
 
     EXAMPLE = {"count": [3, 10]}
 
-    count: Annotated[
-        _Count | tuple[_Count, _Count], Allowed("an integer from 0 to 100, or [fewest, most]", [3, [3, 10]])
-    ]
+    count: Annotated[_Count | tuple[_Count, _Count], Allowed("an integer up to 100, or [fewest, most]", [3, [3, 10]])]
     shapes: Words[ShapeName] | None = None
     colors: Words[ColorName] | None = None
     materials: Words[MaterialName] | None = None
     sizes: Words[SizeName] | None = None
-    combinations: (
-        Annotated[
-            Words[Annotated[tuple[str, str], Allowed("a pair", [["cube", "red"]])]],
-            Allowed("a list of [shape, color] pairs", [[["cube", "red"], ["sphere", "blue"]]]),
-        ]
-        | None
-    ) = None
+    combinations: Annotated[Words[Pair], Allowed("a list of [shape, color] pairs", [[["cube", "red"]]])] | None = None
     distinct: bool = False
 
     @property
@@ -666,7 +594,7 @@ class FrameSpec(SpecPart):
     """
 
     name: Name | None = None
-    utterance: Annotated[str, StringConstraints(max_length=10_000)] | None = None
+    utterance: Annotated[str, Field(max_length=10_000)] | None = None
     objects: Annotated[Many[ObjectSpec], Field(max_length=100)] = ()
     random_objects: RandomObjectsSpec | None = None
     pointer: PointerSpec | None = None
@@ -677,10 +605,7 @@ class FrameSpec(SpecPart):
     lights: Annotated[Many[LightSpec], Field(max_length=20)] = ()
     area: AreaSpec | None = None
     passes: Annotated[Many[Pass], Field(max_length=100)] = ()
-    background: (
-        Annotated[tuple[Byte, Byte, Byte], Allowed("an sRGB triple of integers from 0 to 255", [[255, 255, 255]])]
-        | None
-    ) = None
+    background: Srgb | None = None
     fixation: bool | None = None
     antialias: bool | None = None
     truth: dict[str, Any] | None = None
@@ -732,17 +657,8 @@ class EpisodeSpec(SpecPart):
     id: EpisodeId
     seed: Seed = 0
     stage: Annotated[str, Allowed(names=lambda: sorted(plugins("stages")))] = "clevr"
-    canvas: Annotated[tuple[Side, Side], Allowed("[width, height], integers from 1 to 10000", [[640, 480]])] | None = (
-        None
-    )
-    split: (
-        Annotated[
-            str,
-            StringConstraints(pattern=r"^[A-Za-z0-9_.+-]{1,50}$"),
-            Allowed("letters, digits and _ . + -, at most 50"),
-        ]
-        | None
-    ) = None
+    canvas: Canvas | None = None
+    split: Split | None = None
     look: str | LookSpec | None = Field(default=None, exclude_if=lambda look: look is None)
     frames: Annotated[Many[FrameSpec], Field(min_length=1, max_length=1000), Allowed("a list of 1 to 1000 frames")]
     task: dict[str, Any] | None = None

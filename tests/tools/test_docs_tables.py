@@ -13,6 +13,7 @@ from pydantic import Field
 
 from diorama.scene_specs.language.registry import plugins
 from diorama.scene_specs.model import spec
+from diorama.scene_specs.model.schema import meanings, spec_schema
 from tools import docs_tables
 
 
@@ -95,6 +96,6 @@ def test_a_changed_model_changes_its_table_and_keeps_the_words(pages: Path, monk
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 def test_every_field_has_its_meaning(model: type[spec.SpecPart]) -> None:
-    assert [*spec.meanings(model)] == [*model.model_fields]
-    described = model.model_json_schema()["properties"]
+    assert [*meanings(model)] == [*model.model_fields]
+    described = spec_schema()["$defs"][model.__name__]["properties"]
     assert all(field["description"] and "](" not in field["description"] for field in described.values())

@@ -148,7 +148,7 @@ def in_python(model: type[spec.SpecPart], data: dict[str, Any]) -> spec.SpecPart
     """Return JSON data as what a caller in Python writes: each object in it is made with its model."""
     values: dict[str, Any] = {}
     for key, value in data.items():
-        models = models_in(annotation_at(model, (key,)))
+        models: list[Any] = models_in(annotation_at(model, (key,)))
         fits = [each for each in models if isinstance(value, dict) and (value.keys() <= each.model_fields.keys())]
         of_items = isinstance(value, list) and models and all(isinstance(item, dict) for item in value)
         if fits or (models == [spec.MaterialSpec] and isinstance(value, dict)):
@@ -201,7 +201,7 @@ def test_a_mistake_has_the_words_of_a_file(case: Broken, tmp_path: Path) -> None
     (tmp_path / "a.json").write_bytes(case.content)
     in_file, _ = SpecSource([tmp_path / "a.json"]).check()
     with pytest.raises(diorama.SpecError) as caught:
-        check_spec(diorama.EpisodeSpec(**data_of(case)))
+        check_spec(diorama.EpisodeSpec(**(data_of(case) or {})))
     assert problems(caught.value) == problems(diorama.SpecError(in_file))
     assert "pydantic" not in str(caught.value) and "http" not in str(caught.value)
 
@@ -235,7 +235,7 @@ def test_a_part_has_the_words_of_a_file(model: type[spec.SpecPart], key: str, va
 
 def test_numbers_of_numpy_are_refused_with_what_to_do() -> None:
     with pytest.raises(diorama.SpecError, match=r"int64 is not JSON serializable \(.*write int\(x\), float\(x\)"):
-        diorama.ObjectSpec(size=np.int64(1))
+        diorama.ObjectSpec(size=np.int64(1))  # type: ignore[arg-type]
 
 
 def test_a_missing_id_is_named() -> None:

@@ -25,7 +25,7 @@ import diorama
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.render.uses.live import stream
+from diorama.render.uses.live import stream as live
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.spec import spec_text
 from diorama.scene_specs.reading.source import parse_episode
@@ -56,7 +56,7 @@ def by_stream(number: int) -> list[tuple[float, float]]:
         yield from itertools.islice((task for task in given if task is not None), number)
         yield from itertools.repeat(None)
 
-    endless, start = stream._tasks, time.monotonic()
+    endless, start = live._tasks, time.monotonic()
     with patch.object(live, "_tasks", tasks), diorama.live("mewl", seed=1, **OPTIONS, **MEWL) as stream:
         return [(time.monotonic() - start, cpu_seconds()) for _ in itertools.islice(stream, number)]
 
