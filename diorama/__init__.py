@@ -26,21 +26,25 @@ if TYPE_CHECKING:
     from diorama.render.run.summary import Summary
     from diorama.scene_specs.errors import *
     from diorama.scene_specs.errors import PluginError
+    from diorama.scene_specs.model.spec import *
 
 # fmt: off
 __all__ = [
-    "AssetError", "ChatError", "CompileError", "ConflictError", "DeviceError", "Diagnostic", "DioramaError",
-    "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer", "GpuError", "GpuMemoryError", "ImplausibleError",
-    "MissingError", "Passes", "PluginError", "RayFailedError", "RenderError", "RenderedImage", "Renderer", "Scene",
-    "SpecError", "StoreError", "Summary", "UsageError",
+    "AreaSpec", "AssetError", "CameraSpec", "ChatError", "CompileError", "ConflictError", "ConstraintSpec",
+    "DeviceError", "Diagnostic", "DioramaError", "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer",
+    "FrameSpec", "GpuError", "GpuMemoryError", "ImplausibleError", "InventedShape", "InventedSpec", "LightSpec",
+    "LookSpec", "MaterialSpec", "MeshSpec", "MissingError", "ObjectSpec", "ObjectViewSpec", "ObserverSpec",
+    "OutlineSpec", "Passes", "PluginError", "PointerSpec", "RandomObjectsSpec", "RayFailedError", "RenderError",
+    "RenderedImage", "Renderer", "Scene", "SpecError", "StoreError", "Summary", "UsageError", "ViewSpec",
     "__version__", "compile_spec", "export", "generate", "live", "open_store", "render_scene", "render_to_store",
     "samples",
 ]
 # fmt: on
-# Where names lie that are neither errors nor in diorama.render.api. Ray comes with the summary.
+# Where names lie that are neither errors, nor parts of a spec, nor in diorama.render.api. Ray comes with the summary.
 _HOMES = {
     "__version__": "diorama.render",
     "Diagnostic": "diorama.scene_specs.errors",
+    "InventedShape": "diorama.scene_specs.model.spec",
     "Summary": "diorama.render.run.summary",
 }
 _COMMANDS = ("batch", "specs", "export", "store", "doctor", "episode", "eval", "gallery")
@@ -58,6 +62,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__ and command not in _COMMANDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in __all__:
-        home = "diorama.scene_specs.errors" if name.endswith("Error") else "diorama.render.api"
+        ends = {"Error": "diorama.scene_specs.errors", "Spec": "diorama.scene_specs.model.spec"}
+        home = next((module for end, module in ends.items() if name.endswith(end)), "diorama.render.api")
         return getattr(import_module(_HOMES.get(name, home)), name)
     return import_module(f"diorama.render.cli.{command}").main

@@ -37,8 +37,8 @@ from diorama.scene_specs.model.passes import Passes, Renderer
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import LEAST_SIDE, MOST_SIDE, Scene
-from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.reading.source import SpecSource, parse_episode, spec_json
+from diorama.scene_specs.model.spec import EpisodeSpec, spec_text
+from diorama.scene_specs.reading.source import SpecSource, parse_episode
 from diorama.scene_specs.shapes.shapenet import library_setting
 from diorama.scene_specs.tasks.benchmark import benchmark as find_benchmark
 from diorama.scene_specs.tasks.blocks import generate, sources_of
@@ -99,13 +99,20 @@ def compile_spec(
         CompileError: no layout is found.
         AssetError: an asset is missing or broken.
         UsageError: an argument is wrong.
+
+    Examples:
+        >>> import diorama
+        >>> frame = diorama.FrameSpec(objects=[diorama.ObjectSpec(shape="cube", location=(0, 0))])
+        >>> scene = diorama.compile_spec(diorama.EpisodeSpec(id="a/1", frames=[frame]))
+        >>> scene.frames[0].objects[0].shape
+        'cube'
     """
     _check_size(size)
     if isinstance(spec, EpisodeSpec):
         check_spec(spec)
         episode: EpisodeSpec | Scene = spec
     else:
-        episode = parse_episode(spec if isinstance(spec, str) else spec_json(spec))
+        episode = parse_episode(spec if isinstance(spec, str) else spec_text(spec))
     return compile_episode(episode, episode_settings(episode, profile, size), _root_paths(asset_roots))
 
 
@@ -130,6 +137,13 @@ def render_scene(
         DeviceError: the device is not available.
         AssetError: an asset is missing or has changed.
         UsageError: an argument is wrong.
+
+    Examples:
+        >>> import diorama
+        >>> scene = diorama.compile_spec({"version": 1, "id": "a/1", "frames": [{"objects": [{"shape": "cube"}]}]})
+        >>> image = diorama.render_scene(scene, renderer=diorama.FakeRenderer())[0]
+        >>> image.passes.color.shape, image.truth.objects[0].shape
+        ((240, 320, 3), 'cube')
     """
     devices = ("gpu", *DEVICE_NAMES)
     _require("scene", scene, isinstance(scene, Scene), "a Scene; compile_spec makes one from a spec")
@@ -204,6 +218,13 @@ def render_to_store(
         AssetError: an asset is missing or broken.
         DeviceError: the device is not available, or every GPU failed.
         StoreError: the store can't be read or written.
+
+    Examples:
+        >>> import diorama
+        >>> specs = diorama.generate("clevr", count=2, seed=1)
+        >>> summary = diorama.render_to_store(specs, "clevr.lance", size=(64, 48), renderer="fake", workers=1)
+        >>> summary.rendered, summary.skipped
+        (2, 0)
     """
     require_module("ray")
     from diorama.render.run.batch import Batch
@@ -262,6 +283,13 @@ def live(
     Raises:
         UsageError: an argument is wrong, or the benchmark has no items.
         PluginError: the benchmark is unknown.
+
+    Examples:
+        >>> import diorama
+        >>> with diorama.live("mewl", seed=1, size=(64, 48), renderer="fake", workers=1, ahead=2) as stream:
+        ...     item = next(stream)
+        >>> item.score(item.answer)
+        1.0
     """
     require_module("ray")
     from diorama.render.run.options import parse_options
@@ -320,6 +348,11 @@ def export(
         PluginError: the format is unknown.
         StoreError: the store can't be read; or, after everything else is exported, episodes are damaged.
         ConflictError: after everything else is exported: exported episodes differ from the store.
+
+    Examples:
+        >>> import diorama
+        >>> diorama.export("clevr.lance", "folder", "pictures").exported
+        2
     """
     for name, value, least in (("limit", limit, 0), ("shard_size", shard_size, 1)):
         right = value is None or (isinstance(value, Integral) and value >= least)
@@ -343,6 +376,11 @@ def samples(folder: Name) -> LanceStore:
 
     Raises:
         StoreError: the folder has no such store.
+
+    Examples:
+        >>> import diorama
+        >>> diorama.samples("samples").count() > 0
+        True
     """
     store = Path(_checked_path("folder", folder)) / "samples.lance"
     if not store.exists():

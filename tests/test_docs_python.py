@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -66,6 +68,19 @@ def test_the_readme_renders_a_small_dataset() -> None:
     assert (names["summary"].rendered, names["report"].exported) == (4, 4)
     assert names["record"].images[0].color().shape == (120, 160, 3)
     assert all(len(box) == 4 for box in names["boxes"].values())
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_the_docstring_of_every_public_function_ends_with_an_example_that_runs() -> None:
+    functions = {name: getattr(diorama, name) for name in diorama.__all__ if inspect.isfunction(getattr(diorama, name))}
+    # The others read the store that this one writes.
+    for name in sorted(functions, key=lambda name: name != "render_to_store"):
+        text = inspect.getdoc(functions[name]) or ""
+        assert ">>> " in text.rpartition("\n\n")[2], name
+        example = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+        assert doctest.DocTestRunner().run(example).failed == 0, name
+        if name == "render_to_store":
+            shutil.copytree("clevr.lance", "samples/samples.lance")
 
 
 @pytest.mark.slow

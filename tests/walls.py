@@ -38,10 +38,6 @@ LAZY_IMPORTS = {
         "render/store/lance/reader.py",
         "diorama.render.store.lance.torch_dataset",
     ): "asks for PyTorch, which most users lack",
-    (
-        "scene_specs/language/registry.py",
-        "diorama.scene_specs.language.diagnostics",
-    ): "imports pydantic; the help of commands lists plug-ins without it",
     ("render/uses/chat/__init__.py", "diorama.render.uses.chat"): "each kind of model needs a library of its own",
     ("scene_specs/benchmarks/icca/score.py", "tokenizers"): "an extra that only lengths in tokens need",
     ("render/uses/items/stress.py", "sklearn"): "an extra that only learners without images need",

@@ -3,9 +3,8 @@
     python -m tools docs-tables              # prints the rows that are out of date
     python -m tools docs-tables --write      # updates the pages
 
-A model gives the types, limits and defaults of its table of fields. Which fields share a row, the meaning, and the
-words for a default that the model leaves open are those of the page. docs/images/materials.json is the spec of the
-picture below the table of materials. Exit codes: 0 up to date, 1 out of date, 2 a field has no row.
+A model gives the types, limits, defaults and meanings of its table of fields. docs/images/materials.json is the spec of
+the picture below the table of materials. Exit codes: 0 up to date, 1 out of date.
 """
 
 from __future__ import annotations
@@ -14,16 +13,17 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from diorama.render.cli.plugin_help import summary
 from diorama.render.passes import row_of
-from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.registry import plugins, singular
 from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.materials import load_material
+from diorama.scene_specs.model.schema import meanings
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TABLE = re.compile(r"(<!-- (\w+): python -m tools docs-tables --write -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
@@ -46,17 +46,15 @@ LIMITS = (
 )
 
 
-def table_of(name: str, old: str) -> str:
-    """Return the Markdown table of a model's fields, or of Diorama's plug-ins of a noun.
+def _updated(page: str, table: re.Match[str]) -> str:
+    # Links inside a page have no file name.
+    return f"{table[1]}{table_of(table[2])}{table[4]}".replace(f"({page}#", "(#")
 
-    Args:
-        old: the table on the page.
 
-    Raises:
-        UsageError: a field of the model has no row in the old table.
-    """
+def table_of(name: str) -> str:
+    """Return the Markdown table of a model's fields, or of Diorama's plug-ins of a noun."""
     if name.endswith("Spec"):
-        return _fields(name, old)
+        return _fields(getattr(spec, name))
     if name == "passes":
         passes = ((key, row_of(key)) for key, registered in plugins(name).items() if registered.own)
         rows = [(f"`{key}`", " x ".join(map(str, row.shape)), row.dtype, row.unit, row.meaning) for key, row in passes]
@@ -70,27 +68,20 @@ def table_of(name: str, old: str) -> str:
     return markdown_table((singular(name), "parameter", "type", "default", "meaning"), rows)
 
 
-def _fields(name: str, old: str) -> str:
-    schema = getattr(spec, name).model_json_schema()
-    left, rows = dict(schema["properties"]), []
-    for line in old.splitlines()[2:]:
-        named, _, words, meaning = (cell.strip() for cell in line.strip("|").split("|", 3))
-        fields = [left.pop(key) for key in re.findall(r"`(\w+)`", named) if key in left]
-        if fields:
-            kinds = dict.fromkeys(_kind(field, schema.get("$defs", {})) for field in fields)
-            defaults = dict.fromkeys(_default(field, words) for field in fields)
-            rows.append((named, "; ".join(kinds), "; ".join(defaults), meaning))
-    if left:
-        raise UsageError(f"the table of {name} has no row for {', '.join(left)}; add it, with its meaning")
+def _fields(model: type[spec.SpecPart]) -> str:
+    schema, texts, rows = model.model_json_schema(), meanings(model), []
+    for key, field in schema["properties"].items():
+        meaning, _, default = texts[key].partition(". Default: ")
+        rows.append((f"`{key}`", _kind(field, schema.get("$defs", {})), default or _default(field), meaning))
     return markdown_table(("field", "type", "default", "meaning"), rows)
 
 
-def _default(field: dict[str, Any], words: str = "-") -> str:
+def _default(field: dict[str, Any]) -> str:
     value = field.get("default", ...)
     if value is ...:
         return "**required**"
     if value is None:
-        return words.replace("**required**", "-")
+        return "-"
     if value in ([], {}):
         return "empty"
     if isinstance(value, float):
@@ -144,7 +135,7 @@ def main(options: Namespace) -> int:
     late = list[str]()
     for page in sorted(DOCS.rglob("*.md")):
         old = page.read_text("utf-8")
-        new = TABLE.sub(lambda found: f"{found[1]}{table_of(found[2], found[3])}{found[4]}", old)
+        new = TABLE.sub(partial(_updated, page.name), old)
         if options.write and old != new:
             page.write_text(new, "utf-8")
         else:

@@ -25,7 +25,7 @@ from diorama.scene_specs.language.registry import plugin, plugins
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from diorama.scene_specs.model.spec_data import EpisodeData
+    from diorama.scene_specs.model.spec import EpisodeData
     from diorama.scene_specs.tasks.benchmark import Benchmark, Command, Result, Series
 
 _PATHS = {"file": opt.FILE, "folder": opt.FOLDER, "any": click.Path(exists=True, path_type=Path), "": opt.NEW_PATH}
@@ -134,7 +134,7 @@ def _options(model: type[Command], given: dict[str, Any]) -> Command:
     """Options from the values of a command line. Raises click.UsageError."""
     from pydantic import ValidationError
 
-    from diorama.scene_specs.language.diagnostics import option_problems
+    from diorama.scene_specs.language.validation import option_problems
 
     try:
         return model(**given)

@@ -241,7 +241,7 @@ class Wanted:
     def looks(self) -> list[Look]:
         """List all allowed combinations."""
         spec = self.spec
-        shapes: Sequence[_Shape] = [spec.shape] if spec.shape else self.shapes
+        shapes: Sequence[_Shape] = [spec.plain_shape] if spec.plain_shape else self.shapes
         colors: Sequence[_Color] = [spec.color] if spec.color else self.colors
         pairs: Sequence[tuple[_Shape, _Color]] = self.pairs or list(product(shapes, colors))
         materials: Sequence[_Material] = [spec.material] if spec.material else self.materials
@@ -290,7 +290,8 @@ def _of_model(want: Wanted, look: Look) -> Look:
 def _draw_freely(wanted: Sequence[Wanted], u: NDArray[np.float64]) -> list[Look]:
     looks: list[Look] = []
     for want, (a, b, c, d) in zip(wanted, u[:, :4].tolist(), strict=True):
-        shape, color = want.spec.shape or _pick_value(want.shapes, a), want.spec.color or _pick_value(want.colors, b)
+        shape = want.spec.plain_shape or _pick_value(want.shapes, a)
+        color = want.spec.color or _pick_value(want.colors, b)
         if want.pairs is not None:
             shape, color = _pick_value(want.pairs, a)
         size = want.spec.size if want.spec.size is not None else _pick_value(want.sizes, d)

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.camera import Camera, orbit_direction, orbit_distance
 from diorama.scene_specs.errors import CompileError
-from diorama.scene_specs.language.diagnostics import form_diagnostics, path_text
+from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.rng import Keys
+from diorama.scene_specs.language.validation import form_diagnostics
 from diorama.scene_specs.model.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
 from diorama.scene_specs.model.spec import CameraSpec, FrameSpec, LightSpec
 from diorama.scene_specs.model.stage import Stage, StageLight, orbits

@@ -57,7 +57,7 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
         observers=tuple(SceneObserver(index=index, looks_at=person.looks_at) for index, person in people),
         lights=draw_lights(frame, stage, keys),
         views=views,
-        passes=frame.passes,
+        passes=tuple(frame.passes),
         seed=keys.bits31("cycles"),
         background=stage.background if frame.background is None else frame.background,
         fixation=frame.fixation,

@@ -146,8 +146,8 @@ def _meshes_of(spec: EpisodeSpec, stage: Stage) -> set[str]:
     names: set[str] = set()
     for frame in spec.frames:
         for item in frame.objects:
-            if not isinstance(item.shape, OutlineSpec):
-                names.update((item.shape,) if item.shape else stage.defaults.shapes)
+            if not isinstance(item.plain_shape, OutlineSpec):
+                names.update((item.plain_shape,) if item.plain_shape else stage.defaults.shapes)
         if frame.pointer is not None:
             names.add(MESHES[frame.pointer.kind])
         if frame.observers:

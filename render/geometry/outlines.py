@@ -30,7 +30,7 @@ def outline_of(shape: str, outline: OutlineSpec | None) -> OutlineSpec | None:
 
 def corners_of(outline: OutlineSpec) -> tuple[Point, ...]:
     """Corners at scale 1, counter-clockwise."""
-    corners = outline.polygon or FLAT_SHAPES[outline.outline or POLYGON]
+    corners = tuple(outline.polygon or FLAT_SHAPES[outline.outline or POLYGON])
     return corners if signed_area(corners) > 0 else corners[::-1]
 
 

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from diorama.render.machine.device_names import DeviceName
 from diorama.render.store.resume import Policy
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.language.diagnostics import option_problems
+from diorama.scene_specs.language.validation import option_problems
 
 _Positive = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]

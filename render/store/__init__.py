@@ -16,7 +16,17 @@ def create_store(url: str | PathLike[str]) -> LanceStore:
 
 
 def open_store(url: str | PathLike[str]) -> LanceStore:
-    """Open the store at a path or URL. Raises StoreError if there is none, or something else."""
+    """Open the store at a path or URL.
+
+    Raises:
+        StoreError: there is none, or something else.
+
+    Examples:
+        >>> import diorama
+        >>> store = diorama.open_store("clevr.lance")
+        >>> store.count(), len(store.get("clevr/train/000000").images)
+        (2, 1)
+    """
     return LanceStore.open(fspath(url))
 
 

@@ -90,7 +90,7 @@ class _Body(NamedTuple):
 
 def _least_scale(item: ObjectSpec, stage: Stage) -> float:
     """Return the least scale of an object: the radius of a sphere that every shape contains. 0 if it is unknown."""
-    if stage.pixels == "center" or is_outline(item.shape):
+    if stage.pixels == "center" or is_outline(item.plain_shape):
         return 0.0
     if item.shape is not None and item.shape not in SHAPES and (is_model(item.shape) or item.shape in shapes()):
         return 0.0

@@ -11,16 +11,7 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.errors import PluginError
 from diorama.scene_specs.files.strict_json import Path
-from diorama.scene_specs.language.diagnostics import (
-    FORMS,
-    PathDiagnostic,
-    did_you_mean,
-    form_diagnostics,
-    preview_json,
-    unexpected,
-    value_hint,
-    with_forms,
-)
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, did_you_mean, preview_json, unexpected
 from diorama.scene_specs.language.invented import is_invented, parse_invented
 from diorama.scene_specs.language.model_names import (
     MESH_SUFFIXES,
@@ -34,6 +25,7 @@ from diorama.scene_specs.language.model_names import (
 from diorama.scene_specs.language.outlines import FLAT_SHAPES, crossing, signed_area
 from diorama.scene_specs.language.person import is_person, parse_person
 from diorama.scene_specs.language.registry import plugins, shapes
+from diorama.scene_specs.language.validation import allowed_of, annotation_at, form_diagnostics, value_hint
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES, SIZES
 from diorama.scene_specs.model.materials import changed_parameters, load_material
 from diorama.scene_specs.model.spec import FrameSpec, MaterialSpec, ObjectSpec, OutlineSpec, RandomObjectsSpec
@@ -46,7 +38,8 @@ _LARGEST = 100
 def unknown(word: object, known: Sequence[str], path: Path) -> Iterator[PathDiagnostic]:
     """Report a word that is not known. None stands for a key that is left out."""
     if word is not None and word not in known:
-        allowed = with_forms(path[-1], known) if path[-1] in FORMS else ", ".join(known)
+        field = allowed_of(annotation_at(ObjectSpec, path[-1:]))
+        allowed = field.text(known) if field and field.form else ", ".join(known)
         yield unexpected(path, word, allowed, did_you_mean(word, known) or value_hint(path, "float_type", word))
 
 
@@ -109,7 +102,7 @@ def object_diagnostics(item: ObjectSpec, stage: Stage | None, at: Path) -> Itera
 
 
 def _shape_given(item: ObjectSpec, stage: Stage | None, path: Path) -> Iterator[PathDiagnostic]:
-    match item.shape:
+    match item.plain_shape:
         case OutlineSpec() as outline:
             flat = not outline.height
             yield from outline_diagnostics(outline, path)
@@ -154,7 +147,7 @@ def footprint_diagnostics(item: ObjectSpec, at: Path) -> Iterator[PathDiagnostic
         return
     if item.size is not None:
         yield beside((*at, "footprint"), "size", "size, or footprint")
-    if not is_outline(item.shape):
+    if not is_outline(item.plain_shape):
         allowed = f"only for {', '.join(FLAT_SHAPES)}, and for corners"
         yield PathDiagnostic((*at, "footprint"), f"given for {preview_json(item.shape)}; allowed: {allowed}")
 

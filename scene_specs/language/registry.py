@@ -21,6 +21,7 @@ from traceback import walk_tb
 from typing import Any
 
 from diorama.scene_specs.errors import DioramaError, PluginError
+from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.model_names import MODEL_MATERIALS
 from diorama.scene_specs.language.outlines import FLAT_SHAPES
 
@@ -128,8 +129,6 @@ def plugin(noun: str, name: str) -> Plugin:
     """
     known = plugins(noun)
     if name not in known:
-        from diorama.scene_specs.language.diagnostics import did_you_mean
-
         hint = did_you_mean(name, known)
         problem = f"unknown {singular(noun)} {name!r}; there are: {', '.join(known)}"
         raise PluginError(problem + (f"; {hint}" if hint else ""))

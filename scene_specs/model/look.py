@@ -14,8 +14,9 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from diorama.scene_specs.errors import DioramaError, PluginError
-from diorama.scene_specs.language.diagnostics import did_you_mean, option_problems
+from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.language.registry import plugin, plugins
+from diorama.scene_specs.language.validation import option_problems
 from diorama.scene_specs.model.materials import changed_parameters
 from diorama.scene_specs.model.spec import LinearColor, NotNegative, Positive, SpecModel, Vector3
 

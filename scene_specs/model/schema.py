@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from typing import Any
 
-from diorama.scene_specs.language.registry import plugins, shapes
-from diorama.scene_specs.language.vocabulary import COLORS, SIZES
+from pydantic import BaseModel
+
+from diorama.scene_specs.language.registry import plugins
+from diorama.scene_specs.model import spec
 from diorama.scene_specs.model.materials import load_material
-from diorama.scene_specs.model.spec import EpisodeSpec
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -19,10 +22,18 @@ def spec_schema() -> dict[str, Any]:
     Names that packages can extend (shapes, materials, stages, passes) are examples, not enumerations. Names of
     installed packages are among them.
     """
-    schema = EpisodeSpec.model_json_schema(mode="validation")
+    schema = spec.EpisodeSpec.model_json_schema(mode="validation")
     definitions: dict[str, Any] = schema.pop("$defs")
     definitions["EpisodeSpec"] = schema
-    _add_examples(definitions)
+    for name, definition in definitions.items():
+        _describe(definition, getattr(spec, name))
+    schema["properties"]["$schema"] = {
+        "type": "string",
+        "description": "Path or address of this schema, for editors; ignored.",
+    }
+    material = definitions["MaterialSpec"]
+    own = [name for name, registered in plugins("materials").items() if registered.own]
+    material["allOf"] = [_parameters_rule(name, material["properties"]) for name in own]
     return {
         "$schema": DRAFT,
         "title": "Diorama scene spec, version 1",
@@ -35,32 +46,20 @@ def spec_schema() -> dict[str, Any]:
     }
 
 
-def _add_examples(definitions: dict[str, Any]) -> None:
-    materials = list(plugins("materials"))
-    episode, item = definitions["EpisodeSpec"]["properties"], definitions["ObjectSpec"]["properties"]
-    drawn = definitions["RandomObjectsSpec"]["properties"]
-    episode["$schema"] = {"type": "string", "description": "Path or address of this schema, for editors; ignored."}
-    episode["id"]["examples"] = ["demo/first/0001"]
-    episode["stage"]["examples"] = sorted(plugins("stages"))
-    definitions["FrameSpec"]["properties"]["passes"]["examples"] = [list(plugins("passes"))]
-    corners = {"polygon": [[0, 0], [4, 0], [0, 3]]}
-    item["shape"]["examples"] = [*shapes(), "shapenet:chairs/#3", {"mesh": "mugs/red.glb"}, corners]
-    definitions["MeshSpec"]["properties"]["mesh"]["examples"] = ["mugs/red.glb"]
-    item["place"]["examples"] = ["center", "top_left"]
-    item["color"]["examples"] = [*COLORS, [240, 191, 29]]
-    item["material"]["examples"] = materials
-    item["size"]["examples"] = [*SIZES, 0.5]
-    item["location"]["examples"] = [[1.0, -0.5], [1.0, -0.5, 0.7]]
-    item["rotation_deg"]["examples"] = [30, [90, 0, 45]]
-    material = definitions["MaterialSpec"]["properties"]
-    material["name"]["examples"] = materials
-    material["blend"]["examples"] = ["materials/checker.blend"]
-    own = [name for name, registered in plugins("materials").items() if registered.own]
-    definitions["MaterialSpec"]["allOf"] = [_parameters_rule(name, material) for name in own]
-    lists = {"shapes": shapes(), "colors": COLORS, "materials": materials, "sizes": SIZES}
-    for key, words in lists.items():
-        drawn[key]["examples"] = [list(words)]
-    drawn["combinations"]["examples"] = [[["cube", "red"], ["sphere", "blue"]]]
+def meanings(model: type[BaseModel]) -> dict[str, str]:
+    """Return field -> its meaning, Markdown, from the docstrings of the model and its base classes."""
+    texts = [inspect.cleandoc(base.__dict__.get("__doc__") or "") for base in reversed(model.__mro__)]
+    items = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", "\n".join(texts), re.MULTILINE)
+    return {key: " ".join(text.split()).removesuffix(".") for key, text in items if key in model.model_fields}
+
+
+def _describe(schema: dict[str, Any], model: type[spec.SpecPart]) -> None:
+    """Add what the docstring says to the JSON Schema of a model, without links."""
+    schema["description"] = (inspect.getdoc(model) or "").partition("\n\nAttributes:")[0]
+    if model.EXAMPLE:
+        schema["examples"] = [model.EXAMPLE]
+    for key, text in meanings(model).items():
+        schema["properties"][key]["description"] = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
 
 
 def _parameters_rule(name: str, material: dict[str, Any]) -> dict[str, Any]:

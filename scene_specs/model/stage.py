@@ -188,10 +188,10 @@ class StageFixation(SpecModel):
 class StageDefaults(SpecModel):
     """Values drawn uniformly for attributes that a spec leaves out."""
 
-    shapes: Words
-    colors: Words
-    materials: Words
-    sizes: Words
+    shapes: Words[str]
+    colors: Words[str]
+    materials: Words[str]
+    sizes: Words[str]
 
 
 class Stage(SpecModel):
@@ -265,7 +265,7 @@ def flat_layer_distance(frame: FrameSpec, stage: Stage) -> float | None:
     """
     if stage.pixels != "center" or stage.layers is not None:
         return None
-    flat = sum(_may_be_flat(item.shape, stage) for item in frame.objects)
+    flat = sum(_may_be_flat(item.plain_shape, stage) for item in frame.objects)
     if (drawn := frame.random_objects) is not None:
         flat += drawn.bounds[1] * any(_may_be_flat(shape, stage) for shape in drawn_shapes(drawn, stage))
     return _LAYERS if flat > 1 else None
@@ -283,7 +283,7 @@ def flat_heights(frame: FrameSpec, stage: Stage) -> dict[int, float]:
         return {}
     heights = {}
     for index, item in enumerate(frame.objects):
-        if _may_be_flat(item.shape, stage):
+        if _may_be_flat(item.plain_shape, stage):
             _, _, *fixed = item.location or (0.0, 0.0)
             heights[index] = fixed[0] if fixed else -layers * (index + 1)
     return heights

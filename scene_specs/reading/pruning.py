@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from diorama.scene_specs.files.strict_json import Path
-from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, key_meant, keys_at, value_at
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, value_at
+from diorama.scene_specs.language.validation import form_diagnostics, key_meant, keys_at
 from diorama.scene_specs.model.spec import EpisodeSpec
 
 _ROUNDS = 4

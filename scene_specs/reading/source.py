@@ -18,10 +18,10 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.checks.semantics import diagnostics_with_plugins
 from diorama.scene_specs.errors import Diagnostic, SpecError, located, spec_error
-from diorama.scene_specs.language.diagnostics import PathDiagnostic, form_diagnostics, preview_json, unexpected
+from diorama.scene_specs.language.diagnostics import PathDiagnostic, preview_json, unexpected
+from diorama.scene_specs.language.validation import form_diagnostics
 from diorama.scene_specs.model.scene import Scene
-from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData, EpisodeSpec, spec_text
 from diorama.scene_specs.reading.documents import STDIN, Document, SpecFile, Spool, document_of, documents, find_files
 from diorama.scene_specs.reading.located_json import scan
 from diorama.scene_specs.reading.pruning import independent_diagnostics
@@ -226,27 +226,9 @@ def parse_episode(text: str, file: str = "") -> Any:
 def _json_lines(specs: Iterable[EpisodeSpec | Scene | Mapping[str, Any]]) -> Iterator[bytes]:
     number = 0
     for number, spec in enumerate(specs, start=1):
-        yield spec_json(spec, "specs", number).encode() + b"\n"
+        yield spec_text(spec, "specs", number).encode() + b"\n"
     if not number:
         raise spec_error("no specs given", file="specs")
-
-
-def spec_json(spec: EpisodeSpec | Scene | Mapping[str, Any], file: str = "", line: int = 0) -> str:
-    """Return the JSON text of a spec.
-
-    Raises:
-        SpecError: the spec is not JSON data, such as one with numbers of numpy.
-    """
-    try:
-        match spec:
-            case EpisodeSpec() | Scene():
-                return spec.to_json()
-            case Mapping():
-                return json.dumps(dict(spec))
-        return json.dumps(spec)
-    except (TypeError, ValueError, RecursionError) as error:
-        hint = "a spec is a dict of JSON data; write int(x), float(x) or x.tolist() for those of numpy"
-        raise spec_error(f"not a spec: {error}", hint, file=file, line=line) from None
 
 
 class _Ids:

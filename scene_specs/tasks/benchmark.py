@@ -38,10 +38,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from diorama.scene_specs.errors import Diagnostic, PluginError
 from diorama.scene_specs.language.registry import plugin, plugins
-from diorama.scene_specs.model.spec_data import EpisodeData
 
 if TYPE_CHECKING:
     from diorama.scene_specs.model.record import EpisodeRecord
+    from diorama.scene_specs.model.spec import EpisodeData
 
 
 def option(default: Any, description: str, ge: float | None = None, le: float | None = None, **extra: str) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.language.diagnostics import option_problems, value_at
+from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.language.rng import generator, shuffled
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.language.validation import option_problems
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.benchmark import benchmark as find_benchmark
 
 # Episodes of a block.
@@ -37,6 +38,12 @@ def generate(benchmark: str, /, count: int | None = None, seed: int = 0, **optio
         UsageError: an option is wrong.
         PluginError: the benchmark is unknown.
         SpecError: values make no spec; possibly raised with the first spec only.
+
+    Examples:
+        >>> import diorama
+        >>> spec = next(diorama.generate("clevr", count=1, seed=1))
+        >>> spec["id"], len(spec["frames"])
+        ('clevr/train/000000', 1)
     """
     found = find_benchmark(benchmark)
     given = {"seed": seed, **options} if count is None else {"count": count, "seed": seed, **options}

@@ -19,7 +19,7 @@ import numpy as np
 from diorama.scene_specs.language.rng import pick, shuffled
 from diorama.scene_specs.language.vocabulary import CONTAINERS
 from diorama.scene_specs.model.scene import Change
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.model.stage import Stage, load_stage
 
 # Random locations to try per frame.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.language.diagnostics import of_form, preview_json
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.validation import of_form
 
 _log = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.rng import generator
-from diorama.scene_specs.model.spec import FrameSpec
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData, FrameSpec
 from diorama.scene_specs.tasks.benchmark import Asked
 
 # Rounds of generation that add nothing before the search ends.

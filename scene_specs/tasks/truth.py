@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from pydantic import ValidationError
 
 from diorama.scene_specs.errors import SpecError
 from diorama.scene_specs.files.strict_json import Path
-from diorama.scene_specs.language.diagnostics import form_diagnostics
+from diorama.scene_specs.language.validation import form_diagnostics
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec import SpecModel
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData, SpecModel
 
 
 class TaskTruth(SpecModel):
@@ -21,9 +20,6 @@ class TaskTruth(SpecModel):
     Each method raises SpecError if keys are missing, unknown or wrong, with all of them; for an episode of another
     benchmark, with its name only.
     """
-
-    # Its fields are not those of a spec that have the same names.
-    own_words: ClassVar[bool] = True
 
     @classmethod
     def of_spec(cls, data: EpisodeData) -> Self:

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import diorama
 import diorama.render.api
+import diorama.scene_specs.model.spec
 from diorama.render.cli.specs import main as specs_main
 from diorama.render.renderers.fake import FakeRenderer
 from diorama.scene_specs import errors
@@ -152,7 +153,11 @@ def test_generate_names_wrong_options_at_once(benchmark: str, options: dict[str,
 def test_every_public_name_is_there_typed_and_documented() -> None:
     others = {"Diagnostic", "Summary", "__version__"}
     tree = re.findall(r"(\w+Error) +\d", errors.__doc__ or "")
-    assert set(dir(diorama)) == set(diorama.__all__) == {*diorama.render.api.__all__, *tree, *others}
+    assert (
+        set(dir(diorama))
+        == set(diorama.__all__)
+        == {*diorama.render.api.__all__, *diorama.scene_specs.model.spec.__all__, *tree, *others}
+    )
     for name in diorama.__all__:
         found = getattr(diorama, name)
         assert name.startswith("__") or (found.__doc__ and not found.__name__.startswith("_"))

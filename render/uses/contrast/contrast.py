@@ -25,8 +25,7 @@ from diorama.scene_specs.errors import CompileError, ContrastError, SpecError
 from diorama.scene_specs.language.json_diff import differences
 from diorama.scene_specs.language.rng import generator
 from diorama.scene_specs.model.scene import Change, Scene, SceneContrast, SceneFrame, Settings
-from diorama.scene_specs.model.spec import EpisodeId, EpisodeSpec
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.spec import EpisodeData, EpisodeId, EpisodeSpec, FrameData
 from diorama.scene_specs.model.stage import load_stage
 from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.tasks.benchmark import benchmark, benchmark_of, verifier_of

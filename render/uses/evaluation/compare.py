@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.files.tables import markdown_table
-from diorama.scene_specs.language.diagnostics import of_form, value_at
+from diorama.scene_specs.language.diagnostics import value_at
+from diorama.scene_specs.language.validation import of_form
 
 
 class Score(BaseModel):

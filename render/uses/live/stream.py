@@ -18,7 +18,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,8 @@ from diorama.scene_specs.errors import RenderError, UsageError
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.model.profiles import episode_settings
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec_data import EpisodeData
-from diorama.scene_specs.reading.source import parse_episode, spec_json
+from diorama.scene_specs.model.spec import EpisodeData, spec_text
+from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.tasks.blocks import BLOCK, Blocks, Source
 from diorama.scene_specs.tasks.items import Item, item_id
 
@@ -117,7 +117,7 @@ class LiveItem(Item):
     @property
     def spec(self) -> EpisodeData:
         """The spec of the episode, which renders to the same images again."""
-        return cast(EpisodeData, self.record.job.spec)
+        return self.record.job.spec
 
 
 def _generate_block(blocks: Blocks, number: int) -> Future[list[EpisodeData]]:
@@ -147,7 +147,7 @@ def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:
                 following = _generate_block(blocks, index + shards * (number + 1))
             if BLOCK * number + position < first:
                 continue
-            episode = parse_episode(spec_json(spec))
+            episode = parse_episode(spec_text(spec))
             if run.look is not None:
                 episode = episode.model_copy(update={"look": run.look})
             settings = episode_settings(episode, run.profile, run.size)

@@ -16,7 +16,7 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import Indistingu
 from diorama.scene_specs.benchmarks.icca.truth import Truth
 from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.rng import pick, sample, shuffled
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 
 SIZE = 4
 DESCRIPTIONS: tuple[str, ...] = ("full_brevity", "incremental")

@@ -36,7 +36,7 @@ from diorama.scene_specs.benchmarks.kilogram.emit import objects_of
 from diorama.scene_specs.benchmarks.kilogram.examples import Example
 from diorama.scene_specs.errors import SpecError, UsageError, spec_error
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData
 from diorama.scene_specs.tasks.benchmark import Series
 
 IMAGES: tuple[str, ...] = tuple(f"image-{k}" for k in range(SIZE))

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, TypeAdapter
 from diorama.scene_specs.benchmarks.icca.layout import Ground, Point, SceneGraph, draw_places, graph_of
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
 from diorama.scene_specs.language.rng import generator, shuffled
-from diorama.scene_specs.model.spec_data import FrameData, ObjectData
+from diorama.scene_specs.model.spec import FrameData, ObjectData
 
 _MODELS = 8
 _PLACES = ("top_left", "top_right", "bottom_left", "bottom_right")

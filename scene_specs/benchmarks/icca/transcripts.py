@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.icca.game import PER_REPETITION, TRIALS, Gam
 from diorama.scene_specs.benchmarks.icca.play import Setup, Trial, label_of
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.language.diagnostics import of_form
+from diorama.scene_specs.language.validation import of_form
 
 FORMAT_VERSION = 1
 _PLAYERS: tuple[str, ...] = ("speaker", "listener", "speaker_variant", "listener_variant")

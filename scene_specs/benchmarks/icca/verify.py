@@ -13,7 +13,7 @@ from diorama.scene_specs.benchmarks.icca.referring_expressions import text_of
 from diorama.scene_specs.benchmarks.icca.truth import Expression, Shown, Truth
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, ObjectData
 
 # Images made here have at most 28 values and relations, those of version 0.1.0 up to 41. With 55, the search for the
 # shortest description takes a minute.

@@ -18,7 +18,7 @@ from diorama.scene_specs.benchmarks.iwisdm.truth import Truth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.errors import UsageError, located
 from diorama.scene_specs.files.tables import markdown_table
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.chi_square import equal_frequencies
 
 KINDS = {"true": "true or false", "false": "true or false", **dict.fromkeys(LOCATIONS, "location")}

@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.iwisdm.published_tasks import OPERATORS, Pub
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import PROPERTIES
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.foreign import parse_json
-from diorama.scene_specs.language.diagnostics import validated
+from diorama.scene_specs.language.validation import validated
 
 # "all" of the benchmarks; only user-defined tasks ask about the view angle.
 _ALL = ("location", "category", "identity")

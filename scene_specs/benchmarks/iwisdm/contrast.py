@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.benchmarks.iwisdm.verify import frames_of
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.model.scene import Change
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.contrast import Edit
 
 

@@ -45,7 +45,7 @@ from diorama.scene_specs.benchmarks.iwisdm.task_graph import PlacedTask, Shown, 
 from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, answer_text, attainable, make_trial, object_numbers
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import read_text
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData
 from diorama.scene_specs.tasks.benchmark import Series
 
 # Bounds the planning of earlier trials that balanced answers need.

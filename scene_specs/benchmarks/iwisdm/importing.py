@@ -37,9 +37,9 @@ from diorama.scene_specs.benchmarks.iwisdm.trial import Trial, make_trial
 from diorama.scene_specs.benchmarks.iwisdm.verify import verify_spec
 from diorama.scene_specs.errors import Diagnostic, SpecError, located, read_each, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.language.diagnostics import preview_json, validated
-from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.validation import validated
+from diorama.scene_specs.model.spec import EpisodeData, EpisodeSpec
 from diorama.scene_specs.tasks.importing.scenes import segment
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from diorama.scene_specs.benchmarks.iwisdm.answer_balance import KINDS, OTHER, f
 from diorama.scene_specs.benchmarks.iwisdm.stimuli import LOCATIONS, VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.benchmark import Asked
 from diorama.scene_specs.tasks.items import Item, Part, read_prompts
 

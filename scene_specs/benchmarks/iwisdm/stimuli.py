@@ -14,9 +14,9 @@ from functools import cached_property, lru_cache
 from diorama.scene_specs.benchmarks.iwisdm.keyed_rng import KeyedRng
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import parse_json
-from diorama.scene_specs.language.diagnostics import of_form
 from diorama.scene_specs.language.model_names import PREFIX, SYNSETS, UNLIT, parse_model
-from diorama.scene_specs.model.spec_data import ObjectData
+from diorama.scene_specs.language.validation import of_form
+from diorama.scene_specs.model.spec import ObjectData
 
 LOCATIONS: tuple[str, ...] = ("top left", "top right", "bottom left", "bottom right")
 # The visible side, by quarter turns of the yaw: the published angle classes 0 to 3.

@@ -16,11 +16,10 @@ from diorama.scene_specs.benchmarks.iwisdm.stimuli import VIEW_ANGLES
 from diorama.scene_specs.benchmarks.iwisdm.truth import CompleteTruth, Placed, Truth
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.language.diagnostics import validated
 from diorama.scene_specs.language.model_names import SYNSETS, parse_model
+from diorama.scene_specs.language.validation import validated
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, EpisodeSpec, ObjectData
 from diorama.scene_specs.tasks.benchmark import Result
 
 _SHAPE = re.compile(r"shapenet:([^/]+)/(.+)")

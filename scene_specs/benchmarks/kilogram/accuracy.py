@@ -13,7 +13,7 @@ from diorama.scene_specs.benchmarks.kilogram.examples import AUG
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.tables import markdown_table
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.benchmark import Result
 from diorama.scene_specs.tasks.predictions import Predictions
 

@@ -27,8 +27,9 @@ from diorama.scene_specs.benchmarks.kilogram.svg import SvgError, read_svg
 from diorama.scene_specs.errors import Diagnostic, SpecError, spec_error
 from diorama.scene_specs.files.foreign import parse_json, read_text
 from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.language.diagnostics import of_form, preview_json
+from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.validation import of_form
 from diorama.scene_specs.tasks.benchmark import Result
 
 SPLITS: tuple[str, ...] = ("train", "val", "dev", "heldout", "dense")

@@ -17,7 +17,7 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import Dataset
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, RGB, SIZE, Example, Game, subsets, whole_example
 from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES, XY, inset
 from diorama.scene_specs.benchmarks.kilogram.truth import Part
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData, ObjectData
 
 # On the table, in Blender units: longer side of the figure, thickness of a piece, gap between pieces, and location of
 # the camera, which is higher than CLEVR's so that the far end is not too small.

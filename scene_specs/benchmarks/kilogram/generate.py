@@ -11,7 +11,7 @@ from diorama.scene_specs.benchmarks.kilogram.dataset import own_dataset, read_da
 from diorama.scene_specs.benchmarks.kilogram.emit import game_spec, picture_specs
 from diorama.scene_specs.benchmarks.kilogram.examples import AUG, CONDITIONS, games
 from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 
 _log = logging.getLogger(__name__)
 

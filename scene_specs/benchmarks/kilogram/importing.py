@@ -26,8 +26,9 @@ from diorama.scene_specs.benchmarks.kilogram.pieces import PIECES
 from diorama.scene_specs.benchmarks.kilogram.truth import Figure
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.files.foreign import read_text
-from diorama.scene_specs.language.diagnostics import of_form, value_at
+from diorama.scene_specs.language.diagnostics import value_at
 from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.validation import of_form
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.tasks.importing.pictures import read_picture
 from diorama.scene_specs.tasks.importing.scenes import SourceFile, parse_json

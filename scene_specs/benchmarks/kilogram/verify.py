@@ -27,7 +27,7 @@ from diorama.scene_specs.benchmarks.kilogram.truth import Figure, Truth
 from diorama.scene_specs.language.outlines import signed_area
 from diorama.scene_specs.language.vocabulary import linear_of_srgb
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData
 from diorama.scene_specs.model.stage import load_stage
 
 _ARTICLE = re.compile(r"\s*(an?\s+)?", re.IGNORECASE)

@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.malevic.verify import verify_spec
 from diorama.scene_specs.errors import located
 from diorama.scene_specs.language.rng import shuffled
 from diorama.scene_specs.model.scene import Change
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.contrast import Edit
 
 # Random positions to try.

@@ -24,7 +24,7 @@ from diorama.scene_specs.benchmarks.malevic.sets import (
 from diorama.scene_specs.benchmarks.malevic.shapes import Object, object_data, on_table
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import UsageError
-from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, ObjectData
 from diorama.scene_specs.tasks.benchmark import Series
 
 _GROUPS = {

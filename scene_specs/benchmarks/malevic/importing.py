@@ -32,7 +32,8 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import UsageError, spec_error
 from diorama.scene_specs.files.foreign import read_foreign, read_text
 from diorama.scene_specs.files.strict_json import Path as JsonPath
-from diorama.scene_specs.language.diagnostics import form_diagnostics, of_form, path_text, preview_json
+from diorama.scene_specs.language.diagnostics import path_text, preview_json
+from diorama.scene_specs.language.validation import form_diagnostics, of_form
 from diorama.scene_specs.model.spec import EpisodeSpec
 from diorama.scene_specs.tasks.importing.pictures import read_picture
 from diorama.scene_specs.tasks.importing.scenes import SourceFile, parse_json

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.benchmark import Asked
 from diorama.scene_specs.tasks.items import Item, Part, read_prompts
 

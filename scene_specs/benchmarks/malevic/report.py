@@ -15,7 +15,7 @@ from diorama.scene_specs.benchmarks.malevic.sets import set_of
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import located, spec_error
 from diorama.scene_specs.files.tables import markdown_table
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.benchmark import Result
 from diorama.scene_specs.tasks.predictions import Predictions
 

@@ -16,8 +16,8 @@ from diorama.scene_specs.benchmarks.malevic import Options
 from diorama.scene_specs.benchmarks.malevic.shapes import CLASSES, COLORS, SHAPES
 from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import check_choice, located
-from diorama.scene_specs.language.diagnostics import validated
 from diorama.scene_specs.language.rng import generator
+from diorama.scene_specs.language.validation import validated
 
 Kind = Literal["sup1", "pos1", "pos", "set-pos"]
 Hardness = Literal["", "hard", "very-hard"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from diorama.scene_specs.model.spec_data import ObjectData
+from diorama.scene_specs.model.spec import ObjectData
 
 Areas = Literal["published", "true"]
 

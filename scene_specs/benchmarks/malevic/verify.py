@@ -16,7 +16,7 @@ from diorama.scene_specs.benchmarks.malevic.truth import Truth
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.diagnostics import preview_json
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData, ObjectData
 
 _LIT = {"red": (1, 0, 0), "blue": (0, 0, 1), "yellow": (1, 1, 0), "green": (0, 1, 0), "white": (1, 1, 1)}
 COLORS = {name: tuple(255 * part for part in lit) for name, lit in _LIT.items()}

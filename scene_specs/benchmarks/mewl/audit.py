@@ -19,7 +19,7 @@ from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.errors import INCOMPLETE, incomplete, spec_error
 from diorama.scene_specs.files.tables import markdown_table
 from diorama.scene_specs.language.vocabulary import RELATIONS
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.chi_square import equal_frequencies
 
 # (utterances of the contexts, options) -> score of each option.

@@ -11,7 +11,7 @@ from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.view import SeenImage, learner_view
 from diorama.scene_specs.errors import spec_error
 from diorama.scene_specs.language.invented import is_invented
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 
 INSTRUCTION = "Please name the target object according to the above context."
 CHOOSE = "Which name fits the last context? Answer with its letter."

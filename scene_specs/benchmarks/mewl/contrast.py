@@ -12,7 +12,7 @@ from diorama.scene_specs.benchmarks.mewl.truth import Truth
 from diorama.scene_specs.benchmarks.mewl.verify import verify_spec
 from diorama.scene_specs.benchmarks.mewl.view import learner_view
 from diorama.scene_specs.model.scene import Change
-from diorama.scene_specs.model.spec_data import EpisodeData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, ObjectData
 from diorama.scene_specs.tasks.contrast import Edit, edits
 
 

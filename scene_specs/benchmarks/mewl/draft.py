@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SHAPES, SIZES
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData, ObjectData
 
 # shape, color, material, size: the order of the published files.
 Object = tuple[str, str, str, str]

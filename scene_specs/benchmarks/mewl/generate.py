@@ -16,7 +16,7 @@ from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.registry import plugin
 from diorama.scene_specs.language.rng import generator, shuffled
 from diorama.scene_specs.language.vocabulary import SHAPES
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.invented_draws import FAMILIES, drawn_shape
 
 # Episodes per task in the published splits: 27,000 / 5,400 / 5,400 over nine tasks.

@@ -17,7 +17,7 @@ from diorama.scene_specs.benchmarks.mewl.copies import Info, contradictions, in_
 from diorama.scene_specs.benchmarks.mewl.draft import QUESTION
 from diorama.scene_specs.errors import SpecError, read_each, spec_error
 from diorama.scene_specs.files.foreign import read_text
-from diorama.scene_specs.language.diagnostics import form_diagnostics
+from diorama.scene_specs.language.validation import form_diagnostics
 from diorama.scene_specs.language.vocabulary import SIZES
 from diorama.scene_specs.model.spec import EpisodeSpec, FrameSpec
 from diorama.scene_specs.tasks.importing.scenes import (
@@ -100,7 +100,7 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     split, task, number = map(segment, names)
     try:
         spec = EpisodeSpec(version=1, id=f"mewl/{split}/{task}/{number}", split=split, frames=tuple(frames), task=truth)
-    except ValidationError as error:
+    except SpecError as error:
         source.invalid(error)
         raise SpecError(source.diagnostics) from None
     for path, problem in contradictions(info, spec.model_dump(mode="json")):

@@ -21,7 +21,7 @@ from diorama.scene_specs.benchmarks.mewl.view import View, learner_view, view_of
 from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.vocabulary import OPPOSITE, RELATIONS
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 
 # Episodes with more lexicons are not learnable, and enumeration would take hours.
 MOST_LEXICONS = 20_000

@@ -17,7 +17,7 @@ from diorama.scene_specs.errors import Diagnostic, SpecError
 from diorama.scene_specs.language.invented import is_invented
 from diorama.scene_specs.language.vocabulary import OPPOSITE
 from diorama.scene_specs.model.record import EpisodeRecord, ImageRecord, ObjectAnnotation, PointerAnnotation
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData
 from diorama.scene_specs.model.stage import load_stage
 
 _Object = TypeVar("_Object", bound=ObjectAnnotation)

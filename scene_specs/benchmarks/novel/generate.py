@@ -14,7 +14,7 @@ from diorama.scene_specs.benchmarks.novel.verify import nearest_exemplar, verify
 from diorama.scene_specs.language.invented import Invented
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import COLORS, MEWL_MATERIALS, SIZES
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData, ObjectData
 from diorama.scene_specs.tasks.invented_draws import FAMILIES, drawn_shape
 
 ATTEMPTS = 100

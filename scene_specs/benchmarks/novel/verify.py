@@ -10,7 +10,7 @@ from diorama.scene_specs.benchmarks.novel.surface_distance import chamfer
 from diorama.scene_specs.files.tables import counted
 from diorama.scene_specs.language.invented import parse_invented
 from diorama.scene_specs.model.record import EpisodeRecord
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 
 # How much nearer the right choice is than every other one.
 MARGIN = 1.25

@@ -12,7 +12,7 @@ from diorama.scene_specs.benchmarks.perspective.sight import Layout
 from diorama.scene_specs.benchmarks.perspective.truth import Truth
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.model.scene import Change
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData
 from diorama.scene_specs.tasks.contrast import Edit, edits
 
 # How often places are drawn, as from few of them the person sees what it looks at and the answer is another.

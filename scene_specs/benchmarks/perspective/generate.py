@@ -31,7 +31,7 @@ from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, TaskName, T
 from diorama.scene_specs.benchmarks.perspective.verify import answers, verify_spec
 from diorama.scene_specs.language.rng import generator, pick, sample, shuffled
 from diorama.scene_specs.language.vocabulary import COLORS, SHAPES
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData, ObjectData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData, ObjectData
 
 ATTEMPTS = 4000
 TASKS: tuple[TaskName, ...] = ("level-1", "level-2", "second-view", "director", "facing", "shelf")

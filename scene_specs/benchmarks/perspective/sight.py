@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN
 from diorama.scene_specs.language.outlines import distance_to_edge, turn_of
-from diorama.scene_specs.model.spec_data import FrameData
+from diorama.scene_specs.model.spec import FrameData
 
 Point = tuple[float, float]
 Point3 = tuple[float, float, float]

@@ -17,7 +17,7 @@ from diorama.scene_specs.benchmarks.perspective.sight import CELL, CELLS, CORNER
 from diorama.scene_specs.benchmarks.perspective.truth import SCREEN, Truth
 from diorama.scene_specs.language.vocabulary import SHAPES
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
-from diorama.scene_specs.model.spec_data import EpisodeData, FrameData
+from diorama.scene_specs.model.spec import EpisodeData, FrameData
 from diorama.scene_specs.rotation import Vec
 
 # Least share that is seen, most that is not seen, and least share of what is named that the image shows.

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -189,10 +189,10 @@ class SourceFile:
         """Add the diagnostic of a wrong value."""
         self.diagnostic(path, f"found {preview_json(found)}; allowed: {allowed}")
 
-    def invalid(self, error: ValidationError) -> None:
+    def invalid(self, error: SpecError) -> None:
         """Add the diagnostics of data that no spec can hold."""
-        for found in error.errors():
-            self.diagnostic(found["loc"], found["msg"])
+        above = f"{path_text(self.at)}." if self.at else ""
+        self.diagnostics += [replace(each, file=self.file, path=above + each.path) for each in error.diagnostics]
 
     def location(self) -> str:
         """Return file and scene, for a warning."""
@@ -233,7 +233,7 @@ def frame_of(scene: Any, source: SourceFile, name: str | None = None, utterance:
             lights=tuple(LightSpec(name=light, jitter=0.0) for light in ("key", "fill", "back")),
             area=_area_of(objects),
         )
-    except ValidationError as error:
+    except SpecError as error:
         source.invalid(error)
         return None
 
@@ -264,8 +264,8 @@ def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | N
             # Both generators pass the number to Blender as radians, whatever unit they drew it in.
             rotation_deg=math.degrees(turn[0]) % 360.0,
         )
-    except ValidationError as error:
-        source.unexpected((*at, "name"), name, error.errors()[0]["msg"])
+    except SpecError as error:
+        source.diagnostic((*at, "name"), error.diagnostics[0].problem)
         return None
 
 
@@ -352,7 +352,7 @@ def _read_recorded_camera(value: Any, points: Array, pixels: Array, source: Sour
             lens=None if math.isclose(lens, stage.lens, rel_tol=1e-6) else lens,
             jitter=0.0,
         )
-    except (ValidationError, ZeroDivisionError):
+    except (SpecError, ValidationError, ZeroDivisionError):
         source.unexpected(("camera",), value, "the camera of an export")
         return None
     if len(points):

@@ -26,7 +26,8 @@ from pydantic import ValidationError
 
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.foreign import parse_json, read_text
-from diorama.scene_specs.language.diagnostics import option_problems, preview_json
+from diorama.scene_specs.language.diagnostics import preview_json
+from diorama.scene_specs.language.validation import option_problems
 from diorama.scene_specs.tasks.questions.lexicon import ADJECTIVES, RELATIONS, Lexicon, make_lexicon, with_article
 from diorama.scene_specs.tasks.questions.patterns import (
     SLOTS,

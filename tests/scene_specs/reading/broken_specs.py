@@ -21,7 +21,7 @@ TOP = [
     whole("id too long", "id", "found", id="a/" * 150 + "a"),
     whole("id empty", "id", 'found ""', id=""),
     whole("no frames", "frames", "required", frames=None),
-    whole("empty frames", "frames", "at least 1", frames=[]),
+    whole("empty frames", "frames", "a list of 1 to 1000 frames", frames=[]),
     whole("frames an object", "frames", "a list", frames={}),
     whole("frame a number", "frames[0]", "found 3", "an object", frames=[3]),
     whole("unknown key", "seeds", "unknown key", "did you mean 'seed'?", seeds=3),
@@ -246,7 +246,7 @@ RANDOM = [
     frame(
         "combination of one",
         "random_objects.combinations[0]",
-        "pairs",
+        'a pair, such as ["cube", "red"]',
         random_objects={"count": 1, "combinations": [["cube"]]},
     ),
     frame(
@@ -299,7 +299,9 @@ FORMS = [
     two("one constraint", "constraints", 'write [{"relation"', constraints=RELATION),
     item("color in hex", "color", "a name (gray", "or an sRGB triple", "write [255, 0, 16]", color="#ff0010"),
     item("size in quotes", "size", "a scale in Blender units", "write 0.5 without quotes", size="0.5"),
-    item("rotation in quotes", "rotation_deg", "such as [90, 0, 45]", "write 90 without quotes", rotation_deg="90"),
+    item(
+        "rotation in quotes", "rotation_deg", "such as 30 or [90, 0, 45]", "write 90 without quotes", rotation_deg="90"
+    ),
     item(
         "shape unlike any",
         "shape",

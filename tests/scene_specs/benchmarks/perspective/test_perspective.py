@@ -28,8 +28,7 @@ from diorama.scene_specs.errors import ContrastError
 from diorama.scene_specs.model.profiles import settings_for
 from diorama.scene_specs.model.record import EpisodeRecord, FrameAnnotation
 from diorama.scene_specs.model.scene import Scene
-from diorama.scene_specs.model.spec import EpisodeSpec
-from diorama.scene_specs.model.spec_data import EpisodeData
+from diorama.scene_specs.model.spec import EpisodeData, EpisodeSpec
 from diorama.scene_specs.tasks.items import items_of
 from tests.scene_specs.benchmarks.verdict import verdict
 
