@@ -25,9 +25,10 @@ import diorama
 from diorama.render.compiler.render_key import render_key_of
 from diorama.render.episode.make_record import make_record
 from diorama.render.renderers.cycles.cycles_renderer import CyclesRenderer
-from diorama.render.uses.live import stream as live_stream
+from diorama.render.uses.live import stream as live
 from diorama.scene_specs.model.profiles import episode_settings
-from diorama.scene_specs.reading.source import parse_episode, spec_json
+from diorama.scene_specs.model.spec import spec_text
+from diorama.scene_specs.reading.source import parse_episode
 from diorama.scene_specs.tasks.blocks import Blocks, sources_of
 
 OPTIONS: dict[str, Any] = {"size": (160, 120)}
@@ -55,8 +56,8 @@ def by_stream(number: int) -> list[tuple[float, float]]:
         yield from itertools.islice((task for task in given if task is not None), number)
         yield from itertools.repeat(None)
 
-    endless, start = live_stream._tasks, time.monotonic()
-    with patch.object(live_stream, "_tasks", tasks), diorama.live("mewl", seed=1, **OPTIONS, **MEWL) as stream:
+    endless, start = live._tasks, time.monotonic()
+    with patch.object(live, "_tasks", tasks), diorama.live("mewl", seed=1, **OPTIONS, **MEWL) as stream:
         return [(time.monotonic() - start, cpu_seconds()) for _ in itertools.islice(stream, number)]
 
 
@@ -80,7 +81,7 @@ def sizes(number: int) -> None:
         for name, options in (("clevr", {}), ("mewl", MEWL)):
             specs = Blocks(sources_of(name, options), 1).block(0)[: number + 2]
             for size in ((64, 48), (160, 120), (320, 240)):
-                costs = [_cost(renderer, parse_episode(spec_json(spec)), size) for spec in specs]
+                costs = [_cost(renderer, parse_episode(spec_text(spec)), size) for spec in specs]
                 sys.stdout.write(f"{name} {size}: {sum(costs[2:]) / number:.3f} CPU s per episode\n")
                 sys.stdout.flush()
 
