@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 __all__ = [
     "AreaSpec", "AssetError", "CameraSpec", "ChatError", "CompileError", "ConflictError", "ConstraintSpec",
     "DeviceError", "Diagnostic", "DioramaError", "EpisodeRecord", "EpisodeSpec", "ExportReport", "FakeRenderer",
-    "FrameSpec", "GpuError", "GpuMemoryError", "ImplausibleError", "InventedShape", "InventedSpec", "LightSpec",
-    "LookSpec", "MaterialSpec", "MeshSpec", "MissingError", "ObjectSpec", "ObjectViewSpec", "ObserverSpec",
-    "OutlineSpec", "Passes", "PluginError", "PointerSpec", "RandomObjectsSpec", "RayFailedError", "RenderError",
-    "RenderedImage", "Renderer", "Scene", "SpecError", "StoreError", "Summary", "UsageError", "ViewSpec",
-    "__version__", "compile_spec", "export", "generate", "live", "open_store", "render_scene", "render_to_store",
-    "samples",
+    "FrameSpec", "GpuError", "GpuMemoryError", "ImplausibleError", "IntrinsicsSpec", "InventedShape", "InventedSpec",
+    "LightSpec", "LookSpec", "MaterialSpec", "MeshSpec", "MissingError", "ObjectSpec", "ObjectViewSpec",
+    "ObserverSpec", "OutlineSpec", "Passes", "PluginError", "PointerSpec", "RandomObjectsSpec", "RayFailedError",
+    "RenderError", "RenderedImage", "Renderer", "Scene", "SpecError", "StoreError", "Summary", "UsageError",
+    "ViewSpec", "__version__", "compile_spec", "export", "generate", "live", "open_store", "render_scene",
+    "render_to_store", "samples",
 ]
 # fmt: on
 # Where names lie that are neither errors, nor parts of a spec, nor in diorama.render.api. Ray comes with the summary.

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from diorama.render.compiler.attributes import Item
 from diorama.render.geometry.camera import Camera, orbit_direction, orbit_distance
+from diorama.render.geometry.raster import Pose, rasterize
+from diorama.render.geometry.solid import is_inside, solid, world_vertices
 from diorama.scene_specs.errors import CompileError
 from diorama.scene_specs.language.diagnostics import path_text
 from diorama.scene_specs.language.rng import Keys
 from diorama.scene_specs.language.validation import form_diagnostics
-from diorama.scene_specs.model.scene import SceneCamera, SceneFrame, SceneLight, SceneView, Settings
+from diorama.scene_specs.model.scene import SceneCamera, SceneFrame, SceneLight, SceneObject, SceneView, Settings
 from diorama.scene_specs.model.spec import CameraSpec, FrameSpec, LightSpec
 from diorama.scene_specs.model.stage import Stage, StageLight, orbits
 from diorama.scene_specs.rotation import Vec, rounded, rounded3
 
 # Share of the shorter image side that the objects fill, unless the spec or the stage specifies it.
 _FRAMING = 0.9
+# Nearest clip plane, Blender units: nearer ones leave too few digits for the depth of what is far away.
+_LEAST_NEAR = 0.001
 
 
 def _add_jitter(place: Vec, jitter: float, keys: Keys, purpose: str) -> Vec:
@@ -48,20 +54,29 @@ def _orbit_fields(spec: CameraSpec, stage: Stage, items: Sequence[Item]) -> dict
     yaw = math.degrees(math.atan2(x, -y)) if spec.yaw_deg is None else spec.yaw_deg
     elevation = math.degrees(math.atan2(z, math.hypot(x, y))) if spec.elevation_deg is None else spec.elevation_deg
     center, radius = _bounding_sphere(items, spec.look_at, base.look_at)
-    lens, sensor = spec.lens or base.lens, spec.sensor_width or base.sensor_width
+    optics = _optics(spec, stage)
     framing = spec.framing or base.framing or _FRAMING
+    opening = optics["sensor_width"] / optics["lens"] / 2
     longer, shorter = max(stage.size), min(stage.size)
     away_by, ortho = spec.distance or 0.0, base.ortho_scale
     if ortho is not None and spec.distance is None:
         ortho = rounded(2 * radius / framing * longer / shorter)
     if spec.distance is None:
         away_by = radius + math.dist(base.location, base.look_at) if ortho else 0.0
-        away_by = away_by or orbit_distance(radius, framing, sensor / lens / 2 * shorter / longer)
+        away_by = away_by or orbit_distance(radius, framing, opening * shorter / longer)
     location = rounded3([m + away_by * t for m, t in zip(center, orbit_direction(yaw, elevation), strict=True)])
     near, far = base.clip
     # A model of any size can fill the image, so the clip range scales with the distance.
     clip = (rounded(min(near, max(away_by - radius, 0.0) / 2 or near)), rounded(max(far, 2 * (away_by + radius))))
     return {"location": location, "look_at": rounded3(center), "clip": clip, "ortho_scale": ortho}
+
+
+def _optics(spec: CameraSpec, stage: Stage) -> dict[str, float]:
+    """The focal length and the size of the sensor along the longer side of the image, mm."""
+    sensor = spec.sensor_width or stage.camera.sensor_width
+    if (matrix := spec.intrinsics) is not None:
+        return {"lens": matrix.fx * sensor / max(matrix.width, matrix.height), "sensor_width": sensor}
+    return {"lens": spec.lens or stage.camera.lens, "sensor_width": sensor}
 
 
 def _compile_camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys: Keys, purpose: str) -> SceneCamera:
@@ -74,7 +89,11 @@ def _compile_camera(spec: CameraSpec, stage: Stage, items: Sequence[Item], keys:
         location = _add_jitter(spec.location or base.location, jitter, keys, purpose)
         look_at = rounded3(spec.look_at or base.look_at)
         fields = {"location": location, "look_at": look_at, "clip": base.clip, "ortho_scale": base.ortho_scale}
-    fields |= {"lens": rounded(spec.lens or base.lens), "sensor_width": rounded(spec.sensor_width or base.sensor_width)}
+    fields |= {key: rounded(value) for key, value in _optics(spec, stage).items()}
+    if (matrix := spec.intrinsics) is not None:
+        longer = max(matrix.width, matrix.height)
+        across, up = (matrix.width / 2 - matrix.cx) / longer, (matrix.cy - matrix.height / 2) / longer
+        fields["shift"] = (rounded(across), rounded(up))
     if fields["location"] == fields["look_at"]:
         raise CompileError(f"{purpose}: its location is the point that it looks at, {list(fields['look_at'])}")
     try:
@@ -111,6 +130,49 @@ def first_eye(frame: FrameSpec, stage: Stage, keys: Keys) -> Camera:
     """Return the first camera before the objects exist; its orientation is final, its distance is not."""
     _, spec, purpose = _specified_cameras(frame)[0]
     return Camera.of(_compile_camera(spec, stage, (), keys, purpose), *stage.size)
+
+
+def fit_clip_ranges(
+    views: Sequence[SceneView], objects: Sequence[SceneObject], size: tuple[int, int]
+) -> tuple[SceneView, ...]:
+    """Return views whose clip ranges contain what they show: one rule for all cameras.
+
+    `far` grows to twice the depth of the farthest vertex if that lies beyond it, `near` shrinks to half the depth of
+    the nearest surface in the image. What is behind a camera does not count.
+
+    Args:
+        objects: of the frame, with the pointer and observers.
+        size: (width, height) of the stage, pixels.
+
+    Raises:
+        CompileError: a camera is inside an object, or nearer to it than can be rendered.
+    """
+    return tuple(_fit_clip_range(view, objects, size) for view in views)
+
+
+def _fit_clip_range(view: SceneView, objects: Sequence[SceneObject], size: tuple[int, int]) -> SceneView:
+    eye, (near, far) = Camera.of(view.camera, *size), view.camera.clip
+    purpose = "camera" if view.name is None else f"view {view.name}"
+    for item in objects:
+        body = solid(item.shape, item.outline)
+        reach = body.radius * item.scale
+        middle = float(eye.project(np.array([item.location]))[0, 2])
+        if near <= middle - reach and middle + reach <= view.camera.clip[1]:
+            continue
+        vertices = world_vertices(item)
+        if math.dist(eye.location, item.location) < reach and is_inside(eye.location, vertices, body.corners):
+            raise CompileError(f"{purpose}: it is inside the object {item.name!r}; move one of them")
+        depth = float(eye.project(vertices)[:, 2].max())
+        far = max(far, rounded(2 * depth)) if depth > view.camera.clip[1] else far
+        pose = Pose(item.rotation_deg, item.scale, item.location)
+        nearest = float(rasterize(body, pose, replace(eye, clip=(_LEAST_NEAR / 10, near))).depth.min(initial=math.inf))
+        near = min(near, rounded(nearest / 2)) if nearest < near else near
+        if near < _LEAST_NEAR:
+            problem = f"the object {item.name!r} is {nearest:.3g} Blender units in front of it"
+            raise CompileError(f"{purpose}: {problem}; at least {2 * _LEAST_NEAR} are needed, so move one of them")
+    if (near, far) == view.camera.clip:
+        return view
+    return view.model_copy(update={"camera": view.camera.model_copy(update={"clip": (near, far)})})
 
 
 def fits(size: tuple[int, int], settings: Settings) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from diorama.render.compiler.assets import scene_assets
 from diorama.render.compiler.attributes import Item, draw_items
-from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_frame
+from diorama.render.compiler.cameras import draw_lights, draw_views, first_eye, fit_clip_ranges, fit_frame
 from diorama.render.compiler.constraints import claims_of
 from diorama.render.compiler.layout import lay_out, lay_out_piles
 from diorama.render.compiler.looks import with_look
@@ -33,20 +35,23 @@ def _compile_frame(frame: FrameSpec, name: str, spec: EpisodeSpec, stage: Stage)
     try:
         items = draw_items(frame, stage, keys, first_eye(frame, stage, keys))
         views = draw_views(frame, stage, items, keys)
+        # Where objects are decides on the clip range, so the search for a layout has no farthest depth.
         camera = Camera.of(views[0].camera, *stage.size)
+        camera = replace(camera, clip=(camera.clip[0], math.inf))
         claims = claims_of(frame)
         layout = (lay_out_piles if claims else lay_out)(frame, items, camera, stage, keys)
+        placed = [*zip(layout.items, layout.locations, strict=True)]
+        pointer = None
+        if layout.pointer is not None and frame.pointer is not None:
+            assert layout.pointer.location is not None
+            placed.append((layout.pointer, layout.pointer.location))
+            pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
+        objects = tuple(_scene_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
+        views = fit_clip_ranges(views, objects, stage.size)
     except CompileError as error:
         error.episode, error.frame = spec.id, name
         raise
-    placed = [*zip(layout.items, layout.locations, strict=True)]
-    pointer = None
-    if layout.pointer is not None and frame.pointer is not None:
-        assert layout.pointer.location is not None
-        placed.append((layout.pointer, layout.pointer.location))
-        pointer = ScenePointer(index=len(placed), target=frame.pointer.target)
     people = enumerate(frame.observers, start=len(placed) - len(frame.observers) + 1)
-    objects = tuple(_scene_object(index, item, place) for index, (item, place) in enumerate(placed, start=1))
     compiled = SceneFrame(
         name=name,
         utterance=frame.utterance,

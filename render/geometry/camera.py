@@ -67,8 +67,9 @@ class Camera:
         right = (1.0, 0.0, 0.0) if vertical else unit(cross(forward, (0.0, 0.0, 1.0)))
         down = cross(forward, right)
         scale = camera.ortho_scale
-        focal = (camera.lens / camera.sensor_width if scale is None else 1.0 / scale) * max(width, height)
-        center, location = (width / 2, height / 2), camera.location
+        longer, (across, up) = max(width, height), camera.shift
+        focal = (camera.lens / camera.sensor_width if scale is None else 1.0 / scale) * longer
+        center, location = (width / 2 - across * longer, height / 2 + up * longer), camera.location
         return cls(location, right, down, forward, focal, center, width, height, camera.clip, scale is not None)
 
     @property

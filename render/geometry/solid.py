@@ -15,7 +15,7 @@ from diorama.scene_specs.language.model_names import is_model
 from diorama.scene_specs.language.person import is_person
 from diorama.scene_specs.model.scene import SceneObject
 from diorama.scene_specs.model.spec import OutlineSpec
-from diorama.scene_specs.rotation import Floats, transform
+from diorama.scene_specs.rotation import Floats, Vec, transform
 from diorama.scene_specs.shapes.convex_hull import convex_hull
 from diorama.scene_specs.shapes.shapenet import Model, load_model
 
@@ -89,6 +89,16 @@ def world_vertices(item: SceneObject) -> Floats:
         AssetError: the mesh can't be read.
     """
     return transform(solid(item.shape, item.outline).vertices.T, item.rotation_deg, item.scale, item.location)
+
+
+def is_inside(point: Vec, vertices: Floats, corners: NDArray[np.intp]) -> bool:
+    """Return whether a surface winds around a point; an open one by more than half. (V, 3) vertices, (3, T) corners."""
+    a, b, c = (vertices[corner] - np.asarray(point) for corner in corners)
+    la, lb, lc = (np.sqrt((side * side).sum(axis=1)) for side in (a, b, c))
+    volume = (a * np.cross(b, c)).sum(axis=1)
+    edges = la * lb * lc + (a * b).sum(axis=1) * lc + (b * c).sum(axis=1) * la + (c * a).sum(axis=1) * lb
+    # Solid angles of the triangles, Van Oosterom and Strackee 1983.
+    return abs(float(np.arctan2(volume, edges).sum())) > np.pi
 
 
 @lru_cache(maxsize=1024)

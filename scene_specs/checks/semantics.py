@@ -245,6 +245,7 @@ def _camera_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iter
             yield beside((*path, orbit[0]), "location", f"location, or {', '.join(orbit)}", "")
         if camera.distance is not None and camera.framing is not None:
             yield beside((*path, "framing"), "distance", "distance, or framing")
+        yield from _intrinsics_diagnostics(camera, stage, path)
         aim = camera.look_at or (stage.camera.look_at if stage else None)
         # An orbiting camera does not stand at the location of the stage's camera.
         fixed = stage.camera.location if stage is not None and not orbits(camera, stage) else None
@@ -253,6 +254,20 @@ def _camera_diagnostics(frame: FrameSpec, stage: Stage | None, at: Path) -> Iter
             key = "look_at" if camera.look_at is not None else "location"
             problem = f"found {preview_json(location)} for both location and look_at; allowed: two different points"
             yield PathDiagnostic((*path, key), problem)
+
+
+def _intrinsics_diagnostics(camera: CameraSpec, stage: Stage | None, path: Path) -> Iterator[PathDiagnostic]:
+    matrix = camera.intrinsics
+    if matrix is None:
+        return
+    if given := [key for key in ("lens", "sensor_width") if getattr(camera, key) is not None]:
+        yield beside((*path, given[0]), "intrinsics", f"intrinsics, or {', '.join(given)}")
+    if matrix.fx != matrix.fy:
+        problem = f"found {matrix.fy:g}, and {matrix.fx:g} for fx; allowed: two equal numbers, since pixels are square"
+        yield PathDiagnostic((*path, "intrinsics", "fy"), problem, "scale the images to square pixels")
+    if stage is not None and stage.camera.ortho_scale is not None:
+        problem = f"the camera of the stage {stage.name!r} is orthographic and has no focal length"
+        yield PathDiagnostic((*path, "intrinsics"), problem, "leave it out")
 
 
 def _light_diagnostics(lights: Sequence[LightSpec], stage: Stage | None, at: Path) -> Iterator[PathDiagnostic]:

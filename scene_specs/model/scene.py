@@ -166,6 +166,7 @@ class SceneCamera(SpecModel):
         sensor_width: along the longer side of the image, mm.
         clip: nearest and farthest depth, Blender units.
         ortho_scale: Blender units along the longer side of an orthographic image; None for perspective.
+        shift: of the lens to the right and up, shares of the longer side of the image.
     """
 
     location: Vector3
@@ -174,6 +175,7 @@ class SceneCamera(SpecModel):
     sensor_width: Annotated[float, Field(ge=_LEAST)]
     clip: tuple[float, float]
     ortho_scale: Annotated[float, Field(ge=_LEAST)] | None = None
+    shift: tuple[float, float] = Field(default=(0.0, 0.0), exclude_if=lambda shift: shift == (0.0, 0.0))
 
     @model_validator(mode="after")
     def _looks_somewhere(self) -> SceneCamera:

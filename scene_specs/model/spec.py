@@ -479,6 +479,28 @@ class ConstraintSpec(SpecPart):
     in_frame: bool | None = None
 
 
+class IntrinsicsSpec(SpecPart):
+    """The matrix K of a calibrated pinhole camera, for images of a size. Pixel centers are at .5.
+
+    Attributes:
+        fx: focal length, pixels.
+        fy: the same as `fx`: pixels are square.
+        cx: principal point from the left edge of the image, pixels.
+        cy: principal point from the top edge, pixels.
+        width: width of the images that K is for, pixels. `--size` with the same aspect ratio scales K.
+        height: height of these images, pixels.
+    """
+
+    EXAMPLE = {"fx": 350, "fy": 350, "cx": 160, "cy": 120, "width": 320, "height": 240}
+
+    fx: Positive
+    fy: Positive
+    cx: Finite
+    cy: Finite
+    width: Side
+    height: Side
+
+
 class CameraSpec(SpecPart):
     """A camera, at a location or at a direction from what it looks at. Lengths are in Blender units.
 
@@ -487,6 +509,7 @@ class CameraSpec(SpecPart):
         look_at: point that the camera is aimed at; the z axis points up in the image. Default: the stage's (0, 0, 0).
         lens: focal length, mm. Default: the stage's (35).
         sensor_width: size of the sensor along the longer side of the image, mm. Default: the stage's (32).
+        intrinsics: instead of `lens` and `sensor_width`: the matrix K of a calibrated camera.
         jitter: half-width of a uniform random offset that is added to each coordinate of `location`, Blender units;
             not used with `yaw_deg`, `elevation_deg`, `distance` or `framing`. Default: the stage's (0.5) if `location`
             is left out, else 0.
@@ -509,6 +532,7 @@ class CameraSpec(SpecPart):
     look_at: Vector3 | None = None
     lens: Length | None = None
     sensor_width: Length | None = None
+    intrinsics: IntrinsicsSpec | None = Field(default=None, exclude_if=lambda matrix: matrix is None)
     jitter: NotNegative | None = None
     yaw_deg: Finite | None = None
     elevation_deg: Elevation | None = None

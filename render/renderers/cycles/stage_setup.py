@@ -31,6 +31,7 @@ def apply_camera(scene: Any, view: SceneView, settings: Settings) -> None:
     data = scene.camera.data
     data.sensor_fit = "AUTO"
     data.lens, data.sensor_width = view.camera.lens, view.camera.sensor_width
+    data.shift_x, data.shift_y = view.camera.shift
     data.type = "PERSP" if view.camera.ortho_scale is None else "ORTHO"
     if view.camera.ortho_scale is not None:
         data.ortho_scale = view.camera.ortho_scale

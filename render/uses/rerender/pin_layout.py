@@ -129,8 +129,10 @@ def _pin_camera(spec: CameraSpec, view: SceneView) -> CameraSpec:
     if any(value is not None for value in (spec.yaw_deg, spec.elevation_deg, spec.distance, spec.framing)):
         return spec
     camera = view.camera
-    decided = {"location": camera.location, "look_at": camera.look_at, "lens": camera.lens, "jitter": 0.0}
-    return spec.model_copy(update={**decided, "sensor_width": camera.sensor_width})
+    decided = {"location": camera.location, "look_at": camera.look_at, "jitter": 0.0}
+    # A matrix K says the rest already.
+    optics = {} if spec.intrinsics else {"lens": camera.lens, "sensor_width": camera.sensor_width}
+    return spec.model_copy(update={**decided, **optics})
 
 
 def _pin_lights(frame: FrameSpec, decided: SceneFrame) -> tuple[LightSpec, ...]:
