@@ -71,10 +71,10 @@ class Grammar:
             return (word,)
         if word == "question":
             return tuple(n for n, op in self.operators.items() if op.gives in ("boolean", "branch", *PROPERTIES))
-        found = tuple(name for name, op in self.operators.items() if op.gives == word)
-        if not found:
+        operators = tuple(name for name, op in self.operators.items() if op.gives == word)
+        if not operators:
             raise spec_error(f"found {word!r} below an operator; no operator has this name or gives this")
-        return found
+        return operators
 
     def fits(self, name: str, children: Sequence[str]) -> bool:
         """Whether an operator may have these children, in this order."""
@@ -119,7 +119,7 @@ _OPERATORS = (
         Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_reader_of(name))
         for name, getter in GETTERS.items()
     ),
-    Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
+    Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda selected: selected[0] is not None),
     Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
     Operator("NotSame", "boolean", _COMPARED, "{0} not equals {1}", forward=lambda s: s[0] != s[1], equal=False),
     Operator(
