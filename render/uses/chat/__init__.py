@@ -87,15 +87,15 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
         from diorama.render.uses.chat.hf_model import HuggingFaceModel
 
         return HuggingFaceModel(rest, settings.parameters)
-    made = load_object("models", name)
+    model = load_object("models", name)
     try:
-        made = made()
+        model = model()
     except (Exception, SystemExit) as error:
         problem = f"model {name!r}: can't be created without arguments: {error!r}"
         raise UsageError(f"{problem}; expected a class of models, or of players with speak or choose") from error
-    if not callable(getattr(made, "reply", None)):
-        raise UsageError(f"model {name!r}: {type(made).__name__} has no method reply(messages, *, max_tokens)")
-    return made  # type: ignore[no-any-return]
+    if not callable(getattr(model, "reply", None)):
+        raise UsageError(f"model {name!r}: {type(model).__name__} has no method reply(messages, *, max_tokens)")
+    return model  # type: ignore[no-any-return]
 
 
 class Models:

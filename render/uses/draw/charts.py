@@ -92,10 +92,10 @@ def shown_groups(stats: Stats) -> list[str]:
 
 def merged(item: Distribution, groups: Sequence[str]) -> dict[str, Counter[Key]]:
     """Group -> value -> count; groups that are not in `groups` are counted together."""
-    found: dict[str, Counter[Key]] = {group: Counter() for group in groups}
+    merged_counts: dict[str, Counter[Key]] = {group: Counter() for group in groups}
     for group, counter in item.counts.items():
-        found[group if group in found else REST].update(counter)
-    return found
+        merged_counts[group if group in merged_counts else REST].update(counter)
+    return merged_counts
 
 
 def bars(item: Distribution) -> list[tuple[str, list[Key]]]:

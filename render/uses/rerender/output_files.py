@@ -161,9 +161,9 @@ class Files:
             self._write(f"{image.name}.png", image.png)
             self._write_picture(f"{image.name}_overlay.png", overlay(color, image.annotation))
             self._write(f"{image.name}.json", json.dumps(image.annotation.model_dump(mode="json"), indent=1).encode())
-            found = figures.get(image.name)
-            if found is not None and (compare_all or not found.identical):
-                self._write_strip(before[image.name], color, found)
+            figure = figures.get(image.name)
+            if figure is not None and (compare_all or not figure.identical):
+                self._write_strip(before[image.name], color, figure)
         self._write("scene.json", f"{record.scene.to_json()}\n".encode())
         if comparison is not None:
             self._write("comparison.json", f"{json.dumps(comparison_facts(comparison), indent=1)}\n".encode())

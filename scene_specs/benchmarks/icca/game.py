@@ -77,10 +77,8 @@ class ListenerVariant:
 
     def data(self) -> dict[str, Any]:
         """Its settings as JSON data, as in the table of variants."""
-        settings = {
-            key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)
-        }
-        return {**settings, "misleading_trials": [*self.misleading_trials]}
+        row = {key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)}
+        return {**row, "misleading_trials": [*self.misleading_trials]}
 
     def shows(self, trial: int) -> bool:
         """Whether this trial (from 0) shows the images."""
@@ -285,14 +283,10 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
 def variants_command(options: Variants) -> Result:
     """The result of `render-specs icca variants`."""
     listeners = [
-        {
-            "name": variant.name,
-            **variant.data(),
-            "images": [variant.images(trial, options.form) for trial in range(TRIALS)],
-        }
-        for variant in LISTENER_VARIANTS.values()
+        {"name": setup.name, **setup.data(), "images": [setup.images(trial, options.form) for trial in range(TRIALS)]}
+        for setup in LISTENER_VARIANTS.values()
     ]
-    speakers = [asdict(variant) for variant in SPEAKER_VARIANTS.values()]
+    speakers = [asdict(setup) for setup in SPEAKER_VARIANTS.values()]
     lines = [f"{speaker['name']}  {speaker['instruction']}: {speaker['says']}" for speaker in speakers]
     for listener in listeners:
         settings = ", ".join(f"{key} {listener[key]}" for key in ("history", "images_once", "shuffle", "mask"))

@@ -128,10 +128,7 @@ def draw_images(
             continue
         camera, places = layout
         if related and own.ground is not None:
-            standing = (
-                relations_at(own.ground, camera, np.array([place[:2] for place in image_places]))
-                for image_places in places
-            )
+            standing = (relations_at(own.ground, camera, np.array([place[:2] for place in spots])) for spots in places)
             graphs = [replace(graph, relations=relations) for graph, relations in zip(graphs, standing, strict=True)]
         similarity = similarity_of(graphs) if level.allows(pair_differences(graphs)) else None
         if similarity is not None and level.accepts(similarity):

@@ -38,9 +38,7 @@ def make_games(options: Games, episodes: Episodes) -> Series:
 
     def games() -> Iterator[Path]:
         used = ids[:total]
-        diagnostics = [
-            problem for episode in episodes.read(used) for problem in _context_problems(episode, options.store)
-        ]
+        diagnostics = [fault for episode in episodes.read(used) for fault in _context_problems(episode, options.store)]
         if diagnostics:
             raise SpecError(diagnostics)
         for index, episode in enumerate(episodes.read(used)):

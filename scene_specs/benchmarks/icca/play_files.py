@@ -172,22 +172,21 @@ def _games_of(text: str, out: Path, games: Mapping[str, Game], about: Mapping[st
     """Lines of each game. Raises SpecError if a game occurs twice, or was played in another way."""
     lines = [line for line in text.split("\n") if line.strip()]
     lines_by_game: dict[str, list[str]] = {}
-    for k, transcript in enumerate(transcripts_of(text, str(out))):
+    for k, played in enumerate(transcripts_of(text, str(out))):
         own = lines[k * (1 + TRIALS) : (k + 1) * (1 + TRIALS)]
-        then = {"labels": [*transcript.labels], **transcript.about, "prompts": "speaker_prompt" in json.loads(own[1])}
+        then = {"labels": [*played.labels], **played.about, "prompts": "speaker_prompt" in json.loads(own[1])}
         problem = ""
         if other := sorted(key for key in about if then.get(key) != about[key]):
             problem = f"was played with another {', '.join(other)}"
-        elif transcript.game in lines_by_game:
+        elif played.game in lines_by_game:
             problem = "occurs twice"
-        elif (game := games.get(transcript.game)) and (
-            transcript.images != game.images
-            or [t.target for t in transcript.trials] != [game.images[j] for j in game.targets]
+        elif (game := games.get(played.game)) and (
+            played.images != game.images or [t.target for t in played.trials] != [game.images[j] for j in game.targets]
         ):
             problem = "has other images or targets there"
         if problem:
-            raise spec_error(f"game {transcript.game!r} {problem}", "name another --out", file=str(out))
-        lines_by_game[transcript.game] = own
+            raise spec_error(f"game {played.game!r} {problem}", "name another --out", file=str(out))
+        lines_by_game[played.game] = own
     return lines_by_game
 
 

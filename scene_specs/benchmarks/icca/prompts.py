@@ -112,10 +112,10 @@ def speaker_prompt(
     rules = TEXTS["speaker"].format(collage=_collage_rules(presentation), says=variant.says, words=WORDS)
     parts = [_text(TEXTS["system"], "system"), _text(rules)]
     parts += image_parts(game, game.speaker_order, presentation)
-    for earlier in past:
-        parts.append(_text(f"Round {earlier.trial + 1}. The target is {earlier.speaker_label}."))
-        parts.append(_text(earlier.message, "assistant"))
-        parts.append(_text(_speaker_feedback(earlier)))
+    for turn in past:
+        parts.append(_text(f"Round {turn.trial + 1}. The target is {turn.speaker_label}."))
+        parts.append(_text(turn.message, "assistant"))
+        parts.append(_text(_speaker_feedback(turn)))
     return [*parts, _text(f"Round {trial + 1}. The target is {label}.")]
 
 
@@ -140,13 +140,10 @@ def listener_prompt(
     masked = TEXTS["masked"] if variant.mask else ""
     rules = TEXTS["listener"].format(labels=names, collage=_collage_rules(presentation), masked=masked)
     parts = [_text(TEXTS["system"], "system"), *([_text(rules.strip())] if variant.intro else [])]
-    for earlier in past if variant.history else ():
-        parts += round_parts(earlier.trial, f"Round {earlier.trial + 1}.", earlier.shown, earlier.message)
+    for turn in past if variant.history else ():
+        parts += round_parts(turn.trial, f"Round {turn.trial + 1}.", turn.shown, turn.message)
         # The player's own words, valid or not; services refuse an empty message.
-        parts += [
-            _text(earlier.answer.strip() or "(no answer)", "assistant"),
-            _text(_listener_feedback(earlier, names)),
-        ]
+        parts += [_text(turn.answer.strip() or "(no answer)", "assistant"), _text(_listener_feedback(turn, names))]
     title = f"Round {trial + 1}." if variant.history else "This round."
     return [*parts, *round_parts(trial, title, game.shown_order(variant, trial, presentation.seed), message)]
 

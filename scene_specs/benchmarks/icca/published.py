@@ -83,12 +83,12 @@ class PublishedPrompts:
         images = _image_entries(game, game.speaker_order, presented)
         files = dict(zip(presented.names, (image["filename"] for image in images), strict=True))
         records = []
-        for earlier in past:
+        for turn in past:
             record = model.update_with_spkr_pred(
-                model._get_spkr_prompt(f"Round {earlier.trial + 1}", earlier.speaker_label), earlier.message
+                model._get_spkr_prompt(f"Round {turn.trial + 1}", turn.speaker_label), turn.message
             )
-            target = {"filename": files[earlier.speaker_label]}
-            record.append(model.get_spkr_feedback(files.get(earlier.speaker_choice, "invalid"), target, images))
+            target = {"filename": files[turn.speaker_label]}
+            record.append(model.get_spkr_feedback(files.get(turn.speaker_choice, "invalid"), target, images))
             records.append({"spkr_trial_record": record})
         settings = SimpleNamespace(no_history=False, has_intro=True)
         prompt = model.get_spkr_prompt(model.get_spkr_intro(images), trial, images, files[label], settings, records)[0]
@@ -101,13 +101,13 @@ class PublishedPrompts:
         """As `prompts.listener_prompt`."""
         model = self._models["listener"]
         records = []
-        for earlier in past:
-            images = _image_entries(game, earlier.shown, presented, variant.mask)
+        for turn in past:
+            images = _image_entries(game, turn.shown, presented, variant.mask)
             record = model._get_lsnr_prompt(
-                f"Round {earlier.trial + 1}", images, earlier.message, not variant.shows(earlier.trial)
+                f"Round {turn.trial + 1}", images, turn.message, not variant.shows(turn.trial)
             )
-            record = model.update_with_lsnr_pred(record, earlier.answer)
-            record.append(model._get_lsnr_feedback(earlier.answer, earlier.listener_label, earlier.message))
+            record = model.update_with_lsnr_pred(record, turn.answer)
+            record.append(model._get_lsnr_feedback(turn.answer, turn.listener_label, turn.message))
             records.append({"lsnr_trial_record": record})
         order = game.shown_order(variant, trial, presented.seed)
         images = _image_entries(game, order, presented, variant.mask)

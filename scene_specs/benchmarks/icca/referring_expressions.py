@@ -146,18 +146,16 @@ def single_names(target: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:
     """
     own = {(atom.name, atom.value) for atom in target.atoms() if atom.other < 0}
     theirs = [{(atom.name, atom.value) for atom in other.atoms() if atom.other < 0} for other in others]
-    identifying = [
-        f"{name}={value}" for name, value in sorted(own) if not any((name, value) in other for other in theirs)
-    ]
+    singles = [f"{name}={value}" for name, value in sorted(own) if not any((name, value) in other for other in theirs)]
     in_all = set.intersection(*theirs) if theirs else set()
-    identifying += [f"no {name}={value}" for name, value in sorted(in_all - own)]
+    singles += [f"no {name}={value}" for name, value in sorted(in_all - own)]
     attributes = sum(1 << k for k, atom in enumerate(target.atoms()) if atom.other < 0)
     ruled_out = [bits for other in others for bits in readings(target, other)]
     for k, atom in enumerate(target.atoms()):
         bits = attributes | 1 << k
         if atom.other >= 0 and not any(bits & reading == bits for reading in ruled_out):
-            identifying.append(f"{atom.name} {atom.owner} {atom.other}")
-    return identifying
+            singles.append(f"{atom.name} {atom.owner} {atom.other}")
+    return singles
 
 
 def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:

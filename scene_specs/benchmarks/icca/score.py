@@ -153,24 +153,22 @@ def scores(
         SpecError: where a group contains a game twice, or games that were played under different conditions.
     """
     groups: dict[str, dict[str, Played]] = {}
-    for recording in played:
-        games = groups.setdefault(recording.group, {})
-        first = next(iter(games.values()), recording)
-        other = [key for key, value in recording.conditions.items() if value != first.conditions.get(key)]
-        if other or recording.game in games:
+    for record in played:
+        games = groups.setdefault(record.group, {})
+        first = next(iter(games.values()), record)
+        other = [key for key, value in record.conditions.items() if value != first.conditions.get(key)]
+        if other or record.game in games:
             problem = f"has another {', '.join(other)} than those of {first.file}" if other else "is there twice"
-            problem = f"game {recording.game!r} of {recording.group!r} {problem}"
-            raise spec_error(problem, "score them in separate commands", file=recording.file)
-        games[recording.game] = recording
+            problem = f"game {record.game!r} of {record.group!r} {problem}"
+            raise spec_error(problem, "score them in separate commands", file=record.file)
+        games[record.game] = record
     rows = []
     for group in sorted(groups):
         ordered = [groups[group][game] for game in sorted(groups[group])]
         for measure in MEASURES:
             if measure == "tokens" and tokenize is None:
                 continue
-            rows_of = (
-                _measure_game(recording, measure, computation, words, tokenize or str.split) for recording in ordered
-            )
+            rows_of = (_measure_game(record, measure, computation, words, tokenize or str.split) for record in ordered)
             values = np.array([*rows_of], dtype=np.float64)
             # Games without answers have no accuracy and are excluded from it.
             values = values[~np.isnan(values).any(axis=1)]
@@ -243,12 +241,8 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         grouped.setdefault((row.group, row.measure), {})[row.at] = row
     lines = [
-        (
-            *key,
-            next(iter(by_repetition.values())).games,
-            *(_cell(by_repetition[k]) if k in by_repetition else "" for k in repetitions),
-        )
-        for key, by_repetition in grouped.items()
+        (*key, next(iter(means.values())).games, *(_cell(means[k]) if k in means else "" for k in repetitions))
+        for key, means in grouped.items()
     ]
     return markdown_table(("players", "measure", "games", *repetitions), lines)
 

@@ -55,7 +55,7 @@ def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
         form = form_of(truth.instruction)
-        for answer in (part for due in truth.answers if due != "null" for part in due.split("; ")):
+        for answer in (single for due in truth.answers if due != "null" for single in due.split("; ")):
             kind = KINDS.get(answer, OTHER)
             possible = [possible_answer for possible_answer, its in KINDS.items() if its == kind] or truth.categories
             # Answers that never occur are classes, too.
@@ -125,9 +125,7 @@ def _split_of(key: object) -> str:
 def _compositions(tree: Structure) -> Iterator[tuple[object, ...]]:
     """(operator, comparison, comparison) for each pair below an operator; the order of the two does not matter."""
     children = children_of(tree)
-    kinds = sorted(
-        (str(child[0]), next(get_properties(child))) for child in children if child[0] in ("IsSame", "NotSame")
-    )
+    kinds = sorted((str(side[0]), next(get_properties(side))) for side in children if side[0] in ("IsSame", "NotSame"))
     if tree[0] in ("And", "Or") and len(kinds) == 2:
         yield (tree[0], *kinds)
     for child in children:

@@ -271,7 +271,7 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
     context, *letters = (_constant(plan.placed[0].task, 0, index) for index in range(5))
     first = rng.chance(0.5)
     tied: list[Constraint] = [Constraint(object_term("location", 0, 0), context, first)]
-    tied += [Constraint(letter, other, False) for letter, other in combinations(letters, 2)]
+    tied += [Constraint(term, other, False) for term, other in combinations(letters, 2)]
     for number, (placed, answer) in enumerate(zip(plan.placed, answers, strict=True)):
         for index in range(5) if number else ():
             tied.append(Constraint(_constant(placed.task, number, index), (context, *letters)[index], True))
@@ -282,8 +282,7 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
         _, *frames = placed.task.frames
         for frame, own, options in zip(frames, chosen, (letters[::2], letters[1::2]), strict=True):
             tied += [
-                Constraint(object_term("category", frame, 0), letter, letter in options[own : own + 1])
-                for letter in letters
+                Constraint(object_term("category", frame, 0), term, term in options[own : own + 1]) for term in letters
             ]
     return replace(plan, tied=tuple(tied))
 
@@ -374,9 +373,7 @@ _LIMITS: Mapping[str, Span] = {
 def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """The arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
     check_choice("task", task, TASKS)
-    defaults = {
-        parameter.name: parameter.default for parameter in [*inspect.signature(TASKS[task]).parameters.values()][1:]
-    }
+    defaults = {setting.name: setting.default for setting in [*inspect.signature(TASKS[task]).parameters.values()][1:]}
     settings: dict[str, Any] = {}
     for name, text in texts.items():
         if name not in defaults:

@@ -57,15 +57,9 @@ def _connected_variables(variables: Sequence[Variable], constraints: Sequence[Co
     """Connected variables. They are searched separately, so a failure in one component is not retried with another."""
     graph = nx.Graph()
     graph.add_nodes_from(variables)
-    graph.add_edges_from(
-        (constraint.left.variable, constraint.right.variable)
-        for constraint in constraints
-        if isinstance(constraint.right, Term)
-    )
+    graph.add_edges_from((tie.left.variable, tie.right.variable) for tie in constraints if isinstance(tie.right, Term))
     # Components come in the order of their first nodes.
-    return [
-        [variable for variable in variables if variable in component] for component in nx.connected_components(graph)
-    ]
+    return [[node for node in variables if node in component] for component in nx.connected_components(graph)]
 
 
 def _search(

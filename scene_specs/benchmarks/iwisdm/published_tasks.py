@@ -144,14 +144,10 @@ class PublishedTasks:
                 condition, last = self._draw_question(pick(self.config.boolean_ops), last + 1, 0, rng)
                 last += 1
                 switches.append((condition, other, rng.chance(0.5)))
-        joins = sum(
-            count_operators(question, "And", "Or") for question in (task, *(q for pair in switches for q in pair[:2]))
-        )
+        joins = sum(count_operators(tree, "And", "Or") for tree in (task, *(q for pair in switches for q in pair[:2])))
         if not self.limits.joins[0] <= joins <= self.limits.joins[1]:
             return None
-        selects = sum(
-            count_operators(question, "Select") for question in (task, *(q for pair in switches for q in pair[:2]))
-        )
+        selects = sum(count_operators(tree, "Select") for tree in (task, *(q for pair in switches for q in pair[:2])))
         # Random draws have to go on as before.
         if isinstance(rng, EveryChoice) and selects + (selects - 1) * self.limits.longest < self.limits.frames[0]:
             return None

@@ -206,10 +206,8 @@ class PlacedTask(NamedTuple):
 
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:
     if not wanted:
-        return next((candidate.item for candidate in shown if not candidate.distractor), None)
-    fitting = (
-        candidate.item for candidate in shown if all(candidate.item.value(name) == value for name, value in wanted)
-    )
+        return next((seen.item for seen in shown if not seen.distractor), None)
+    fitting = (seen.item for seen in shown if all(seen.item.value(name) == value for name, value in wanted))
     return next(fitting, None)
 
 

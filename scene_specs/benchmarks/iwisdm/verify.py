@@ -135,12 +135,10 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     """
     named: dict[str, str] = {}
     with located(episode=episode.episode_id):
-        if beyond := [claimed.frame for claimed in truth.objects if claimed.frame >= len(episode.images)]:
+        if beyond := [told.frame for told in truth.objects if told.frame >= len(episode.images)]:
             raise spec_error(f"task.objects: found frame {beyond[0]}; there are {len(episode.images)}, counted from 0")
         frames = [
-            _seen_objects(
-                image, {claimed.location: claimed for claimed in truth.objects if claimed.frame == number}, truth, named
-            )
+            _seen_objects(image, {told.location: told for told in truth.objects if told.frame == number}, truth, named)
             for number, image in enumerate(episode.images)
         ]
         if len({*named.values()}) < len(named):

@@ -163,10 +163,7 @@ class _Reader:
         """
         if self._condition != AUG:
             return ""
-        images, texts = (
-            {(example.tangram, example.colors(AUG)) for example in examples},
-            {example.hashed(AUG) for example in examples},
-        )
+        images, texts = ({(row.tangram, row.colors(AUG)) for row in examples}, {row.hashed(AUG) for row in examples})
         return "images" if len(images) < len(examples) else "texts" if len(texts) < len(examples) else ""
 
     def _compare_rows(self, start: int, examples: Sequence[Example]) -> None:

@@ -73,7 +73,7 @@ class TaskAudit:
     episodes: int = 0
     chance: float = 0.0
     expected_hits: dict[str, list[float]] = field(default_factory=dict)
-    times_kept: Counter[str] = field(default_factory=Counter)
+    right: Counter[str] = field(default_factory=Counter)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, spec: EpisodeData, truth: Truth) -> None:
@@ -88,7 +88,7 @@ class TaskAudit:
                 scores = rule(utterances, options)
                 best = [o for o, score in zip(options, scores, strict=True) if score == max(scores)]
                 sums[k] += (answer in best) / len(best)
-                self.times_kept[name] += answer in best
+                self.right[name] += answer in best
         self._count_class("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
         for kind in TYPES:
@@ -111,9 +111,7 @@ class TaskAudit:
         shares |= {name: max(sums) / number for name, sums in self.expected_hits.items()}
         error = math.sqrt(chance * (1 - chance) / number)
         # A hint never excludes the answer; a rule that is only lucky sometimes does.
-        hints = [
-            text for name, text in _HINTS.items() if shares[name] > 1.2 * chance and self.times_kept[name] == number
-        ]
+        hints = [text for name, text in _HINTS.items() if shares[name] > 1.2 * chance and self.right[name] == number]
         p = {name: equal_frequencies(list(counts.values())) for name, counts in self.classes.items()}
         return {
             "task": self.task, "episodes": number, "chance": chance, "error": error,

@@ -261,10 +261,7 @@ def place(
         # Nothing stands between the eye and what is to be seen; the eye is inside the person's own body.
         start = eye if eye and wish and wish.seen else body.start
         starts = (body.start if other == layout.person else start for other, _ in others)
-        free = all(
-            gap(a, body.end, placed_body) - body.radius > _APART
-            for a, (_, placed_body) in zip(starts, others, strict=True)
-        )
+        free = all(gap(a, body.end, near) - body.radius > _APART for a, (_, near) in zip(starts, others, strict=True))
         if not free or max(map(abs, spot)) > most or not (name == SCREEN or layout.shown(name)):
             continue
         if wish is None:

@@ -185,9 +185,9 @@ class SourceFile:
         """Add a diagnostic at a path below the scene."""
         self.diagnostics.append(Diagnostic(self.file, 0, "", path_text((*self.at, *path)), problem, hint))
 
-    def unexpected(self, path: JsonPath, value: Any, allowed: str) -> None:
+    def unexpected(self, path: JsonPath, wrong: Any, allowed: str) -> None:
         """Add the diagnostic of a wrong value."""
-        self.diagnostic(path, f"found {preview_json(value)}; allowed: {allowed}")
+        self.diagnostic(path, f"found {preview_json(wrong)}; allowed: {allowed}")
 
     def invalid(self, error: ValidationError) -> None:
         """Add the diagnostics of data that no spec can hold."""

@@ -109,18 +109,16 @@ class Sets:
             return 0
         return 1 + bool(quantify(self._everything, second.bits) != answer)
 
-    def _said(self, tree: Tree, subject: _Set) -> list[_Set]:
+    def _said(self, tree: Tree, base: _Set) -> list[_Set]:
         """What can be said of the members of a set: not their place beside one of them, nor what its words give."""
         if tree.op != "union":
             every = self._sets(tree)
-            return [
-                other for other in every if not other.beside & subject.bits and other.names.isdisjoint(subject.names)
-            ]
-        some = [self._draws.some(self._said(part, subject), _SAID) for part in tree.parts]
+            return [other for other in every if not other.beside & base.bits and other.names.isdisjoint(base.names)]
+        some = [self._draws.some(self._said(part, base), _SAID) for part in tree.parts]
         return [
             _Set(Node("union", None, (a.node, b.node)), a.bits | b.bits)
             for a, b in product(*some)
-            if a.bits & subject.bits & ~b.bits and b.bits & subject.bits & ~a.bits
+            if a.bits & base.bits & ~b.bits and b.bits & base.bits & ~a.bits
         ]
 
     def _sets(self, tree: Tree) -> Iterable[_Set]:
@@ -146,14 +144,11 @@ class Sets:
             named = [k for k in range(len(self._view.objects)) if self.identifying(k, self._everything)]
             referents = {k: self.named_object([k], ()) for k in named}
             if op == "except":
-                for larger_set in self._sets(part):
-                    for k in bits_of(larger_set.bits):
+                for base in self._sets(part):
+                    for k in bits_of(base.bits):
                         if k in referents:
                             yield _Set(
-                                Node(op, None, (larger_set.node, referents[k])),
-                                larger_set.bits ^ 1 << k,
-                                larger_set.names,
-                                1 << k,
+                                Node(op, None, (base.node, referents[k])), base.bits ^ 1 << k, base.names, 1 << k
                             )
             for name in RELATIONS.get(op, (op,)):
                 for k, bits in enumerate(self._view.relations.get(name, ())):
@@ -172,11 +167,7 @@ class Sets:
     def one_of(self, tree: Tree, least: int, avoid: Collection[str]) -> Node:
         """A set of at least so many objects, whose words give none of some attributes. Raises NothingError."""
         every = self._sets(tree)
-        sets = (
-            candidate.node
-            for candidate in every
-            if candidate.bits.bit_count() >= least and candidate.names.isdisjoint(avoid)
-        )
+        sets = (group.node for group in every if group.bits.bit_count() >= least and group.names.isdisjoint(avoid))
         node: Node | None = self._draws.pick([*sets] or [None]) if isinstance(every, list) else next(sets, None)
         if node is None:
             raise NothingError(f"no set of {least} objects was found")
@@ -195,12 +186,8 @@ class Sets:
         """Sets by up to two filters that are both needed, with their members."""
         pairs = [(name, value) for name in QUERIED for value in self._view.value_bits[name]]
         sets = [some for size in range(3) for some in combinations(pairs, size)]
-        sets_with_members = [(some, self.passing(self._everything, some)) for some in sets]
-        return [
-            (some, bits)
-            for some, bits in sets_with_members
-            if bits and len(self.needed(self._everything, some)) == len(some)
-        ]
+        named = [(some, self.passing(self._everything, some)) for some in sets]
+        return [(some, bits) for some, bits in named if bits and len(self.needed(self._everything, some)) == len(some)]
 
     def passing(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
         """The members of a set that pass filters."""

@@ -106,11 +106,7 @@ class Grammar:
     def _realize_patterns(
         self, patterns: Sequence[Pattern], node: Node, number: str, lexicon: Lexicon, choose: Choose
     ) -> list[str]:
-        matches = (
-            (candidate, bound)
-            for candidate in patterns
-            if (bound := self._match_slots(candidate.program, node)) is not None
-        )
+        matches = ((rule, bound) for rule in patterns if (bound := self._match_slots(rule.program, node)) is not None)
         if (matched := next(matches, None)) is None:
             raise ValueError(f"{patterns[0].name}: no pattern has this program")
         pattern, bound = matched

@@ -290,9 +290,7 @@ _STEPS: Mapping[str, Callable[..., Any]] = {
     "nearest": lambda self, _, members, to: self._nearest(members - {to}, self._items[to].truth.location),
     "extreme": lambda self, which, members: self._extreme(members, which),
     "between": lambda _self, value, members: int(value.split("-")[0]) <= len(members) <= int(value.split("-")[1]),
-    "among": lambda _self, value, color: next(
-        (choice for choice in value.split(", ") if choice == color), "none of these"
-    ),
+    "among": lambda _self, value, color: next((word for word in value.split(", ") if word == color), "none of these"),
     "larger": lambda self, _, index, other: self._larger(index, other),
     "smaller": lambda self, _, index, other: self._larger(other, index),
     "own": lambda self, side, index, of: self._seen(side, index, of, of),

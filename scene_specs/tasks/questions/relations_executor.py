@@ -94,7 +94,7 @@ class RelationsExecutor:
         if name not in self._unclear:
             needed = (name,) if name in DOUBTFUL else NOUNS
             self._unclear[name] = ~reduce(
-                or_, (members for attribute in needed for members in self._values[attribute].values()), 0
+                or_, (members for noun in needed for members in self._values[noun].values()), 0
             )
         return self._values[name].get(value, 0), self._unclear[name]
 
@@ -272,10 +272,8 @@ class Rearrangements:
         if node.op in QUANTIFIERS and node.op != "only":
             pairs, share = zip(*inputs, strict=True), self._share
             return [
-                None
-                if bits is None or others is None
-                else share(node.op, bits.bit_count(), (bits & others).bit_count())
-                for bits, others in pairs
+                None if bits is None or other is None else share(node.op, bits.bit_count(), (bits & other).bit_count())
+                for bits, other in pairs
             ]
         step, value = _STEPS[node.op], node.value
         return [

@@ -191,14 +191,12 @@ class Sampler:
         """
         op, wanted = tree.op, tree.op == "faced" or self.draws.number() < 0.5
         for _ in range(_TRIES):
-            inputs = tuple(self._make(part, False, avoid, hops) for part in tree.parts)
+            inputs = tuple(self._make(child, False, avoid, hops) for child in tree.parts)
             if len({*map(self._run, inputs)}) < len(inputs):
                 continue
             nodes = [Node(op, side, inputs) for side in OPERATIONS[op].values or (None,)]
-            outcomes = [(node, self.judge.executor.outcome(node)) for node in nodes]
-            clear = [
-                node for node, is_so in outcomes if isinstance(is_so, int) and (tree.slot or bool(is_so) == wanted)
-            ]
+            judged = [(node, self.judge.executor.outcome(node)) for node in nodes]
+            clear = [node for node, is_so in judged if isinstance(is_so, int) and (tree.slot or bool(is_so) == wanted)]
             if clear:
                 return self.draws.pick(clear)  # type: ignore[no-any-return]
         raise PresuppositionError("nothing is clearly on a side, or faced")
