@@ -219,7 +219,7 @@ def run(
     """Run a command of a benchmark and write what it returns.
 
     Args:
-        benchmark: of the command.
+        benchmark: benchmark of the command.
         options: the command with its options.
         out: file for the output, None for stdout.
         as_json: write JSON instead of text.

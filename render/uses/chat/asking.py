@@ -39,13 +39,13 @@ class Meter:
     Args:
         max_requests: None for no limit.
         max_tokens: None for no limit.
-        price: of a million input tokens, and of a million output tokens.
+        price: price of a million input tokens, and of a million output tokens.
 
     Attributes:
         requests: counted so far.
         tokens: input and output tokens so far.
         stopped: set it to send no more requests.
-        failure: of the last request, as the end of a message; "" if it did not fail.
+        failure: failure of the last request, as the end of a message; "" if it did not fail.
     """
 
     def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
@@ -132,10 +132,10 @@ class Asker:
     """A model with retries.
 
     Args:
-        name: of the model.
-        model: that is asked.
-        meter: of the run.
-        log: of the run.
+        name: name of the model.
+        model: model that is asked.
+        meter: meter of the run.
+        log: log of the run.
         settings: parameters of its requests.
         waits: number of attempts, first and longest wait in seconds.
     """
@@ -151,8 +151,8 @@ class Asker:
         """Return the model's reply; from the log if it was given to the same messages, settings and key before.
 
         Args:
-            messages: of the conversation.
-            max_tokens: of the reply.
+            messages: messages of the conversation.
+            max_tokens: most tokens of the reply.
             key: tells apart requests that are to get replies of their own.
 
         Raises:

@@ -59,7 +59,11 @@ class ContrastOptions:
 
 @dataclass
 class _Chain:
-    """distinct: indices of the frames in which no two objects may look alike."""
+    """The Scenes of a pair or chain so far, and the spec of the next one.
+
+    Attributes:
+        distinct: indices of the frames in which no two objects may look alike.
+    """
 
     scenes: list[Scene]
     data: EpisodeData

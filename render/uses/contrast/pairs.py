@@ -113,10 +113,10 @@ def check_pairs(
     """Compare the members of all pairs. Memory: three histograms per step.
 
     Args:
-        store: with the pairs.
+        store: store with the pairs.
         twins: number of twins to render, per profile and image size.
         least: changed pixels that a step must have, beyond what two seeds gave.
-        device: to render twins on.
+        device: device to render twins on.
         asset_roots: folders of .blend materials and meshes.
         progress: called with numbers of episodes done.
 
@@ -177,9 +177,9 @@ def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> t
     """Find where changed objects can show in an image. Around the objects and shadows is a margin.
 
     Args:
-        records: of the two neighbors, with the changed frame only.
+        records: records of the two neighbors, with the changed frame only.
         k: number of the image.
-        names: of the changed objects.
+        names: names of the changed objects.
 
     Returns:
         Two masks (H, W): the pixels of the objects, and pixels that they shade or are mirrored in.

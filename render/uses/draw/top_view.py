@@ -184,7 +184,7 @@ class Map:
         up: the world directions that point right and up on the page.
         low: coordinates of the lower left corner along them.
         scale: pixels per Blender unit.
-        height: of the panel, pixels.
+        height: height of the panel, pixels.
     """
 
     right: Vec

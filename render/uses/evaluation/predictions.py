@@ -50,10 +50,10 @@ class Prediction(NamedTuple):
     """The reply to an item.
 
     Attributes:
-        id: of the item.
-        reply: its text.
-        file: that has the reply.
-        line: in the file, or the number of the sample, from 1.
+        id: id of the item.
+        reply: text of the reply.
+        file: file that has the reply.
+        line: line in the file, or number of the sample, from 1.
     """
 
     id: str
@@ -129,8 +129,8 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
     """Put each prediction into the entry of its item. Memory does not grow with the predictions.
 
     Args:
-        entries: by the ids of their items.
-        predictions: of `read_predictions`, whose SpecError passes.
+        entries: entries by the ids of their items.
+        predictions: predictions of `read_predictions`, whose SpecError passes.
         allow_missing: accept items without a prediction.
 
     Raises:

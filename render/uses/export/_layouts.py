@@ -107,7 +107,7 @@ class ImageExport(Export):
 
     Attributes:
         is_new: whether `out` did not exist.
-        lists: of the format.
+        lists: class of the format's lists.
     """
 
     def __init__(self, lists: Callable[[Export], ImageLists], *given: Any) -> None:

@@ -38,7 +38,7 @@ class _About(BaseModel):
 
 
 class Creator(_About):
-    """A person, by given and family names, or an organization, by name."""
+    """A person with given and family names, or an organization with a name."""
 
     given_names: str = ""
     family_names: str = ""

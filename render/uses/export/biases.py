@@ -27,7 +27,7 @@ class ObjectCounts:
         """Count an episode.
 
         Args:
-            objects: of all of its images, as in the column of a store.
+            objects: objects of all of its images, as in the column of a store.
         """
         images: dict[int, set[str]] = {}
         for row in objects:

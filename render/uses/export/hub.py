@@ -131,7 +131,7 @@ def data_files(files: Mapping[str, str | Sequence[str]], **options: Any) -> dict
 
     Args:
         files: split -> pattern or patterns; see check_hub_splits.
-        options: of the builder of `datasets`.
+        options: options of the builder of `datasets`.
     """
     listed = [{"split": hub_split(split), "path": path} for split, path in files.items()]
     return {"configs": [{"config_name": "default", "data_files": listed, **options}]}

@@ -158,7 +158,7 @@ def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOpti
     """Raise UsageError or ConflictError, before the export, if `publish` could not describe the folder or write to it.
 
     Args:
-        name: of the format.
+        name: name of the format.
     """
     tables = (path.name for path in out.glob("metadata-*.parquet"))
     WrittenFiles(out, store, options.overwrite).check(*DESCRIPTION, *tables)
@@ -177,7 +177,7 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     Returns what about.toml should still say, a line each.
 
     Args:
-        name: of its format.
+        name: name of its format.
 
     Raises:
         UsageError: without episodes.

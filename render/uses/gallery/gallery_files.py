@@ -158,7 +158,7 @@ def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any
 
     Args:
         rows: JSON (diorama.render.uses.gallery.episode_facts) in the order of the list.
-        facts: of the gallery, for its heading.
+        facts: facts about the gallery, for its heading.
     """
     files = dict(_script_files(rows, facts))
     digest = hashlib.sha256()

@@ -69,7 +69,7 @@ def iter_items(
     """Yield id, item and episode, by episode id. Memory: a chunk of 32 episodes.
 
     Args:
-        options: which episodes, as in an export.
+        options: selection of episodes, as in an export.
         progress: receives numbers of episodes. The number of episodes without items is logged.
 
     Raises:
@@ -103,11 +103,11 @@ class Entry:
     """An item of the store and its prediction.
 
     Attributes:
-        episode: its id, or what its items have in common with those of others (`Item.together`).
+        episode: id of the episode, or what its items have in common with those of others (`Item.together`).
         reply: the option that was chosen, "" if invalid, None if missing.
         blind: what the guesser gets, from 0 to 1; None if its task has too few items.
         text: likewise.
-        source: of an episode in a look, the item of which it shows a look.
+        source: for an episode in a look, the item that it shows in this look.
     """
 
     task: str
@@ -186,7 +186,7 @@ def _most_frequent_hits(group: Sequence[Entry], keys: Sequence[str], folds: Sequ
     """1 where the answer is the most frequent one of its key in the other folds, 0 elsewhere.
 
     Args:
-        place: its position instead of its text.
+        place: whether to guess its position instead of its text.
     """
     answers = [str(entry.options.index(entry.answer)) if place else entry.answer for entry in group]
     counts: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)

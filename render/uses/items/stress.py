@@ -39,8 +39,8 @@ class Case:
     """An item as learners see it.
 
     Attributes:
-        episode: its id, or what its items have in common with those of others (`Item.together`).
-        text: of the message.
+        episode: id of the episode, or what its items have in common with those of others (`Item.together`).
+        text: text of the message.
         layout: names of features of the Scene.
     """
 
@@ -96,7 +96,7 @@ class Finding:
     """What a learner reaches in a task; shares from 0 to 1.
 
     Attributes:
-        low: of the 95 % interval.
+        low: lower end of the 95 % interval.
         shortcut: whether it is more than chance.
         scores: id -> probability of the right answer minus chance, of each item that the learner gets right.
     """
@@ -113,7 +113,7 @@ class Finding:
     shortcut: bool = False
 
     def data(self) -> dict[str, Any]:
-        """As JSON, without the scores."""
+        """The finding as JSON data, without the scores."""
         return {name: value for name, value in vars(self).items() if name != "scores"}
 
 

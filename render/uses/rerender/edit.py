@@ -51,7 +51,7 @@ def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Sce
     """Apply the edits of a request.
 
     Args:
-        request: with the edits.
+        request: request with the edits.
         source: the spec or Scene that the episode was made from.
         scene: the Scene before the edits, with the settings to render with.
 
@@ -118,7 +118,7 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
     Args:
         scene: left as it is.
         changes: path and value; REMOVED removes what is at the path.
-        option: that gives the changes, for messages.
+        option: option that gives the changes, for messages.
 
     Raises:
         UsageError: a path or value does not exist.
@@ -144,7 +144,7 @@ def _parse_edited(document: Any, option: str, form: type[_Form], problem: str) -
 
     Args:
         form: EpisodeSpec or Scene.
-        problem: of a document that is the other one.
+        problem: problem to report if the document is the other one.
 
     Raises:
         UsageError: it is the other one.
@@ -228,8 +228,8 @@ def parse_path(text: str, option: str) -> tuple[tuple[Step, ...], str]:
     """Parse the path at the start of a text.
 
     Args:
-        text: such as `frames[0].objects[1].color=blue`.
-        option: that has the text, for messages.
+        text: text such as `frames[0].objects[1].color=blue`.
+        option: option that has the text, for messages.
 
     Returns:
         The steps, and the text after them.
@@ -273,7 +273,7 @@ def parse_assignment(text: str, option: str = "--set") -> tuple[tuple[Step, ...]
 
     Args:
         text: the assignment.
-        option: that has the text, for messages.
+        option: option that has the text, for messages.
 
     Returns:
         The steps and the value.
@@ -299,9 +299,9 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
 
     Args:
         document: JSON data.
-        path: of the value.
+        path: path of the value.
         value: REMOVED removes the key or item.
-        option: for messages.
+        option: name of the option, for messages.
 
     Returns:
         The copy, and the path with names replaced by positions.

@@ -27,7 +27,7 @@ class ResolvedRequest:
     """An episode to render.
 
     Attributes:
-        request: with the name of the renderer.
+        request: request with the name of the renderer.
         stored: the record in the store, None for a spec file.
         scene: what to render, with all frames.
         spec: the spec that compiles to `scene`, None where only the Scene is known.

@@ -91,7 +91,7 @@ class Files:
         folder: created with the first file, None if unused.
 
     Attributes:
-        paths: of the written files.
+        paths: paths of the written files.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -102,7 +102,7 @@ class Files:
         """Write one file anywhere.
 
         Args:
-            path: of the file.
+            path: path of the file.
             write: gets a temporary path.
 
         Raises:
@@ -149,7 +149,7 @@ class Files:
 
         Args:
             record: the new record.
-            stored: to compare with, None for no comparison.
+            stored: record to compare with, None for no comparison.
             compare_all: write strips of identical images, too.
         """
         comparison = compare_records(stored, record) if stored is not None else None
@@ -184,7 +184,7 @@ def check_writable(path: Path, folder: bool = False) -> None:
     writable folder.
 
     Args:
-        path: of the file, or of a folder of files.
+        path: path of the file, or of a folder of files.
         folder: whether it is a folder.
 
     Raises:

@@ -38,8 +38,8 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
     the layout constraints of a frame, these are dropped and only the relations stay, or with `relax` off, refused.
 
     Args:
-        spec: that the Scene was compiled from.
-        scene: with the layout.
+        spec: spec that the Scene was compiled from.
+        scene: Scene with the layout.
         asset_roots: folders of .blend materials and meshes.
         relax: drop layout constraints that do not hold.
 

@@ -54,10 +54,10 @@ class Verification:
         """Verify one episode.
 
         Args:
-            task: of the episode; its benchmark decides the verifier.
-            episode: its id.
-            method: of the verifier.
-            data: its argument, a spec or a record.
+            task: task of the episode; its benchmark decides the verifier.
+            episode: id of the episode.
+            method: method of the verifier.
+            data: argument of the method, a spec or a record.
             files: name -> published file or folder, for the verifiers that have an argument of this name.
             **location: file and line.
         """
@@ -103,7 +103,7 @@ def verify_store(url: str, files: Mapping[str, Path] = MappingProxyType({})) -> 
     """Verify the rendered episodes of a store; a damaged episode is a diagnostic.
 
     Args:
-        url: of the store.
+        url: URL of the store.
         files: see `Verification.add`.
 
     Raises:

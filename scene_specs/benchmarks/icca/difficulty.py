@@ -109,7 +109,7 @@ def _rich_attributes(source: Source) -> list[str]:
 
 
 def _silent_attributes(source: Source) -> list[str]:
-    """Those of them that leave outlines as they are: with another shape, an object would seem to stand elsewhere."""
+    """Rich attributes that leave outlines as they are: with another shape, an object would seem to stand elsewhere."""
     return [name for name in _rich_attributes(source) if name != "shape"]
 
 

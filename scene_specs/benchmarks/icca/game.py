@@ -76,7 +76,7 @@ class ListenerVariant:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 
     def data(self) -> dict[str, Any]:
-        """Its settings as JSON data, as in the table of variants."""
+        """The settings of the variant as JSON data, as in the table of variants."""
         row = {key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)}
         return {**row, "misleading_trials": [*self.misleading_trials]}
 

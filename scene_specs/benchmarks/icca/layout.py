@@ -181,7 +181,7 @@ class GraphData(BaseModel, strict=True, frozen=True, extra="forbid"):
         return self
 
     def graph(self) -> SceneGraph:
-        """As a graph."""
+        """The data as a scene graph."""
         return graph_of(self.things, self.relations)
 
 

@@ -41,7 +41,7 @@ def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
 
 
 def _to_identify(game: Game, player: str) -> list[tuple[SceneGraph, list[SceneGraph]]]:
-    """Of each image, the scene graph, and those of the others.
+    """The scene graph of each image, with those of the other images.
 
     Raises SpecError where the graphs are unknown, or an image can't be identified.
     """
@@ -284,7 +284,7 @@ class ReplayedPlayer:
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name.
+    """The factory of a player that is given by its name.
 
     Raises:
         UsageError: for an unknown player.

@@ -48,7 +48,7 @@ class Part:
     detail: str = ""
 
     def data(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The part as JSON data."""
         at = {} if self.message is None else {"message": self.message}
         if self.kind == "text":
             return {"text": self.text, **({} if self.role == "user" else {"role": self.role}), **at}

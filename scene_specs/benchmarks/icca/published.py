@@ -78,7 +78,7 @@ class PublishedPrompts:
     def speaker(
         self, game: Game, presented: Presented, trial: int, past: Sequence[PastTrial], label: str
     ) -> list[Part]:
-        """As `prompts.speaker_prompt`."""
+        """The published prompt of a speaker; see `prompts.speaker_prompt`."""
         model = self._models["speaker"]
         images = _image_entries(game, game.speaker_order, presented)
         files = dict(zip(presented.names, (image["filename"] for image in images), strict=True))
@@ -98,7 +98,7 @@ class PublishedPrompts:
         self, game: Game, variant: ListenerVariant, presented: Presented, trial: int, past: Sequence[PastTrial],
         message: str,
     ) -> list[Part]:  # fmt: skip
-        """As `prompts.listener_prompt`."""
+        """The published prompt of a listener; see `prompts.listener_prompt`."""
         model = self._models["listener"]
         records = []
         for turn in past:

@@ -52,7 +52,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Grammar:
-    """A set of operators, by name."""
+    """A set of operators: name -> operator."""
 
     operators: Mapping[str, Operator]
 
@@ -61,7 +61,7 @@ class Grammar:
         return Grammar({**self.operators, operator.name: operator})
 
     def operator(self, name: str) -> Operator:
-        """An operator by name. Raises SpecError for an unknown one."""
+        """The operator of a name. Raises SpecError for an unknown one."""
         check_choice("operator", name, self.operators)
         return self.operators[name]
 

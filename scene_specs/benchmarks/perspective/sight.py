@@ -226,7 +226,7 @@ def body_of(item: Any) -> Body:
 
 
 def walls_of(cell: Any) -> dict[str, Body]:
-    """Return the walls of a cell of a shelf, as JSON data of a spec, by name."""
+    """Return the walls of a cell of a shelf: name -> JSON data of a spec."""
     turn, high, (side, thin), (back, thick) = math.radians(cell["rotation_deg"]), _TALL * CELL, _SIDES, _BACK
     low = high - _RAIL * CELL if cell["shape"] == "open_cell" else 0.0
 

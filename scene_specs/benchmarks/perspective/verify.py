@@ -121,7 +121,7 @@ def verify_record(episode: EpisodeRecord) -> str:
 
 
 def _find_problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
-    """called: name of each object -> its color and shape."""
+    """Return why the truth contradicts what is seen, "" if it does not. called: object -> its color and shape."""
     if truth.person != sight.person:
         return f"the truth is about {truth.person}; the image shows {sight.person}"
     named = dict.fromkeys((sight.target, *truth.asked, *(truth.options if truth.name == "facing" else ())))

@@ -53,7 +53,7 @@ class Recovery(NamedTuple):
 
     Attributes:
         location: Blender units.
-        size: of the image, pixels.
+        size: size of the image, pixels.
     """
 
     location: Vec

@@ -87,7 +87,7 @@ def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
     Pointers are left out.
 
     Args:
-        number: see clevr_numbers.
+        number: number of the image; see `clevr_numbers`.
     """
     split, names = view.split or "new", [name for name in (*RELATED, "touching") if name in view.relations]
     return {

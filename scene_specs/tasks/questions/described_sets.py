@@ -122,7 +122,7 @@ class Sets:
         ]
 
     def _sets(self, tree: Tree) -> Iterable[_Set]:
-        """Sets of this kind: all that need few words, or else a few drawn ones."""
+        """The sets of a form: all that need few words, or else a few drawn ones."""
         return self._plain(tree) or self._drawn_sets(tree)
 
     def _all_plain(self, tree: Tree) -> list[_Set]:

@@ -35,7 +35,7 @@ class Expression(NamedTuple):
     texts: tuple[str, ...]
 
     def data(self) -> dict[str, Any]:
-        """As a line of a file. mask: COCO's run-length encoding."""
+        """The expression as JSON data, a line of a file. mask: COCO's run-length encoding."""
         item = self.view.objects[self.target].truth
         both = zip(("shortest", "detailed"), self.texts, (self.shortest, self.detailed), strict=False)
         variants = {name: {"text": text, "program": program_json(node)} for name, text, node in both if node}

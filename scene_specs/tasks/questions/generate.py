@@ -39,7 +39,7 @@ def families_of(grammar: Grammar, names: Iterable[str]) -> list[str]:
         if name not in known:
             hint = did_you_mean(name, known)
             raise UsageError(f"unknown family {name!r}; allowed: {', '.join(known)}" + (f"; {hint}" if hint else ""))
-    return [name for name in names for name in known[name]]
+    return [name for wanted in names for name in known[wanted]]
 
 
 class DisagreementError(DioramaError, ValueError):
@@ -56,11 +56,11 @@ class Question(NamedTuple):
 
     Attributes:
         identity: distinguishes the questions of an image, from 0.
-        group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
-        flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
+        group: name of the answers balanced together: the family, with the kind of answer if it has several.
+        flips: whether neighbors of a contrast have different answers; None for an image asked about alone.
         twin: identity of the question with, or without, its negation or exception.
-        vague: for each "few" and "many", the share of other thresholds that give this answer, and the threshold.
-        options: of a form, as an item.
+        vague: of each "few" and "many", the share of other thresholds that give this answer, and the threshold.
+        options: options of a form, if it is asked as an item.
     """
 
     view: ImageView
@@ -76,7 +76,7 @@ class Question(NamedTuple):
     options: Sequence[Answer] = ()
 
     def data(self) -> dict[str, Any]:
-        """As a line of a file."""
+        """The question as JSON data, a line of a file."""
         contrast = self.view.contrast
         return {
             "episode": self.view.episode,
@@ -131,7 +131,7 @@ class Questioner:
     Args:
         families: names of `families_of`, () for all but the forms.
         per_image: most questions of an image.
-        min_pixels: see Judge.
+        min_pixels: least number of visible pixels; see `Judge`.
         nested: also ask questions of more than MAX_WORDS, or with several relative clauses, as CLEVR does.
 
     Raises:

@@ -141,7 +141,7 @@ class Grammar:
         """What the slots of a program stand for; None if the node is not of its form.
 
         Args:
-            is_made: its phrases surely are.
+            is_made: whether its phrases surely are of this form.
         """
         if tree.phrase:
             is_one = is_made or any(

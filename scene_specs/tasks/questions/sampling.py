@@ -63,7 +63,7 @@ class Sampler:
 
         Args:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
-            wanted: of a form, the answer to look for.
+            wanted: for a form, the answer to look for.
 
         Raises:
             PresuppositionError: if the choices lead nowhere; NothingError if all others do, too.
@@ -75,7 +75,13 @@ class Sampler:
         return self._make(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
     def _make(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
-        """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
+        """Draw a program of this form.
+
+        Args:
+            unique: whether the set must have one object.
+            avoid: attributes not to be mentioned.
+            hops: number of references allowed.
+        """
         op = tree.op
         if tree.phrase:
             patterns = self._grammar.phrases[op]
@@ -166,7 +172,7 @@ class Sampler:
         return Node(op, count, (inner,))
 
     def _number(self, op: str, tree: Tree, avoid: Collection[str], hops: int) -> Node:
-        """Of a form, a step that compares the size of a set with a number near it."""
+        """A step of a form that compares the size of a set with a number near it."""
         inner = self._make(tree, False, avoid, hops) if tree.op == "intersect" else self._sets.one_of(tree, 2, avoid)
         count = self._run(inner).bit_count()
         nodes = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]

@@ -53,9 +53,9 @@ class ObjectView:
     """An object of an image.
 
     Attributes:
-        truth: its annotation.
+        truth: annotation of the object.
         values: attribute -> value, None for those that it has not, or not clearly.
-        extent: of its mesh.
+        extent: extent of its mesh.
     """
 
     truth: ObjectAnnotation
@@ -226,7 +226,7 @@ def falling(relations: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, s
     """Name -> names of all objects that would fall if it were taken away: all that it carries, directly or not.
 
     Args:
-        relations: of an annotation: relation -> A -> all B in this relation to it.
+        relations: relations of an annotation: relation -> A -> all B in this relation to it.
     """
     carried = {name: {b for how in SUPPORTED for b in relations[how][name]} for name in relations["on"]}
     for middle in carried:
