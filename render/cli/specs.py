@@ -162,7 +162,9 @@ def check(
     diagnostics = result.diagnostics
     if as_json:
         unverified = {"unverified": result.unverified} if prove else {}
-        print_json({"episodes": result.episodes, **unverified, "faults": [asdict(fault) for fault in diagnostics]})
+        print_json(
+            {"episodes": result.episodes, **unverified, "faults": [asdict(diagnostic) for diagnostic in diagnostics]}
+        )
         if diagnostics:
             click.get_current_context().exit(SpecError.exit_code)
         return

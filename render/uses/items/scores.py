@@ -78,8 +78,8 @@ def iter_items(
     damaged: list[str] = []
     without, make = 0, items_maker(options)
     for record in iter_valid_records(store, chosen_ids(store, options), damaged, progress):
-        without += not (made_items := list(make(record)))
-        for item in made_items:
+        without += not (items := list(make(record)))
+        for item in items:
             yield item_id(record.episode_id, item), item, record
         progress(1)
     if damaged:

@@ -128,8 +128,8 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
     if row["targetImg"] not in images:
         return f"targetImg {row['targetImg']!r} is not one of the folder's images: {', '.join(images)}"
     if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
-        wrong_words = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
-        return f"found {wrong_words}; expected {', '.join(CLICKED)}, and True or False"
+        answer = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
+        return f"found {answer}; expected {', '.join(CLICKED)}, and True or False"
     derived: dict[str, object] = {"trialNum": number, "repNum": number // PER_REPETITION}
     context = name.partition("_")[0]
     if context.isdecimal():
@@ -159,9 +159,9 @@ def _read_graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
         raise spec_error(problem, file=str(path)) from None
     # Games of version 0.1.0 have no checksums.
     for name, expected in stored.items():
-        actual = hashlib.sha256(read_foreign(folder / name)).hexdigest() if expected is not None else None
-        if actual != expected:
-            problem = f"{name}: has SHA-256 {actual}; the game was made with {preview_json(expected)}"
+        digest = hashlib.sha256(read_foreign(folder / name)).hexdigest() if expected is not None else None
+        if digest != expected:
+            problem = f"{name}: has SHA-256 {digest}; the game was made with {preview_json(expected)}"
             raise spec_error(problem, "restore the image, or make the game again", file=str(path))
     for file, graph in zip(images, graphs, strict=True):
         for name, value, *_ in (atom for atom in graph.atoms() if atom.other < 0):

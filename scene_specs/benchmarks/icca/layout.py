@@ -212,7 +212,7 @@ def readings(description: SceneGraph, image: SceneGraph) -> tuple[int, ...]:
     image_relations = {*image.relations}
     targets: list[int | None] = [*range(len(image.objects))]
     targets += [None] * max(0, len(description.objects) - len(image.objects))
-    readings_seen = set()
+    all_readings = set()
     for mapped in permutations(targets, len(description.objects)):
         bits = 0
         for k, atom in enumerate(atoms):
@@ -225,9 +225,9 @@ def readings(description: SceneGraph, image: SceneGraph) -> tuple[int, ...]:
                 else (atom.name, at, mapped[atom.other]) in image_relations
             )
             bits |= holds << k
-        readings_seen.add(bits)
+        all_readings.add(bits)
     kept: list[int] = []
-    for bits in sorted(readings_seen, key=lambda reading: (-reading.bit_count(), reading)):
+    for bits in sorted(all_readings, key=lambda reading: (-reading.bit_count(), reading)):
         if not any(bits | other == other for other in kept):
             kept.append(bits)
     return tuple(kept)

@@ -38,7 +38,9 @@ def make_games(options: Games, episodes: Episodes) -> Series:
 
     def games() -> Iterator[Path]:
         used = ids[:total]
-        diagnostics = [fault for episode in episodes.read(used) for fault in _context_problems(episode, options.store)]
+        diagnostics = [
+            diagnostic for episode in episodes.read(used) for diagnostic in _context_problems(episode, options.store)
+        ]
         if diagnostics:
             raise SpecError(diagnostics)
         for index, episode in enumerate(episodes.read(used)):

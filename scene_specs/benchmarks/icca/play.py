@@ -196,7 +196,9 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     players = {"speaker": speaker, "listener": listener}
-    usage = {role: _usage_data(game, number, role, agent) for role, agent in players.items() if hasattr(agent, "usage")}
+    usage = {
+        role: _usage_data(game, number, role, player) for role, player in players.items() if hasattr(player, "usage")
+    }
     return Trial(
         number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
         image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,

@@ -98,13 +98,17 @@ def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[st
 
 def in_trial(info: Any, file: Path) -> Iterator[str]:
     """Yield what the objects of a published trial contradict among themselves, and frames that its folder lacks."""
-    frames = sorted({row.obj.epochs for row in info.objects if hasattr(row, "obj")})
-    for at, row in enumerate(info.objects):
-        obj = getattr(row, "obj", row)
-        if obj is not row and row.count != (expected := frames.index(obj.epochs) + 1):
-            yield f"objects[{at}]: count: found {row.count}; expected {expected}, in order of epochs"
-        if obj is not row and row.tasks is not None and sorted(map(str, row.tasks)) != sorted(row.attended_attr):
-            yield f"objects[{at}]: tasks: found {row.tasks}, but attended_attr has {sorted(row.attended_attr)}"
+    frames = sorted({entry.obj.epochs for entry in info.objects if hasattr(entry, "obj")})
+    for at, entry in enumerate(info.objects):
+        obj = getattr(entry, "obj", entry)
+        if obj is not entry and entry.count != (expected := frames.index(obj.epochs) + 1):
+            yield f"objects[{at}]: count: found {entry.count}; expected {expected}, in order of epochs"
+        if (
+            obj is not entry
+            and entry.tasks is not None
+            and sorted(map(str, entry.tasks)) != sorted(entry.attended_attr)
+        ):
+            yield f"objects[{at}]: tasks: found {entry.tasks}, but attended_attr has {sorted(entry.attended_attr)}"
         # NumPy 2 writes `np.float64(0.5)`.
         place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", str(obj.location))
         if obj.location and [int(float(part) >= 0.5) for part in place] != list(obj.space):

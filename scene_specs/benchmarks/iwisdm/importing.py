@@ -205,7 +205,7 @@ def _of_trial(
     of_set: Stimuli | None,
 ) -> EpisodeData:
     """A trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
-    entries = [row if isinstance(row, _Entry) else _Entry(count=0, obj=row, attended_attr={}) for row in info.objects]
+    entries = [obj if isinstance(obj, _Entry) else _Entry(count=0, obj=obj, attended_attr={}) for obj in info.objects]
     pairs = {(entry.obj.category, entry.obj.object) for entry in entries}
     # Pictures can also show a trial of other models.
     if exported and (of_set is None or of_set.stage == exported[0].stage):

@@ -135,10 +135,12 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     """
     named: dict[str, str] = {}
     with located(episode=episode.episode_id):
-        if beyond := [told.frame for told in truth.objects if told.frame >= len(episode.images)]:
+        if beyond := [claim.frame for claim in truth.objects if claim.frame >= len(episode.images)]:
             raise spec_error(f"task.objects: found frame {beyond[0]}; there are {len(episode.images)}, counted from 0")
         frames = [
-            _seen_objects(image, {told.location: told for told in truth.objects if told.frame == number}, truth, named)
+            _seen_objects(
+                image, {claim.location: claim for claim in truth.objects if claim.frame == number}, truth, named
+            )
             for number, image in enumerate(episode.images)
         ]
         if len({*named.values()}) < len(named):

@@ -278,7 +278,11 @@ def read_drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dat
     figures, measured, unread = read_drawings(svg)
     # Inexact drawings and descriptions whose metadata differ are used: there are published ones.
     used = {problem for drawing in measured if drawing.name in figures for problem in drawing.diagnostics}
-    left_out = [flaw for flaw in (*wrong, *unread) if flaw.problem not in used and not flaw.path.endswith(".metadata")]
+    left_out = [
+        diagnostic
+        for diagnostic in (*wrong, *unread)
+        if diagnostic.problem not in used and not diagnostic.path.endswith(".metadata")
+    ]
     if not figures or (wrong and not annotations) or (left_out and strict):
         raise SpecError(left_out)
     log_diagnostics(left_out, "; --strict makes them errors")

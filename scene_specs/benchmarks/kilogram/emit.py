@@ -176,11 +176,11 @@ def picture_specs(
         for item in items:
             example = whole_example(item, options.seed)
             shown = list(subsets(example, options.seed)) if condition == AUG else [example]
-            named = {f"subset-{view.shown_mask}" if condition == AUG else "image": view for view in shown}
+            named = {f"subset-{subset.shown_mask}" if condition == AUG else "image": subset for subset in shown}
             task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
             task |= drawings_fact(dataset)
             yield {
                 **_episode_data(f"kilogram/{options.split}/{condition}/{item.key}", options),
-                "frames": [frame_of(dataset, view, condition, options, name) for name, view in named.items()],
+                "frames": [frame_of(dataset, subset, condition, options, name) for name, subset in named.items()],
                 "task": task,
             }

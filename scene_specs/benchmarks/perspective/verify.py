@@ -204,10 +204,12 @@ def form_problem(data: EpisodeData, truth: Truth) -> str:
     if any(camera.get("jitter") for camera in cameras):
         return "the geometry knows nothing of jitter"
     walls = [item for item in objects if item.get("name") == SCREEN or item.get("shape") in CELLS]
-    rows = [(item.get("shape"), item.get("size"), item.get("material")) for item in walls]
-    if truth.name != "shelf" and rows != [({"polygon": CORNERS, "height": HIGH}, 1, "matte")]:
+    looks = [(item.get("shape"), item.get("size"), item.get("material")) for item in walls]
+    if truth.name != "shelf" and looks != [({"polygon": CORNERS, "height": HIGH}, 1, "matte")]:
         return f"expected one object {SCREEN}, of the shape, size and material that render-specs perspective writes"
-    if truth.name == "shelf" and not (rows and all(row in [(kind, CELL, "matte") for kind in CELLS] for row in rows)):
+    if truth.name == "shelf" and not (
+        looks and all(look in [(kind, CELL, "matte") for kind in CELLS] for look in looks)
+    ):
         return f"expected cells of a shelf, of size {CELL} and matte, and no {SCREEN}"
     problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
     return next(filter(None, problems), "")

@@ -73,7 +73,9 @@ def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexic
     numbers = {k: str(_ENGLISH.number_to_words(k)) for k in COUNTS}
     words |= {key: {k: split([word]) for k, word in numbers.items()} for key in NUMERALS}
     pairs = combinations(numbers.items(), 2)
-    words["between"] = {f"{low}-{high}": split([f"{few} and {many}"]) for (low, few), (high, many) in pairs}
+    words["between"] = {
+        f"{low}-{high}": split([f"{low_word} and {high_word}"]) for (low, low_word), (high, high_word) in pairs
+    }
     plain = sorted(known["color"])
     words["among"] = {
         ", ".join(some): split([" , ".join(" ".join(words["color"][color][0]) for color in some)])
