@@ -64,8 +64,8 @@ class TaskAudit:
 
     Attributes:
         chance: sum over episodes of 1 / options.
-        found: guesser -> expected correct answers of each rule.
-        kept: guesser -> number of times that the answer was among its highest options.
+        expected_hits: guesser -> expected correct answers of each rule.
+        right: guesser -> number of times that the answer was among its highest options.
         classes: what is tested for balance -> class -> count, with one independent draw per episode.
     """
 
