@@ -60,16 +60,16 @@ def _parse_until(text: str) -> float:
 
 def _parse_part(text: str) -> tuple[int, int]:
     """Parse I/N, or `array` for this task of a Slurm job array. Raises UsageError."""
-    found, hint = text, "I/N with I from 1 to N, such as 3/8, or array"
+    shown, hint = text, "I/N with I from 1 to N, such as 3/8, or array"
     if text == "array":
         first, last, count, task = (os.environ.get(f"SLURM_ARRAY_TASK_{name}", "") for name in _ARRAY)
         # Some tasks of an array run again would otherwise share out everything among themselves.
         text, hint = f"{task}/{count}" if first == "1" and last == count else "", "a job array with --array=1-N"
         of = f"a task of {count or 'none'} from {first} to {last}"
-        found = f"SLURM_ARRAY_TASK_ID={task}, {of}" if task else "no array"
+        shown = f"SLURM_ARRAY_TASK_ID={task}, {of}" if task else "no array"
     part = re.fullmatch(r"([1-9]\d{0,8})/([1-9]\d{0,8})", text)
     if part is None or int(part[1]) > int(part[2]):
-        raise UsageError(f"found {found}; expected {hint}")
+        raise UsageError(f"found {shown}; expected {hint}")
     return int(part[1]), int(part[2])
 
 

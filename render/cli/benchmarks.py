@@ -47,11 +47,15 @@ _ADDED = {"json": opt.as_json, "out": opt.out, "like": _like, "balanced_answers"
 
 def names() -> dict[str, tuple[str, str]]:
     """Return the names of all commands of benchmarks -> benchmark, class of the command; imports none."""
-    found = plugins("benchmarks")
-    listed = [(text, one, below) for one in found.values() for text, below in class_keyword(one, "short_name").items()]
-    listed = [*reversed(listed), *((name, one, "options") for name, one in found.items())]
+    registered = plugins("benchmarks")
+    listed = [
+        (text, owner, below)
+        for owner in registered.values()
+        for text, below in class_keyword(owner, "short_name").items()
+    ]
+    listed = [*reversed(listed), *((name, owner, "options") for name, owner in registered.items())]
     # Those of packages first: Diorama's own replace them.
-    return {text: (one.name, below) for text, one, below in sorted(listed, key=lambda each: each[1].own)}
+    return {text: (owner.name, below) for text, owner, below in sorted(listed, key=lambda each: each[1].own)}
 
 
 def command(name: str) -> click.Command | None:
@@ -65,34 +69,34 @@ def command(name: str) -> click.Command | None:
     if name not in (known := names()):
         return None
     owner, below = known[name]
-    found = benchmark(owner)
+    definition = benchmark(owner)
     if owner == name:
-        return _group(name, found) if found.commands else _command(name, found, found.options)
-    if below not in found.commands:
+        return _group(name, definition) if definition.commands else _command(name, definition, definition.options)
+    if below not in definition.commands:
         problem = f"COMMANDS has no class {below!r}, which has short_name={name!r}; add it"
         raise PluginError(f"{plugin('benchmarks', owner).label}: {problem}")
-    return _command(name, found, found.commands[below], f"render-specs {owner} {below}")
+    return _command(name, definition, definition.commands[below], f"render-specs {owner} {below}")
 
 
 def _group(name: str, benchmark: Benchmark) -> click.Group:
     """A command that generates, or invokes a subcommand."""
     options = benchmark.options
     own = _command(name, benchmark, options)
-    required = [one for one in own.params if one.required]
-    for one in required:
-        one.required = False
+    required = [param for param in own.params if param.required]
+    for param in required:
+        param.required = False
 
     @click.pass_context
     def generate(ctx: click.Context, /, **values: Any) -> None:
-        given = [one.opts[0] for one in own.params if one.expose_value and opt.is_given(ctx, one.name)]
+        given = [param.opts[0] for param in own.params if param.expose_value and opt.is_given(ctx, param.name)]
         if below := ctx.invoked_subcommand:
             if given:
                 hint = f"write options of `{below}` after its name"
                 raise click.UsageError(f"{', '.join(given)}: for `{name}` without a subcommand; {hint}")
             return
-        for one in required:
-            if one.opts[0] not in given:
-                raise click.UsageError(f"give {one.opts[0]} {one.make_metavar(ctx)}, or a subcommand")
+        for param in required:
+            if param.opts[0] not in given:
+                raise click.UsageError(f"give {param.opts[0]} {param.make_metavar(ctx)}, or a subcommand")
         assert own.callback is not None
         own.callback(**values)
 
@@ -166,15 +170,15 @@ def parameter(name: str, field: FieldInfo) -> click.Parameter:
         more["default"] = value_type.separator.join(f"{number:g}" for number in numbers)
     elif not many and not field.is_required():
         more |= {"default": field.default, "show_default": field.default != ""}
-    made = click.Option(declared, type=value_type, multiple=many, **more)
+    option = click.Option(declared, type=value_type, multiple=many, **more)
     if "group" in extra:
-        made.group = extra["group"]  # type: ignore[attr-defined]
-    return made
+        option.group = extra["group"]  # type: ignore[attr-defined]
+    return option
 
 
 def _without_none(annotation: Any) -> Any:
     if get_origin(annotation) in (Union, UnionType):
-        return next(one for one in get_args(annotation) if one is not NoneType)
+        return next(member for member in get_args(annotation) if member is not NoneType)
     return annotation
 
 
@@ -186,7 +190,7 @@ def _type(kind: Any, field: FieldInfo, extra: dict[str, Any]) -> Any:
         return click.Choice(get_args(kind))
     if get_origin(kind) is tuple:
         return opt.Numbers(get_args(kind)[0], len(get_args(kind)), extra.get("metavar", ""))
-    limits = {key: getattr(one, key) for one in field.metadata for key in ("ge", "le") if hasattr(one, key)}
+    limits = {key: getattr(limit, key) for limit in field.metadata for key in ("ge", "le") if hasattr(limit, key)}
     if limits:
         most = sys.float_info.max
         return opt.Number(limits.get("ge", -most), limits.get("le", most), kind)
@@ -215,7 +219,7 @@ def run(
     """Run a command of a benchmark and write what it returns.
 
     Args:
-        benchmark: of the command.
+        benchmark: benchmark of the command.
         options: the command with its options.
         out: file for the output, None for stdout.
         as_json: write JSON instead of text.
@@ -228,20 +232,20 @@ def run(
     from diorama.scene_specs.tasks.benchmark import Report, Result, Series
 
     with _inputs(benchmark, options) as inputs:
-        found: Any
+        produced: Any
         if isinstance(options, Report):
             rows = benchmark.function(options.run)(*inputs)
-            found = Result(rows, benchmark.function(options.text)(rows))
+            produced = Result(rows, benchmark.function(options.text)(rows))
         elif like:
-            found = _siblings(benchmark, options, like)
+            produced = _siblings(benchmark, options, like)
         elif even:
-            found = _balanced_series(benchmark, options)
+            produced = _balanced_series(benchmark, options)
         else:
-            found = benchmark.function(options.run)(options, *inputs)
-        if isinstance(found, Result):
-            _write_result(found, out, as_json)
+            produced = benchmark.function(options.run)(options, *inputs)
+        if isinstance(produced, Result):
+            _write_result(produced, out, as_json)
             return
-        series = Series.of(found)
+        series = Series.of(produced)
         if "out" in options.writes:
             lines = (json.dumps(item, separators=(",", ":")) for item in series.items)
             write_lines(out, lines, series.unit, series.total)
@@ -259,9 +263,9 @@ def _siblings(benchmark: Benchmark, options: Command, names: Sequence[str]) -> S
     from diorama.scene_specs.tasks.siblings import siblings
 
     def check(data: dict[str, Any]) -> None:
-        found = benchmark_of(data.get("task"))
-        if found != benchmark.name:
-            problem = f"--like: found an episode of {found or 'no benchmark'}; expected one of {benchmark.name}"
+        owner = benchmark_of(data.get("task"))
+        if owner != benchmark.name:
+            problem = f"--like: found an episode of {owner or 'no benchmark'}; expected one of {benchmark.name}"
             raise spec_error(problem, episode=data["id"])
         if "settings" in data:
             raise spec_error("--like: found a resolved scene; pass the spec that it was made of", episode=data["id"])
@@ -284,11 +288,11 @@ def _maker(benchmark: Benchmark, options: Command) -> tuple[Callable[[int], Iter
     """A function that generates specs from a seed, and the seed of the options."""
 
     def make(seed: int) -> Iterable[EpisodeData]:
-        found = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
+        specs = benchmark.function(options.run)(options.model_copy(update={"seed": seed}))
         # Of these specs some are kept, so a report on all of them would be wrong.
         logging.disable(logging.WARNING)
         try:
-            return [*found]
+            return [*specs]
         finally:
             logging.disable(logging.NOTSET)
 
@@ -338,7 +342,7 @@ def _write_result(result: Result, out: Path | None, as_json: bool) -> None:
         from diorama.render.uses.draw.charts import Panel, line_chart
 
         chart = result.chart
-        drawn = line_chart(chart.title, chart.axis, [Panel(*one) for one in chart.panels])
+        drawn = line_chart(chart.title, chart.axis, [Panel(*panel) for panel in chart.panels])
         write_text(chart.path, drawn, "--plot")
     write_text(out, json_text(result.data, result.ascii_only) if as_json else result.text)
     if result.diagnostics:

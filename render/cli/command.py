@@ -149,10 +149,10 @@ def _reporting() -> Iterator[None]:
         log.error("interrupted")
         code = INTERRUPTED
     except (Exception, SystemExit) as error:
-        if (found := _reported(error)) is None:
+        if (reported := _reported(error)) is None:
             raise
-        report(found)
-        code = found.exit_code
+        report(reported)
+        code = reported.exit_code
     raise click.exceptions.Exit(code)
 
 

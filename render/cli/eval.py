@@ -32,7 +32,7 @@ class _ModelCommand(DioramaCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return all options; those about models are added late, because `render-eval --help` must not wait for
         pydantic."""
-        if all(one.name != "price" for one in self.params):
+        if all(param.name != "price" for param in self.params):
             from diorama.render.cli.benchmarks import parameter
             from diorama.scene_specs.tasks.benchmark import ModelCommand
 
@@ -127,18 +127,18 @@ def score(
     if not entries:
         raise no_items(options)
     match(entries, chain.from_iterable(map(read_predictions, files)), allow_missing)
-    found = rows(entries.values())
+    scored = rows(entries.values())
     if plot is not None:
-        write_text(plot, chart(found, Path(store).name), "--plot")
+        write_text(plot, chart(scored, Path(store).name), "--plot")
     if as_json:
         about = {"store": store, "version": reader.version, "files": list(map(str, files)), "answer_rule": VERSION}
-        print_json({**about, "rows": found}, ascii_only=False)
+        print_json({**about, "rows": scored}, ascii_only=False)
     else:
-        click.echo(table(found), nl=False)
-    if any(row[guesser] is None for row in found for guesser in GUESSERS):
+        click.echo(table(scored), nl=False)
+    if any(row[guesser] is None for row in scored for guesser in GUESSERS):
         log.info("no figure of the guessers (-): a task has fewer than %d items, or too few episodes", LEAST)
-    if 0 < found[0]["items"] - found[0]["missing"] == found[0]["invalid"]:
-        log.warning("no reply is valid: in none of %d was one of the item's answers found", found[0]["invalid"])
+    if 0 < scored[0]["items"] - scored[0]["missing"] == scored[0]["invalid"]:
+        log.warning("no reply is valid: in none of %d was one of the item's answers found", scored[0]["invalid"])
 
 
 @main.command(cls=DioramaCommand)
@@ -168,22 +168,22 @@ def stress(store: str, prune: Path | None, as_json: bool, **selected: Any) -> No
 
     reader, options = opt.open_selected(store, selected)
     with progress_bar(reader.count(options.where), "episodes") as advance:
-        cases = [learners.Case.of(*one) for one in iter_items(reader, options, advance)]
+        cases = [learners.Case.of(*case) for case in iter_items(reader, options, advance)]
     if not cases:
         raise no_items(options)
-    found = learners.stress(cases)
-    if not found:
+    findings = learners.stress(cases)
+    if not findings:
         log.warning(
             "nothing to learn from: no task has %d items from several episodes; found %d items", LEAST, len(cases)
         )
     if prune is not None:
-        ids = learners.ids_to_prune(found, cases)
+        ids = learners.ids_to_prune(findings, cases)
         write_text(prune, "".join(f"{name}\n" for name in ids), "--prune")
     if as_json:
-        rows = [one.data() for one in found]
-        print_json({"store": store, "rows": rows, "items": learners.giveaways(found)}, ascii_only=False)
+        rows = [finding.data() for finding in findings]
+        print_json({"store": store, "rows": rows, "items": learners.giveaways(findings)}, ascii_only=False)
     else:
-        click.echo(learners.table(found), nl=False)
+        click.echo(learners.table(findings), nl=False)
 
 
 @main.command(cls=DioramaCommand)

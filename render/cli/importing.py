@@ -112,7 +112,7 @@ def import_(origin: str, files: tuple[Path, ...], camera: Any, strict: bool, out
             raise spec_error("has no episode", f"check that it is a file of {origin}", file=str(file))
 
     episodes = read_each(files, read)
-    lines = (one.model_dump_json(exclude_none=True, exclude_defaults=True) for one in episodes)
+    lines = (imported.model_dump_json(exclude_none=True, exclude_defaults=True) for imported in episodes)
     write_lines(out, lines, "episodes")
     for diagnostic in left_out:
         log.error("left out: %s", diagnostic)

@@ -94,9 +94,9 @@ def questions(
     if format == "clevr" and kind != "questions":
         raise click.UsageError(f"--format clevr is for questions; found --kind {kind}")
     ctx = click.get_current_context()
-    for one in ctx.command.params:
-        if kind in _USELESS.get(one.name or "", ()) and opt.is_given(ctx, one.name):
-            raise click.UsageError(f"{one.opts[0]} has no effect on --kind {kind}; leave it out")
+    for param in ctx.command.params:
+        if kind in _USELESS.get(param.name or "", ()) and opt.is_given(ctx, param.name):
+            raise click.UsageError(f"{param.opts[0]} has no effect on --kind {kind}; leave it out")
     words = default_grammar() if grammar is None else read_grammar(grammar)
     seed, min_pixels, per_image, nested = map(given.pop, ("seed", "min_pixels", "per_image", "nested"))
     asked = given.pop("families") or (("clevr",) if format == "clevr" else ())
@@ -153,7 +153,7 @@ def _drawn(files: tuple[str, ...], size: tuple[int, int] | None, roots: tuple[Pa
 
 def _asked(views: Iterable[ImageView], asker: Questioner) -> Iterator[dict[str, Any]]:
     for members in _together(views):
-        yield from (one.data() for one in asker.ask(*members))
+        yield from (question.data() for question in asker.ask(*members))
 
 
 def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
@@ -166,10 +166,10 @@ def _together(views: Iterable[ImageView]) -> Iterator[list[ImageView]]:
         key = (part.pair, view.image)
         waiting[key].append((part.member, view))
         if len(waiting[key]) == part.members:
-            yield [one for _, one in sorted(waiting.pop(key), key=itemgetter(0))]
+            yield [view for _, view in sorted(waiting.pop(key), key=itemgetter(0))]
     # Contrasts of which only some members were selected.
     for some in waiting.values():
-        yield [one for _, one in sorted(some, key=itemgetter(0))]
+        yield [view for _, view in sorted(some, key=itemgetter(0))]
 
 
 def _described(
@@ -184,7 +184,7 @@ def _described(
         return
     for view in views:
         if kind == "expressions":
-            yield from (one.data() for one in expressions(view, words, seed, min_pixels))
+            yield from (expression.data() for expression in expressions(view, words, seed, min_pixels))
         else:
             yield captions(view, words, min_pixels)
 
@@ -202,9 +202,9 @@ def _clevr_file(views: Iterable[ImageView], asker: Questioner) -> Iterator[str]:
             yield f'{{"info": {json.dumps(info)}, "questions": ['
         elif split != name:
             raise UsageError(f"found images of the splits {split} and {name}; name one with --split")
-        for one in asker.ask(view) if number is not None else ():
-            if number is not None and one.program.is_clevr():
-                yield f"{', ' if written else ''}{json.dumps(clevr_question(one, number, written))}"
+        for question in asker.ask(view) if number is not None else ():
+            if number is not None and question.program.is_clevr():
+                yield f"{', ' if written else ''}{json.dumps(clevr_question(question, number, written))}"
                 written += 1
     if split is None:
         raise UsageError("found no images")

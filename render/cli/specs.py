@@ -46,7 +46,7 @@ class _SpecsGroup(DioramaGroup):
         """Write the list of commands; imports no benchmark."""
         # If one can't be read, the command itself reports what is wrong with it.
         rows = {name: summary(plugins("benchmarks")[of], below) for name, (of, below) in benchmarks.names().items()}
-        rows |= {name: one.get_short_help_str(60) for name, one in self.commands.items()}
+        rows |= {name: command.get_short_help_str(60) for name, command in self.commands.items()}
         with formatter.section("Commands"):
             formatter.write_dl(sorted(rows.items()))
 
@@ -87,11 +87,11 @@ def report(name: str, files: tuple[str, ...], as_json: bool, out: Path | None) -
     """
     from diorama.scene_specs.tasks.benchmark import Report, benchmark
 
-    found = benchmark(name)
-    reports = [command for command in found.commands.values() if issubclass(command, Report)]
+    definition = benchmark(name)
+    reports = [command for command in definition.commands.values() if issubclass(command, Report)]
     if not reports:
         raise UsageError(f"benchmark {name!r} has no report")
-    benchmarks.run(found, reports[0](files=files), out, as_json)
+    benchmarks.run(definition, reports[0](files=files), out, as_json)
 
 
 @main.command()
@@ -162,7 +162,9 @@ def check(
     diagnostics = result.diagnostics
     if as_json:
         unverified = {"unverified": result.unverified} if prove else {}
-        print_json({"episodes": result.episodes, **unverified, "faults": [asdict(one) for one in diagnostics]})
+        print_json(
+            {"episodes": result.episodes, **unverified, "faults": [asdict(diagnostic) for diagnostic in diagnostics]}
+        )
         if diagnostics:
             click.get_current_context().exit(SpecError.exit_code)
         return
@@ -200,16 +202,16 @@ def _write_scenes(out: Path | None, tries: Iterable[Callable[[], Iterable[Scene 
     """Write the scenes or specs of all tries that succeed, a line each; exit code 1 if any does not."""
     from diorama.scene_specs.model.look import LookError
 
-    context, failed, made = click.get_current_context(), 0, 0
+    context, failed, written = click.get_current_context(), 0, 0
     with atomic_writer(out) as stream:
         for make in tries:
             try:
                 stream.writelines([scene.to_json() + "\n" for scene in make()])
-                made += 1
+                written += 1
             except (CompileError, ContrastError, LookError, UsageError) as error:
                 failed += 1
                 log.error("%s", error)
-        if failed and not made:
+        if failed and not written:
             # Within the block: a file that is there stays, instead of becoming an empty one.
             context.exit(CompileError.exit_code)
     if failed:
@@ -237,7 +239,7 @@ def resolve(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, .
     def compiled(episode: EpisodeSpec | Scene, settings: Settings) -> list[Scene]:
         return [compile_episode(episode, settings, asset_roots)]
 
-    _write_scenes(out, (partial(compiled, *one) for one in _with_settings(files, None, **given)))
+    _write_scenes(out, (partial(compiled, *pair) for pair in _with_settings(files, None, **given)))
 
 
 _CHANGES = ("color", "material", "shape", "size", "relation", "count", "pointer", "observer", "position", "support")
@@ -281,7 +283,7 @@ def contrast(
 
     wanted = [ContrastOptions(change, chain, answers, asset_roots) for change in dict.fromkeys(changes)]
     _write_scenes(
-        out, (partial(contrast_scenes, *one, options) for one in _with_settings(**given) for options in wanted)
+        out, (partial(contrast_scenes, *pair, options) for pair in _with_settings(**given) for options in wanted)
     )
 
 
@@ -309,7 +311,7 @@ def looks(looks: str, out: Path | None, asset_roots: tuple[Path, ...], **given: 
     from diorama.render.uses.rerender.looks import check_looks, look_scenes
 
     names = check_looks([name.strip() for name in looks.split(",")])
-    _write_scenes(out, (partial(look_scenes, *one, names, asset_roots) for one in _with_settings(**given)))
+    _write_scenes(out, (partial(look_scenes, *pair, names, asset_roots) for pair in _with_settings(**given)))
 
 
 @main.command(epilog=opt.FILES_HELP)
@@ -338,4 +340,4 @@ def settle(files: tuple[str, ...], out: Path | None, asset_roots: tuple[Path, ..
     def settled(episode: EpisodeSpec | Scene, settings: Settings) -> list[EpisodeSpec]:
         return [physics.settle(episode, settings, asset_roots)]
 
-    _write_scenes(out, (partial(settled, *one) for one in _with_settings(files, None, **given)))
+    _write_scenes(out, (partial(settled, *pair) for pair in _with_settings(files, None, **given)))

@@ -91,14 +91,15 @@ def ls(
     if sort is not None:
         from diorama.render.store.analysis.stats import extremes
 
-        found = extremes(store, sort, where, limit, reverse)
+        extreme_rows = extremes(store, sort, where, limit, reverse)
         rows = []
-        for start in range(0, len(found), ID_BATCH_ROWS):
-            part = found[start : start + ID_BATCH_ROWS]
+        for start in range(0, len(extreme_rows), ID_BATCH_ROWS):
+            part = extreme_rows[start : start + ID_BATCH_ROWS]
             facts = {
-                row["episode_id"]: row for row in store.scan(_LS_COLUMNS, ids_filter([one.episode for one in part]))
+                row["episode_id"]: row
+                for row in store.scan(_LS_COLUMNS, ids_filter([extreme.episode for extreme in part]))
             }
-            rows += [{**facts[one.episode], sort: one.value, "where": one.where} for one in part]
+            rows += [{**facts[extreme.episode], sort: extreme.value, "where": extreme.where} for extreme in part]
     else:
         rows = list(store.scan(_LS_COLUMNS, where, ID_BATCH_ROWS))
         rows = sorted(rows, key=lambda row: str(row["episode_id"]), reverse=reverse)[:limit]
@@ -300,19 +301,19 @@ def verify(
         raise StoreError(f"{url}: {rows} of {counted(verdict.episodes, 'row')} {now}")
     if verdict.invalid:
         hint = "correct its spec and render it again with --replace"
-        problems = [(one.episode_id or "", problem) for one in verdict.invalid for problem in one.problems]
+        problems = [(episode.episode_id or "", problem) for episode in verdict.invalid for problem in episode.problems]
         raise SpecError([Diagnostic(url, 0, key, "task", problem, hint) for key, problem in problems])
 
 
 def _print_verdict(url: str, verdict: Verdict, as_json: bool) -> None:
     if as_json:
         facts: dict[str, Any] = {"store": url, "version": verdict.version, "episodes": verdict.episodes}
-        for name, found in (("damaged", verdict.damaged), ("invalid", verdict.invalid)):
-            facts[name] = [{"episode": one.episode_id, "problems": one.problems} for one in found]
+        for name, episodes in (("damaged", verdict.damaged), ("invalid", verdict.invalid)):
+            facts[name] = [{"episode": episode.episode_id, "problems": episode.problems} for episode in episodes]
         print_json({**facts, "unreadable": verdict.unreadable}, ascii_only=False)
         return
     # Invalid ones alone are the error of the command.
-    invalid = [] if verdict.intact else [f"{one} (invalid, not damaged; kept)" for one in verdict.invalid]
+    invalid = [] if verdict.intact else [f"{episode} (invalid, not damaged; kept)" for episode in verdict.invalid]
     for line in [*verdict.unreadable, *map(str, verdict.damaged), *invalid][:_MAX_DAMAGED]:
         log.error("%s", line)
     more = len(verdict.unreadable) + len(verdict.damaged) + len(invalid) - _MAX_DAMAGED

@@ -95,11 +95,11 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
       render-store history scenes.lance clevr/train/000000 --json
     """
     store = opt.open_reader(url)
-    found: list[Any] = store.versions() if episode is None else store.history(episode)
+    entries: list[Any] = store.versions() if episode is None else store.history(episode)
     if as_json:
-        print_json([asdict(item) for item in found], ascii_only=False)
+        print_json([asdict(item) for item in entries], ascii_only=False)
         return
-    for item in found:
+    for item in entries:
         when = item.committed.isoformat(timespec="seconds")
         if episode is None:
             contents = f"{counted(item.episodes, 'episode')} in {counted(item.fragments, 'file')}"
@@ -107,7 +107,7 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
         else:
             state = f"attempt {item.attempt}, images {item.sha256[:12]}" if item.present else "deleted"
             click.echo(f"version {item.version}\t{when}\t{state}")
-    if not found:
+    if not entries:
         click.echo(f"no remaining version has episode {episode}")
 
 

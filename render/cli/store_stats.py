@@ -57,28 +57,28 @@ def stats(url: str, where: str | None, by: Any, out: Path | None, at: str | None
         check_writable(out)
     store = opt.open_reader(url, at)
     with progress_bar(store.count(where), "episodes") as progress:
-        found = gather(store, where, by, progress)
+        statistics = gather(store, where, by, progress)
     if out is not None:
         title = Path(url).name + (f" where {where}" if where else "")
         is_svg = out.suffix.lower() == ".svg"
-        Files(None).save(out, lambda part: save_charts(found, title, part, is_svg))
+        Files(None).save(out, lambda part: save_charts(statistics, title, part, is_svg))
     if as_json:
-        print_json({"store": url, "version": store.version, "where": where, **found.as_dict()}, ascii_only=False)
+        print_json({"store": url, "version": store.version, "where": where, **statistics.as_dict()}, ascii_only=False)
         return
-    click.echo("\n".join(_lines(found)))
+    click.echo("\n".join(_lines(statistics)))
     if out is not None:
         click.echo(f"chart: {out}")
 
 
-def _lines(found: Stats) -> Iterator[str]:
-    for name, counts in (("episodes", found.episodes), ("images", found.images), ("objects", found.objects)):
-        groups = "" if found.by is None else "  " + ", ".join(f"{group} {counts[group]}" for group in found.groups)
+def _lines(stats: Stats) -> Iterator[str]:
+    for name, counts in (("episodes", stats.episodes), ("images", stats.images), ("objects", stats.objects)):
+        groups = "" if stats.by is None else "  " + ", ".join(f"{group} {counts[group]}" for group in stats.groups)
         yield f"{name + ':':<11}{sum(counts.values())}{groups}"
-    for item in found.distributions.values():
+    for item in stats.distributions.values():
         if item.counts:
             yield ""
             yield f"{item.of} ({item.name})"
-            yield from _table(item, found.groups) if found.by is not None else _bars(item)
+            yield from _table(item, stats.groups) if stats.by is not None else _bars(item)
 
 
 def _nonempty_rows(item: Distribution) -> list[tuple[str, list[Key]]]:
@@ -146,49 +146,49 @@ def diff(url: str, other: str | None, where: str | None, at: str | None, limit: 
         raise UsageError("name two stores, or a store and --at VERSION")
     a, b = opt.open_reader(url, at), opt.open_reader(other or url)
     with progress_bar(a.count(where), "episodes") as progress:
-        found = compare(a, b, where, progress)
+        comparison = compare(a, b, where, progress)
     if as_json:
-        differing = [one.as_dict() for one in found.differing]
-        ids = {"only_a": found.only_a, "only_b": found.only_b, "alike": found.alike}
-        data = {"same": found.same, **ids, "reasons": dict(found.reasons), "differing": differing}
+        differing = [episode.as_dict() for episode in comparison.differing]
+        ids = {"only_a": comparison.only_a, "only_b": comparison.only_b, "alike": comparison.alike}
+        data = {"same": comparison.same, **ids, "reasons": dict(comparison.reasons), "differing": differing}
         print_json(data, ascii_only=False)
     else:
-        click.echo("\n".join(_diff_lines(found, url if at is None else f"{url} at {at}", other or url, limit)))
-    raise SystemExit(0 if found.same else 1)
+        click.echo("\n".join(_diff_lines(comparison, url if at is None else f"{url} at {at}", other or url, limit)))
+    raise SystemExit(0 if comparison.same else 1)
 
 
-def _diff_lines(found: StoreDiff, a: str, b: str, limit: int) -> Iterator[str]:
-    only = f"{len(found.only_a)} only in A, {len(found.only_b)} only in B"
-    yield f"{found.alike} alike, {len(found.differing)} differ, {only}"
+def _diff_lines(comparison: StoreDiff, a: str, b: str, limit: int) -> Iterator[str]:
+    only = f"{len(comparison.only_a)} only in A, {len(comparison.only_b)} only in B"
+    yield f"{comparison.alike} alike, {len(comparison.differing)} differ, {only}"
     yield f"A: {a}"
     yield f"B: {b}"
-    for side, names in (("A", found.only_a), ("B", found.only_b)):
+    for side, names in (("A", comparison.only_a), ("B", comparison.only_b)):
         for name in names[:limit]:
             yield f"only in {side}: {name}"
         if len(names) > limit:
             yield f"only in {side}: and {len(names) - limit} more"
-    if found.reasons:
-        counts = sorted(found.reasons.items(), key=lambda item: (-item[1], item[0]))
+    if comparison.reasons:
+        counts = sorted(comparison.reasons.items(), key=lambda item: (-item[1], item[0]))
         yield "differ in: " + ", ".join(f"{name} {count}" for name, count in counts)
-    for one in found.differing[:limit]:
-        yield f"{one.episode}:"
-        yield from (f"  {line}" for line in _episode_lines(one))
-    if len(found.differing) > limit:
-        yield f"and {len(found.differing) - limit} more that differ"
+    for differing in comparison.differing[:limit]:
+        yield f"{differing.episode}:"
+        yield from (f"  {line}" for line in _episode_lines(differing))
+    if len(comparison.differing) > limit:
+        yield f"and {len(comparison.differing) - limit} more that differ"
 
 
-def _episode_lines(one: EpisodeDiff) -> Iterator[str]:
+def _episode_lines(delta: EpisodeDiff) -> Iterator[str]:
     """The differences of an episode, at most a few lines per part: a moved camera changes every number."""
-    if one.problem:
-        yield one.problem
-    for name, lines in (("", one.made), ("Scene ", one.scene), ("truth ", one.truth)):
+    if delta.problem:
+        yield delta.problem
+    for name, lines in (("", delta.made), ("Scene ", delta.scene), ("truth ", delta.truth)):
         sides = (line.replace(": stored ", ": ").replace(": ", ": A ", 1).replace(", now ", ", B ") for line in lines)
         yield from (f"{name}{line}" for line in list(sides)[:_MAX_LINES])
         if len(lines) > _MAX_LINES:
             yield f"{name}and {len(lines) - _MAX_LINES} more"
-    if one.pixels:
-        counts = ", ".join(f"{name} {count}" for name, count in list(one.pixels.items())[:_MAX_LINES])
-        yield f"pixels that differ: {counts}; by at most {one.largest} of 255, PSNR {one.psnr:.1f} dB at worst"
+    if delta.pixels:
+        counts = ", ".join(f"{name} {count}" for name, count in list(delta.pixels.items())[:_MAX_LINES])
+        yield f"pixels that differ: {counts}; by at most {delta.largest} of 255, PSNR {delta.psnr:.1f} dB at worst"
 
 
 COMMANDS = (stats, diff)

@@ -34,8 +34,8 @@ def check_canary(renderer: Renderer) -> None:
         check_image(scene, frame, view, passes, object_layers(scene, frame, view, *_SIZE))
     except ImplausibleError as error:
         raise ImplausibleError(f"before its first episode: {error}") from None
-    found = [passes.color[passes.ids == index].mean(axis=0).round().astype(int).tolist() for index in range(3)]
-    if np.abs(np.array(found) - _MEANS).max() > _TOLERANCE:
+    means = [passes.color[passes.ids == index].mean(axis=0).round().astype(int).tolist() for index in range(3)]
+    if np.abs(np.array(means) - _MEANS).max() > _TOLERANCE:
         raise ImplausibleError(
-            f"before its first episode: a test image on {passes.device} has the mean colors {found}; expected {_MEANS}"
+            f"before its first episode: a test image on {passes.device} has the mean colors {means}; expected {_MEANS}"
         )

@@ -116,11 +116,11 @@ def check_ids(frame: SceneFrame, ids: Ids, layers: Sequence[Layer]) -> Iterator[
     wide = expected if count < 255 else expected.astype(np.intp)
     both = np.bincount((wide * wide.dtype.type(count + 1) + ids).ravel(), minlength=(count + 1) ** 2)
     table = both.reshape(count + 1, count + 1)
-    for item, wanted, found in zip(frame.objects, table.sum(axis=1)[1:], table.sum(axis=0)[1:], strict=True):
+    for item, wanted, drawn in zip(frame.objects, table.sum(axis=1)[1:], table.sum(axis=0)[1:], strict=True):
         common = int(table[item.index, item.index])
-        if max(wanted, found) >= MIN_PIXELS:
-            overlap = common / int(wanted + found - common)
-            problem = f"{found} pixels in the id pass, {common} of them where it is; expected about {wanted}"
+        if max(wanted, drawn) >= MIN_PIXELS:
+            overlap = common / int(wanted + drawn - common)
+            problem = f"{drawn} pixels in the id pass, {common} of them where it is; expected about {wanted}"
             yield Check("overlap", (1 - overlap) / (1 - LEAST_OVERLAP), f"object {item.name!r} has {problem}")
 
 
@@ -146,9 +146,9 @@ def check_color(
     for what, region, expected in _plain_regions(stage, frame, ids):
         shown = _sample_pixels(color, region)
         if len(shown) >= MIN_PIXELS:
-            found = np.median(shown, axis=0).astype(int)
-            problem = f"{what} has the color {found.tolist()}; expected {expected.tolist()}"
-            yield Check("plain", float(np.abs(found - expected).max()) / TOLERANCE, problem)
+            median_color = np.median(shown, axis=0).astype(int)
+            problem = f"{what} has the color {median_color.tolist()}; expected {expected.tolist()}"
+            yield Check("plain", float(np.abs(median_color - expected).max()) / TOLERANCE, problem)
     # What is lit is large: of an image of 320 x 240, every fourth row and column suffice.
     step = max(1, math.isqrt(ids.size // _LIT_PIXELS))
     color, ids = color[::step, ::step], ids[::step, ::step]

@@ -270,12 +270,12 @@ class Benchmark:
 
     @property
     def commands(self) -> dict[str, type[Command]]:
-        """Its other commands by name."""
+        """The other commands of the benchmark: name -> class."""
         return {one.__name__.lower(): one for one in getattr(self.module, "COMMANDS", ())}
 
     @property
     def verifier(self) -> Verifier | None:
-        """Its verification, if it has one."""
+        """The verification of the benchmark, if it has one."""
         return cast(Verifier | None, self._module_or_file("verify_spec", "verify"))
 
     @property

@@ -64,9 +64,9 @@ class Source:
     """A benchmark of a stream.
 
     Attributes:
-        benchmark: its name.
-        weight: its share of each block, relative to the others.
-        options: as for `generate`, without `count` and `seed`.
+        benchmark: name of the benchmark.
+        weight: share of each block, relative to the other sources.
+        options: options as for `generate`, without `count` and `seed`.
     """
 
     benchmark: str
@@ -87,7 +87,7 @@ def sources_of(benchmark: str | Mapping[str, Any], options: Mapping[str, Any]) -
 
     Args:
         benchmark: a name, or a mixture: name -> weight, or name -> options with the key `weight`.
-        options: of the benchmark, if it is one.
+        options: options of the benchmark, if it is one.
 
     Raises:
         UsageError: an option is wrong.
@@ -123,8 +123,8 @@ class Blocks:
     episodes are left out at random. Ids begin with `live.<seed>.<block>.<part>/`, which no other stream has.
 
     Args:
-        sources: of each block, by weight.
-        seed: of the stream.
+        sources: sources of each block, by weight.
+        seed: seed of the stream.
         epoch: another one has other episodes.
     """
 

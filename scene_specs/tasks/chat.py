@@ -24,9 +24,9 @@ class Picture:
     """An image of a message.
 
     Attributes:
-        name: for logs; models don't get it.
+        name: name for logs; models don't get it.
         png: the contents of a PNG file, or of a JPEG file.
-        detail: in which `openai:` models see it; "" is the server's default.
+        detail: level of detail at which `openai:` models see it; "" is the server's default.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Reply:
 
     Attributes:
         requests: number of requests until it came.
-        cost: of all of them, in the currency of the prices that were given.
+        cost: cost of all of them, in the currency of the prices that were given.
     """
 
     text: str

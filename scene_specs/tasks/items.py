@@ -47,7 +47,7 @@ class Item:
     """A question with one right answer.
 
     Attributes:
-        number: of the item within its episode.
+        number: number of the item within its episode.
         task: what accuracy is reported by.
         parts: the message, texts and images in order.
         options: all valid answers.

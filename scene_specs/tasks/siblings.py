@@ -55,7 +55,7 @@ def siblings(
     Args:
         given: specs as JSON data.
         make: generates specs from a seed.
-        seed: of the siblings. Their ids begin with `like.<seed>.<round>/`.
+        seed: seed of the siblings. Their ids begin with `like.<seed>.<round>/`.
 
     Raises:
         UsageError: after 20 rounds that add nothing; names the cells that are not full.
@@ -81,7 +81,7 @@ def balanced(
     Args:
         asked_of: what a spec, as JSON data, asks.
         make: generates specs from a seed.
-        seed: of the set.
+        seed: seed of the set.
 
     Raises:
         UsageError: after 20 rounds that add nothing; names the answers that are missing.

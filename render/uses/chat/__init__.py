@@ -40,7 +40,7 @@ class ChatSettings:
         timeout: seconds per request, until its answer is complete.
         max_requests: limit of a run.
         max_tokens: limit of a run, of prompts and replies.
-        price: of a million input tokens, and of a million output tokens.
+        price: price of a million input tokens, and of a million output tokens.
         attempts: requests per reply, at most.
         first_wait: seconds before the second attempt; each wait is twice as long as the one before.
         longest_wait: seconds between attempts, at most.
@@ -69,7 +69,7 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
 
     Args:
         name: `openai:MODEL`, `hf:MODEL_OR_FOLDER` or `module:Class` (called without arguments).
-        settings: of requests.
+        settings: settings of requests.
 
     Raises:
         UsageError: the name is of another form, or the model's library or key is missing.
@@ -87,15 +87,15 @@ def open_model(name: str, settings: ChatSettings | None = None) -> ChatModel:
         from diorama.render.uses.chat.hf_model import HuggingFaceModel
 
         return HuggingFaceModel(rest, settings.parameters)
-    made = load_object("models", name)
+    model = load_object("models", name)
     try:
-        made = made()
+        model = model()
     except (Exception, SystemExit) as error:
         problem = f"model {name!r}: can't be created without arguments: {error!r}"
         raise UsageError(f"{problem}; expected a class of models, or of players with speak or choose") from error
-    if not callable(getattr(made, "reply", None)):
-        raise UsageError(f"model {name!r}: {type(made).__name__} has no method reply(messages, *, max_tokens)")
-    return made  # type: ignore[no-any-return]
+    if not callable(getattr(model, "reply", None)):
+        raise UsageError(f"model {name!r}: {type(model).__name__} has no method reply(messages, *, max_tokens)")
+    return model  # type: ignore[no-any-return]
 
 
 class Models:
@@ -128,7 +128,7 @@ def open_models(settings: ChatSettings, log: Path | None = None, resume: bool = 
     """Open models whose replies are appended to a file; a request whose reply is in the file is not sent again.
 
     Args:
-        settings: of all models.
+        settings: settings of all models.
         log: JSON lines; None keeps replies in memory.
         resume: the file may have replies. If it has and may not, or if another process writes it, opening a model
             raises

@@ -39,13 +39,13 @@ class Meter:
     Args:
         max_requests: None for no limit.
         max_tokens: None for no limit.
-        price: of a million input tokens, and of a million output tokens.
+        price: price of a million input tokens, and of a million output tokens.
 
     Attributes:
         requests: counted so far.
         tokens: input and output tokens so far.
         stopped: set it to send no more requests.
-        failure: of the last request, as the end of a message; "" if it did not fail.
+        failure: failure of the last request, as the end of a message; "" if it did not fail.
     """
 
     def __init__(self, max_requests: int | None, max_tokens: int | None, price: tuple[float, float]) -> None:
@@ -132,10 +132,10 @@ class Asker:
     """A model with retries.
 
     Args:
-        name: of the model.
-        model: that is asked.
-        meter: of the run.
-        log: of the run.
+        name: name of the model.
+        model: model that is asked.
+        meter: meter of the run.
+        log: log of the run.
         settings: parameters of its requests.
         waits: number of attempts, first and longest wait in seconds.
     """
@@ -151,8 +151,8 @@ class Asker:
         """Return the model's reply; from the log if it was given to the same messages, settings and key before.
 
         Args:
-            messages: of the conversation.
-            max_tokens: of the reply.
+            messages: messages of the conversation.
+            max_tokens: most tokens of the reply.
             key: tells apart requests that are to get replies of their own.
 
         Raises:
@@ -165,32 +165,32 @@ class Asker:
         attempts, wait, longest = self._waits
         cost = 0.0
         for attempt in range(1, attempts + 1):
-            found, spent = self._request_once(messages, max_tokens)
+            outcome, spent = self._request_once(messages, max_tokens)
             cost += spent
-            if isinstance(found, Reply):
-                reply = replace(found, requests=attempt, cost=cost)
+            if isinstance(outcome, Reply):
+                reply = replace(outcome, requests=attempt, cost=cost)
                 self._log.add(request, reply)
                 return reply
             if attempt < attempts:
                 # Parallel requests that failed together must not come back together.
-                self._meter.stopped.wait(min(longest, max(found.wait, wait * random.uniform(0.5, 1.0))))
+                self._meter.stopped.wait(min(longest, max(outcome.wait, wait * random.uniform(0.5, 1.0))))
                 wait *= 2
-        raise ChatError(f"model {self.name}: no usable reply in {attempts} attempts; the last one: {found}")
+        raise ChatError(f"model {self.name}: no usable reply in {attempts} attempts; the last one: {outcome}")
 
     def _request_once(self, messages: Sequence[Message], max_tokens: int) -> tuple[Reply | TemporaryError, float]:
         """A reply or a temporary failure, and its cost."""
         reserved = self._meter.start(max_tokens)
         tokens, failure = (0, 0), ""
         try:
-            found: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
-            match found:
+            outcome: Reply | TemporaryError = self._model.reply(messages, max_tokens=max_tokens)
+            match outcome:
                 case Reply(input_tokens=int(read), output_tokens=int(written)):
                     tokens = (read, written)
                 case _:
                     expected = "Reply(text, input_tokens, output_tokens) of diorama.scene_specs.tasks.chat"
-                    raise ChatError(f"model {self.name}: its reply is {found!r:.100}; expected {expected}")
+                    raise ChatError(f"model {self.name}: its reply is {outcome!r:.100}; expected {expected}")
         except TemporaryError as error:
-            found, tokens, failure = error, error.tokens, f"; the last request failed: {error}"
+            outcome, tokens, failure = error, error.tokens, f"; the last request failed: {error}"
         except DioramaError:
             raise
         except (Exception, SystemExit) as error:
@@ -198,11 +198,11 @@ class Asker:
         finally:
             cost = self._meter.end(reserved, tokens)
         self._meter.failure = failure
-        return found, cost
+        return outcome, cost
 
     def _cache_key(self, messages: Sequence[Message], max_tokens: int, key: str) -> str:
         """A hash of everything that decides the reply."""
-        said = [[one.role, [*map(_part_key, one.parts)]] for one in messages]
+        said = [[message.role, [*map(_part_key, message.parts)]] for message in messages]
         data = json.dumps([self.name, dict(self.settings), max_tokens, key, said], sort_keys=True)
         return hashlib.sha256(data.encode()).hexdigest()
 

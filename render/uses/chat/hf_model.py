@@ -44,11 +44,14 @@ class HuggingFaceModel:
         Raises:
             ChatError: the model takes no images, or failed.
         """
-        if not self._sees and any(isinstance(part, Picture) for one in messages for part in one.parts):
+        if not self._sees and any(isinstance(part, Picture) for turn in messages for part in turn.parts):
             raise ChatError(f"hf:{self._name}: takes no images")
         chat: list[dict[str, Any]] = [
-            {"role": one.role, "content": [*map(_content, one.parts)] if self._sees else "\n".join(map(str, one.parts))}
-            for one in messages
+            {
+                "role": turn.role,
+                "content": [*map(_content, turn.parts)] if self._sees else "\n".join(map(str, turn.parts)),
+            }
+            for turn in messages
         ]
         values = {"do_sample": False, "max_new_tokens": max_tokens, **self._parameters}
         with self._lock, self._torch.inference_mode():
@@ -58,11 +61,11 @@ class HuggingFaceModel:
                 )
                 # Pixels are floating-point numbers, and have to be of the model's type.
                 inputs = inputs.to(self._model.device, **({"dtype": self._model.dtype} if self._sees else {}))
-                made = self._model.generate(**inputs, **values)
+                generated = self._model.generate(**inputs, **values)
             except (ValueError, TypeError, RuntimeError, IndexError) as error:
                 raise ChatError(f"hf:{self._name}: {error}") from error
         asked = inputs["input_ids"].shape[1]
-        new = made[0, asked:]
+        new = generated[0, asked:]
         return Reply(self._processor.decode(new, skip_special_tokens=True), asked, len(new))
 
 

@@ -62,7 +62,7 @@ class OpenAIModel:
         values: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens, **self._parameters}
         body = {
             "model": self._name,
-            "messages": [{"role": one.role, "content": _content_data(one)} for one in messages],
+            "messages": [{"role": message.role, "content": _content_data(message)} for message in messages],
             **{key: value for key, value in values.items() if value is not None},
         }
         try:

@@ -58,7 +58,11 @@ class ContrastOptions:
 
 @dataclass
 class _Chain:
-    """distinct: indices of the frames in which no two objects may look alike."""
+    """The Scenes of a pair or chain so far, and the spec of the next one.
+
+    Attributes:
+        distinct: indices of the frames in which no two objects may look alike.
+    """
 
     scenes: list[Scene]
     data: EpisodeData
@@ -88,7 +92,7 @@ def contrast_scenes(spec: EpisodeSpec | Scene, settings: Settings, options: Cont
     if load_stage(spec.stage).ground is not None:
         _keep_on_ground(pinned, source)
     distinct = {
-        k for k, one in enumerate(spec.frames) if one.random_objects is not None and one.random_objects.distinct
+        k for k, frame in enumerate(spec.frames) if frame.random_objects is not None and frame.random_objects.distinct
     }
     chain = _Chain([source], _with_stage_rules(pinned, settings, options), distinct)
     rng = generator(spec.seed, spec.id, f"contrast {options.change}")
@@ -178,8 +182,8 @@ def _changed_elsewhere(before: Sequence[Scene], after: Scene, edit: Edit) -> str
     for number, frames in enumerate(zip(before[-1].frames, after.frames, strict=True)):
         names = edit.objects if number == edit.frame else ()
         old, new = (_frame_without(frame, names) for frame in frames)
-        if (found := next(differences(old, new), None)) is not None:
-            return f"more than one thing would change ({found[0]})"
+        if (difference := next(differences(old, new), None)) is not None:
+            return f"more than one thing would change ({difference[0]})"
     return "the result is not new" if any(after.frames == other.frames for other in before) else ""
 
 
@@ -211,16 +215,18 @@ def _frame_without(frame: SceneFrame, names: Sequence[str]) -> dict[str, Any]:
     """All of a frame but these objects, what they touch, and its seed; the others without their numbers."""
     left_out = {"truth", "objects", "contacts", "seed", "observers"} | ({"pointer"} if names else set())
     rest = frame.model_dump(mode="json", exclude=left_out)
-    rest["contacts"] = [one.label() for one in frame.contacts if not {one.subject, one.of, one.other} & {*names}]
+    rest["contacts"] = [
+        contact.label() for contact in frame.contacts if not {contact.subject, contact.of, contact.other} & {*names}
+    ]
     items = (item.model_dump(mode="json", exclude={"index"}) for item in frame.objects if item.name not in names)
-    return {**rest, "objects": list(items), "observers": [one.looks_at for one in frame.observers]}
+    return {**rest, "objects": list(items), "observers": [observer.looks_at for observer in frame.observers]}
 
 
 def _finish_scenes(chain: _Chain, options: ContrastOptions) -> list[Scene]:
     """The Scenes with their ids, equal shares of glass, and what they are members of."""
     source, first = chain.scenes[0], chain.steps[0]
     answers = [_answers({"task": scene.task}) for scene in chain.scenes]
-    flips = {one != other for one, other in pairwise(answers)}
+    flips = {answer != next_answer for answer, next_answer in pairwise(answers)}
     about = {
         "pair": f"{source.id}+{options.change}",
         "source": source.id,

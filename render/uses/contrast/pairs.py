@@ -91,9 +91,9 @@ class PairReport:
 
         `within_noise` counts the steps with no greater share of changed pixels beyond the objects than twins have.
         """
-        found = defaultdict(list)
+        by_change = defaultdict(list)
         for step in self.steps:
-            found[step.change].append(step)
+            by_change[step.change].append(step)
         return [
             {
                 "change": change, "steps": len(some), "unseen": sum(step.pair in self.unseen for step in some),
@@ -102,7 +102,7 @@ class PairReport:
                 "within_noise": sum(step.beyond <= step.twins for step in some),
                 "same_truth": sum(step.same_truth for step in some),
             }
-            for change, some in sorted(found.items())
+            for change, some in sorted(by_change.items())
         ]  # fmt: skip
 
 
@@ -113,10 +113,10 @@ def check_pairs(
     """Compare the members of all pairs. Memory: three histograms per step.
 
     Args:
-        store: with the pairs.
+        store: store with the pairs.
         twins: number of twins to render, per profile and image size.
         least: changed pixels that a step must have, beyond what two seeds gave.
-        device: to render twins on.
+        device: device to render twins on.
         asset_roots: folders of .blend materials and meshes.
         progress: called with numbers of episodes done.
 
@@ -130,8 +130,10 @@ def check_pairs(
     ids = sorted(key for key, _ in store.ids() if pair_of_id(key))
     spacing = max(sum(key.endswith("-0") for key in ids) // twins, 1)
     valid = iter_valid_records(store, ids, report.damaged, progress)
-    for pair, some in groupby((one for one in valid if one.scene.contrast), lambda one: _contrast_of(one).pair):
-        records = sorted(some, key=lambda one: _contrast_of(one).member)
+    for pair, some in groupby(
+        (record for record in valid if record.scene.contrast), lambda record: _contrast_of(record).pair
+    ):
+        records = sorted(some, key=lambda record: _contrast_of(record).member)
         progress(len(records))
         first = _contrast_of(records[0])
         if len(records) < first.members:
@@ -175,9 +177,9 @@ def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> t
     """Find where changed objects can show in an image. Around the objects and shadows is a margin.
 
     Args:
-        records: of the two neighbors, with the changed frame only.
+        records: records of the two neighbors, with the changed frame only.
         k: number of the image.
-        names: of the changed objects.
+        names: names of the changed objects.
 
     Returns:
         Two masks (H, W): the pixels of the objects, and pixels that they shade or are mirrored in.
@@ -192,7 +194,7 @@ def regions(records: Sequence[EpisodeRecord], k: int, names: Sequence[str]) -> t
             elif item.material not in _DULL:
                 mirrors |= item.rle.mask()
     reach = ImageFilter.MaxFilter(2 * round(_MARGIN * inside.shape[1]) + 1)
-    near, shaded = (np.array(Image.fromarray(one).convert("L").filter(reach), dtype=bool) for one in (inside, shaded))
+    near, shaded = (np.array(Image.fromarray(mask).convert("L").filter(reach), dtype=bool) for mask in (inside, shaded))
     return near, shaded | mirrors
 
 
@@ -217,17 +219,17 @@ def _shadow_mask(frame: SceneFrame, camera: Camera, names: Sequence[str]) -> _Ma
 
 def _unchanged(record: EpisodeRecord) -> list[Any]:
     """The annotations of all images, without the objects that change, and without what depends on what hides others."""
-    found: list[Any] = []
+    unchanged: list[Any] = []
     for image in record.images:
         truth = image.annotation
         names = _contrast_of(record).objects if image.frame == _contrast_of(record).frame else ()
-        found += [item.model_dump(exclude=_VISIBILITY) for item in truth.objects if item.name not in names]
+        unchanged += [item.model_dump(exclude=_VISIBILITY) for item in truth.objects if item.name not in names]
         for table in truth.relations.values():
             # Of "between", a key is "A | B".
             held = ((of, some) for of, some in table.items() if not {*of.split(" | ")} & {*names})
-            found += [(of, left) for of, some in held if (left := [one for one in some if one not in names])]
-        found += [truth.camera, truth.directions]
-    return found
+            unchanged += [(of, left) for of, some in held if (left := [name for name in some if name not in names])]
+        unchanged += [truth.camera, truth.directions]
+    return unchanged
 
 
 def _render_twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path, ...]) -> EpisodeRecord:
@@ -238,13 +240,13 @@ def _render_twin(url: str, record: EpisodeRecord, device: str, roots: tuple[Path
     request = EpisodeRequest(
         url, record.episode_id, frames=(name,), scene_sets=(edit,), device=device, asset_roots=roots
     )
-    found = find(request)
-    if found.request.renderer != record.job.renderer:
+    resolved = find(request)
+    if resolved.request.renderer != record.job.renderer:
         raise UsageError(
             f"{record.episode_id}: rendered by {record.job.renderer}, which this command doesn't load; compare "
             "such pairs with render-episode --renderer"
         )
-    return render_request(found, Path())[0]
+    return render_request(resolved, Path())[0]
 
 
 def _judge_pixels(

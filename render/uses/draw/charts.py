@@ -31,8 +31,8 @@ class Axes(NamedTuple):
     """The area of a chart.
 
     Attributes:
-        x: its top left corner.
-        y: its top left corner.
+        x: left edge, pixels.
+        y: top edge, pixels.
         width: pixels.
         height: pixels.
         top: the value at its upper edge.
@@ -70,7 +70,7 @@ def save_charts(stats: Stats, title: str, path: Path, svg: bool) -> None:
     """Draw all distributions that have values.
 
     Args:
-        svg: as SVG instead of PNG; the suffix of `path` does not matter.
+        svg: whether to write SVG instead of PNG; the suffix of `path` does not matter.
     """
     shown = [item for item in stats.distributions.values() if item.counts]
     groups = shown_groups(stats)
@@ -92,10 +92,10 @@ def shown_groups(stats: Stats) -> list[str]:
 
 def merged(item: Distribution, groups: Sequence[str]) -> dict[str, Counter[Key]]:
     """Group -> value -> count; groups that are not in `groups` are counted together."""
-    found: dict[str, Counter[Key]] = {group: Counter() for group in groups}
+    merged_counts: dict[str, Counter[Key]] = {group: Counter() for group in groups}
     for group, counter in item.counts.items():
-        found[group if group in found else REST].update(counter)
-    return found
+        merged_counts[group if group in merged_counts else REST].update(counter)
+    return merged_counts
 
 
 def bars(item: Distribution) -> list[tuple[str, list[Key]]]:

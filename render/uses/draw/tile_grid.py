@@ -45,7 +45,7 @@ def tile_grid(
         gap: pixels between tiles and around the grid.
         title: one line above the tiles, in a larger font.
         notes: paragraphs below the title, of up to four lines each.
-        font_size: of captions and notes, pixels.
+        font_size: size of captions and notes, pixels.
     """
     line_height = font_size + _LEADING
     tile_width = max((tile.image.width for tile in tiles), default=1)

@@ -184,7 +184,7 @@ class Map:
         up: the world directions that point right and up on the page.
         low: coordinates of the lower left corner along them.
         scale: pixels per Blender unit.
-        height: of the panel, pixels.
+        height: height of the panel, pixels.
     """
 
     right: Vec
@@ -238,9 +238,9 @@ def _draw_object(page: Svg, frame: SceneFrame, item: SceneObject, outline: Float
         page.circle(center, radius, fill="none", stroke=FAINT, stroke_width=0.7, stroke_dasharray="2 3")
     points = [to_page.flat(across, up) for across, up in outline.tolist()]
     page.polygon(points, fill=_color_of(item), fill_opacity=0.85, stroke=INK, stroke_width=1)
-    for one in frame.observers:
-        if one.index == item.index:
-            _draw_pointing(page, frame, eye_camera(item).location, one.looks_at, to_page)
+    for observer in frame.observers:
+        if observer.index == item.index:
+            _draw_pointing(page, frame, eye_camera(item).location, observer.looks_at, to_page)
     if pointer is not None:
         _, tip = pointing_ray(item.shape, item.rotation_deg, item.scale, item.location)
         _draw_pointing(page, frame, tip, pointer.target, to_page)

@@ -60,9 +60,9 @@ def ask(
 
         def reply(asked: _Asked) -> dict[str, Any]:
             identity, item, episode = asked
-            found = model.reply([message_of(item, episode)], max_tokens=reply_tokens, key=identity)
-            tokens = {"input_tokens": found.input_tokens, "output_tokens": found.output_tokens, "cost": found.cost}
-            return {"id": identity, "reply": found.text, **about(item), **tokens}
+            answer = model.reply([message_of(item, episode)], max_tokens=reply_tokens, key=identity)
+            tokens = {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens, "cost": answer.cost}
+            return {"id": identity, "reply": answer.text, **about(item), **tokens}
 
         def missing() -> Iterator[_Asked]:
             for asked in chain([first], items):

@@ -40,18 +40,18 @@ def gaps(first: Mapping[tuple[str, str], Score], second: Mapping[tuple[str, str]
     The 95 % interval is Newcombe's (1998, method 10), of the two intervals of the scores, which count that items of one
     episode are not independent.
     """
-    found = []
+    gap_rows = []
     for key in first:
         if key in second and key[0] in ("all", "task"):
-            one, other = first[key], second[key]
-            gap = one.accuracy - other.accuracy
-            low = gap - hypot(one.accuracy - one.low, other.high - other.accuracy)
-            high = gap + hypot(one.high - one.accuracy, other.accuracy - other.low)
-            shares = {"first": one.accuracy, "second": other.accuracy, "gap": gap, "low": low, "high": high}
-            found.append({"by": key[0], "group": key[1], **shares, "items": [one.items, other.items]})
-    if not found:
+            score, other_score = first[key], second[key]
+            gap = score.accuracy - other_score.accuracy
+            low = gap - hypot(score.accuracy - score.low, other_score.high - other_score.accuracy)
+            high = gap + hypot(score.high - score.accuracy, other_score.accuracy - other_score.low)
+            shares = {"first": score.accuracy, "second": other_score.accuracy, "gap": gap, "low": low, "high": high}
+            gap_rows.append({"by": key[0], "group": key[1], **shares, "items": [score.items, other_score.items]})
+    if not gap_rows:
         raise UsageError("the two files have no task in common")
-    return found
+    return gap_rows
 
 
 def memorized(rows: Sequence[Mapping[str, Any]]) -> bool:

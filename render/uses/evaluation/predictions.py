@@ -50,10 +50,10 @@ class Prediction(NamedTuple):
     """The reply to an item.
 
     Attributes:
-        id: of the item.
-        reply: its text.
-        file: that has the reply.
-        line: in the file, or the number of the sample, from 1.
+        id: id of the item.
+        reply: text of the reply.
+        file: file that has the reply.
+        line: line in the file, or number of the sample, from 1.
     """
 
     id: str
@@ -104,17 +104,17 @@ def _read_predictions(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
 
 def _inspect_log(path: Path, file: IO[bytes]) -> Iterator[Prediction]:
     with zipfile.ZipFile(path) as archive:
-        samples = (one for one in archive.infolist() if one.filename.startswith("samples/"))
-        for number, one in enumerate(samples, 1):
-            if max(one.file_size, one.compress_size) > _MOST_BYTES:
-                raise spec_error(f"{one.filename}: larger than {_MOST_BYTES >> 20} MiB", file=str(path))
-            if one.compress_type == _ZSTD:
-                file.seek(one.header_offset)
+        samples = (member for member in archive.infolist() if member.filename.startswith("samples/"))
+        for number, member in enumerate(samples, 1):
+            if max(member.file_size, member.compress_size) > _MOST_BYTES:
+                raise spec_error(f"{member.filename}: larger than {_MOST_BYTES >> 20} MiB", file=str(path))
+            if member.compress_type == _ZSTD:
+                file.seek(member.header_offset)
                 # Local headers have their own lengths of name and extra field.
                 file.seek(sum(struct.unpack("<HH", file.read(30)[26:30])), 1)
-                content = pa.decompress(file.read(one.compress_size), one.file_size, codec="zstd", asbytes=True)
+                content = pa.decompress(file.read(member.compress_size), member.file_size, codec="zstd", asbytes=True)
             else:
-                content = archive.read(one)
+                content = archive.read(member)
             data = json.loads(content)
             if data.get("error"):  # the model was not reached: no reply, as in Inspect's own accuracy
                 continue
@@ -129,8 +129,8 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
     """Put each prediction into the entry of its item. Memory does not grow with the predictions.
 
     Args:
-        entries: by the ids of their items.
-        predictions: of `read_predictions`, whose SpecError passes.
+        entries: entries by the ids of their items.
+        predictions: predictions of `read_predictions`, whose SpecError passes.
         allow_missing: accept items without a prediction.
 
     Raises:
@@ -143,21 +143,21 @@ def match(entries: dict[str, Entry], predictions: Iterable[Prediction], allow_mi
         counts[kind] += 1
         examples.setdefault(kind, example)
 
-    for one in predictions:
-        where = f"{one.file}:{one.line}"
-        if (entry := entries.get(one.id)) is None:
+    for prediction in predictions:
+        where = f"{prediction.file}:{prediction.line}"
+        if (entry := entries.get(prediction.id)) is None:
             hint = ""
             if _UNKNOWN not in counts and len(entries) <= _MOST_HINTED:
-                hint = f" ({did_you_mean(one.id, entries)})".replace(" ()", "")
-            add(_UNKNOWN, f"{one.id} in {where}{hint}")
+                hint = f" ({did_you_mean(prediction.id, entries)})".replace(" ()", "")
+            add(_UNKNOWN, f"{prediction.id} in {where}{hint}")
         elif entry.place:
-            add(_TWICE, f"{one.id} in {entry.place} and {where}")
+            add(_TWICE, f"{prediction.id} in {entry.place} and {where}")
         else:
-            entry.reply, entry.place = answer_of(one.reply, entry.options, entry.lettered), where
+            entry.reply, entry.place = answer_of(prediction.reply, entry.options, entry.lettered), where
     for name, entry in entries.items():
         if entry.reply is None and not allow_missing:
             add(_MISSING, name)
     if counts:
         numbers = {kind: counted(count, "prediction") for kind, count in counts.items()}
-        lines = (f"{numbers[kind]} {kind}, such as {one}; {_ADVICE[kind]}" for kind, one in examples.items())
+        lines = (f"{numbers[kind]} {kind}, such as {example}; {_ADVICE[kind]}" for kind, example in examples.items())
         raise UsageError("not scored: " + "\n  ".join(lines))

@@ -52,21 +52,21 @@ def format_of(name: str) -> Format:
     from diorama.render.uses.export._layouts import FolderExport, ImageExport
 
     registered = plugin("exports", name)
-    found = registered.load()
-    export: Any = found
-    if getattr(found, "export", None):
-        export = found.export
-    elif hasattr(found, "FOLDERS"):
-        export = partial(FolderExport.export, found.FOLDERS)
-    elif hasattr(found, "Lists"):
-        export = partial(ImageExport.export, found.Lists)
+    loaded = registered.load()
+    export: Any = loaded
+    if getattr(loaded, "export", None):
+        export = loaded.export
+    elif hasattr(loaded, "FOLDERS"):
+        export = partial(FolderExport.export, loaded.FOLDERS)
+    elif hasattr(loaded, "Lists"):
+        export = partial(ImageExport.export, loaded.Lists)
     if not callable(export):
         raise PluginError(f"{registered.label}: expected a function `export`, FOLDERS or Lists; found none")
     return Format(
         export=export,
-        from_files=getattr(found, "FROM_FILES", False),
-        sharded=getattr(found, "SHARDED", bool(registered.attribute)),
-        questions=getattr(found, "QUESTIONS", False),
-        croissant_parts=getattr(found, "croissant_parts", None),
-        write_tables=getattr(found, "write_tables", lambda *_: None),
+        from_files=getattr(loaded, "FROM_FILES", False),
+        sharded=getattr(loaded, "SHARDED", bool(registered.attribute)),
+        questions=getattr(loaded, "QUESTIONS", False),
+        croissant_parts=getattr(loaded, "croissant_parts", None),
+        write_tables=getattr(loaded, "write_tables", lambda *_: None),
     )

@@ -58,10 +58,10 @@ class FolderExport(Export):
             raise ValueError(
                 f"{folder} is the folder of episode {owner}; export one of the two with --where to another folder"
             )
-        found = self._read_identity(folder)
-        if found is not None and found != self._identities[episode_id] and not self.options.overwrite:
+        present = self._read_identity(folder)
+        if present is not None and present != self._identities[episode_id] and not self.options.overwrite:
             raise FileConflictError(f"{folder} holds something else than the store's episode")
-        return found != self._identities[episode_id]
+        return present != self._identities[episode_id]
 
     def _read_identity(self, folder: Path) -> Identity | None:
         """The identity of the episode in a folder; empty if the folder holds something else, None if it is free.
@@ -107,7 +107,7 @@ class ImageExport(Export):
 
     Attributes:
         is_new: whether `out` did not exist.
-        lists: of the format.
+        lists: class of the format's lists.
     """
 
     def __init__(self, lists: Callable[[Export], ImageLists], *given: Any) -> None:

@@ -36,7 +36,7 @@ class Shard:
     Attributes:
         name: path below the folder.
         first: number of its first episode.
-        digest: of the ids and hashes of its episodes.
+        digest: hash of the ids and hashes of its episodes.
     """
 
     name: str

@@ -38,7 +38,7 @@ class _About(BaseModel):
 
 
 class Creator(_About):
-    """A person, by given and family names, or an organization, by name."""
+    """A person with given and family names, or an organization with a name."""
 
     given_names: str = ""
     family_names: str = ""
@@ -98,10 +98,10 @@ class About(_About):
     @property
     def bibtex(self) -> str:
         """The citation, or an entry made of the other values."""
-        authors = " and ".join(one.full_name for one in self.creators)
+        authors = " and ".join(creator.full_name for creator in self.creators)
         key = "".join(c for c in self.name.casefold() if c.isascii() and c.isalnum())[:20] or "dataset"
-        made = {"title": self.name, "author": authors, "year": self.date_published.year, "url": self.url}
-        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in {**made, "version": self.version}.items())
+        entry = {"title": self.name, "author": authors, "year": self.date_published.year, "url": self.url}
+        lines = "".join(f"  {name} = {{{value}}},\n" for name, value in {**entry, "version": self.version}.items())
         return self.citation.strip() or f"@misc{{{key}{self.date_published.year},\n{lines}}}"
 
 
@@ -128,12 +128,12 @@ def read_about(path: Path, strict: bool = False) -> About:
     except ValidationError as error:
         problems = [
             Diagnostic(
-                str(path), 0, "", re.sub(r"\.(\d+)", r"[\1]", ".".join(map(str, one["loc"]))),
-                "fill in this value" if one["type"] in _MISSING or one["input"] == "" else one["msg"],
+                str(path), 0, "", re.sub(r"\.(\d+)", r"[\1]", ".".join(map(str, problem["loc"]))),
+                "fill in this value" if problem["type"] in _MISSING or problem["input"] == "" else problem["msg"],
             )
             # A creator that is wrong does not count: pydantic reports an empty list, too.
-            for one in error.errors()
-            if one["type"] != "too_short" or not one["input"]
+            for problem in error.errors()
+            if problem["type"] != "too_short" or not problem["input"]
         ]  # fmt: skip
         raise SpecError(problems) from None
 

@@ -27,18 +27,18 @@ class ObjectCounts:
         """Count an episode.
 
         Args:
-            objects: of all of its images, as in the column of a store.
+            objects: objects of all of its images, as in the column of a store.
         """
         images: dict[int, set[str]] = {}
-        for one in objects:
-            if (box := one["bbox"]) is None:
+        for row in objects:
+            if (box := row["bbox"]) is None:
                 continue
             self.objects += 1
-            self._together[tuple(one[name] or "in numbers" for name in WORDS)] += 1
+            self._together[tuple(row[name] or "in numbers" for name in WORDS)] += 1
             x, y = (box[0] + box[2] / 2) / width, (box[1] + box[3] / 2) / height
             self._places.append((x, y))
             self._middle += abs(x - 0.5) < 1 / 6 and abs(y - 0.5) < 1 / 6
-            images.setdefault(one["image"], set()).add(one["shape"])
+            images.setdefault(row["image"], set()).add(row["shape"])
         self.images += len(images)
         self._shapes.update(map(frozenset, images.values()))
 
@@ -48,10 +48,12 @@ class ObjectCounts:
             return
         shares = [f"{name} {_shares_text(self._words(k))}" for k, name in enumerate(WORDS)]
         yield f"Of {self.objects:,} visible objects in {self.images:,} images: {'; '.join(shares)}."
-        found = [f"{WORDS[a]} and {WORDS[b]} {self._association(a, b):.2f}" for a, b in combinations(range(4), 2)]
-        yield f"Association of words within an object (Cramér's V; 0 independent, 1 determined): {', '.join(found)}."
+        pairs = [f"{WORDS[a]} and {WORDS[b]} {self._association(a, b):.2f}" for a, b in combinations(range(4), 2)]
+        yield f"Association of words within an object (Cramér's V; 0 independent, 1 determined): {', '.join(pairs)}."
         if lifts := sorted(self._lifts()):
-            texts = [f"{one} and {other} {lift:.2f} times" for lift, one, other in dict.fromkeys((lifts[-1], lifts[0]))]
+            texts = [
+                f"{first} and {other} {lift:.2f} times" for lift, first, other in dict.fromkeys((lifts[-1], lifts[0]))
+            ]
             yield f"Shapes that share an image most and least, against independence: {', '.join(texts)} as often."
         (x, dx), (y, dy) = (_mean_and_spread(values) for values in zip(*self._places, strict=True))
         yield (
@@ -61,18 +63,18 @@ class ObjectCounts:
         )
 
     def _words(self, *places: int) -> Counter[tuple[str, ...]]:
-        found: Counter[tuple[str, ...]] = Counter()
+        counts: Counter[tuple[str, ...]] = Counter()
         for words, count in self._together.items():
-            found[tuple(words[k] for k in places)] += count
-        return found
+            counts[tuple(words[k] for k in places)] += count
+        return counts
 
     def _association(self, a: int, b: int) -> float:
-        one, other, both = self._words(a), self._words(b), self._words(a, b)
-        least = min(len(one), len(other)) - 1
+        first, second, both = self._words(a), self._words(b), self._words(a, b)
+        least = min(len(first), len(second)) - 1
         total = sum(
             (both[x, y] - expected) ** 2 / expected
-            for (x,), n in one.items()
-            for (y,), m in other.items()
+            for (x,), n in first.items()
+            for (y,), m in second.items()
             for expected in (n * m / self.objects,)
         )
         return math.sqrt(total / self.objects / least) if least else 0.0
@@ -85,8 +87,8 @@ class ObjectCounts:
             alone.update(dict.fromkeys(shapes, count))
             both.update(dict.fromkeys(combinations(sorted(shapes), 2), count))
         often = sorted(shape for shape, count in alone.items() if _LEAST_IMAGES <= count < self.images)
-        for one, other in combinations(often, 2):
-            yield both[one, other] * self.images / (alone[one] * alone[other]), one, other
+        for first, second in combinations(often, 2):
+            yield both[first, second] * self.images / (alone[first] * alone[second]), first, second
 
 
 def _shares_text(counter: Counter[tuple[str, ...]]) -> str:
@@ -100,4 +102,4 @@ def _shares_text(counter: Counter[tuple[str, ...]]) -> str:
 def _mean_and_spread(values: Iterable[float]) -> tuple[float, float]:
     listed = [*values]
     mean = sum(listed) / len(listed)
-    return mean, math.sqrt(sum((one - mean) ** 2 for one in listed) / len(listed))
+    return mean, math.sqrt(sum((number - mean) ** 2 for number in listed) / len(listed))

@@ -33,7 +33,7 @@ def file_object(out: Path, name: str, encoding: str) -> Node:
 
 def file_set(name: str, includes: str, encoding: str, archives: Sequence[Node] = ()) -> Node:
     """Files by pattern, in the folder or in archives."""
-    inside = {"containedIn": [{"@id": one["@id"]} for one in archives]} if archives else {}
+    inside = {"containedIn": [{"@id": archive["@id"]} for archive in archives]} if archives else {}
     return {
         "@type": "cr:FileSet", "@id": name, "name": name, "encodingFormat": encoding, "includes": includes, **inside
     }  # fmt: skip
@@ -107,7 +107,7 @@ def _splits_record_set(names: Sequence[str]) -> Node:
 def croissant(about: About, facts: Facts, licenses: Mapping[str, str], limits: Sequence[str], biases: Sequence[str],
               distribution: Sequence[Node], record_sets: Sequence[Node]) -> Node:  # fmt: skip
     """The whole document, as JSON data."""
-    versions = ", ".join(f"{name} {' and '.join(sorted(found))}" for name, found in sorted(facts.versions.items()))
+    versions = ", ".join(f"{name} {' and '.join(sorted(values))}" for name, values in sorted(facts.versions.items()))
     steps = {
         "Specification": f"specs with {len(facts.seeds)} seeds, generated or written for Diorama {__version__}",
         "Compilation and rendering": f"{facts.episodes} episodes, {facts.images} images; {versions}",
@@ -115,9 +115,9 @@ def croissant(about: About, facts: Facts, licenses: Mapping[str, str], limits: S
         "Export": f"SHA-256 over the identities of all episodes: {facts.digest}",
     }
     creators = [
-        {"@type": "sc:Organization" if one.name else "sc:Person", "name": one.full_name,
-         **({"sameAs": one.orcid} if one.orcid else {})}
-        for one in about.creators
+        {"@type": "sc:Organization" if creator.name else "sc:Person", "name": creator.full_name,
+         **({"sameAs": creator.orcid} if creator.orcid else {})}
+        for creator in about.creators
     ]  # fmt: skip
     plan = " ".join(text for text in (about.maintenance, about.hosting, about.contact) if text)
     foreign = sorted({*licenses.values(), *facts.sources} - {OWN})

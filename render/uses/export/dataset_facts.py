@@ -187,8 +187,8 @@ def _is_own(name: str, digest: str) -> bool:
     except AssetError:
         return False
     if kind == "mesh" and is_varied(rest):
-        made, families = parse_invented(rest), plugins("families")
-        return is_person(rest) or (made is not None and made.family in families and families[made.family].own)
+        shape, families = parse_invented(rest), plugins("families")
+        return is_person(rest) or (shape is not None and shape.family in families and families[shape.family].own)
     files = {
         "stage": [f"stages/{rest}.json"], "look": [f"looks/{rest}.json"],
         "mesh": [f"shapes/{rest}.npz", f"meshes/{rest}.npz"],

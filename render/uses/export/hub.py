@@ -27,7 +27,7 @@ def arrow_type(hint: Any) -> pa.DataType:
     """The Arrow type of a Python type: of a model a struct of its fields, of lists and tuples a list."""
     if hint in _SIMPLE:
         return _SIMPLE[hint]
-    kind, inner = get_origin(hint), [one for one in get_args(hint) if one not in (NoneType, ...)]
+    kind, inner = get_origin(hint), [argument for argument in get_args(hint) if argument not in (NoneType, ...)]
     if kind in (list, tuple):
         return pa.list_(arrow_type(inner[0]))
     if kind is Literal:
@@ -74,8 +74,8 @@ def typed_truth(facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     listed = [
         {"relation": relation, "of": name, "objects": others}
-        for relation, found in facts["relations"].items()
-        for name, others in found.items()
+        for relation, related in facts["relations"].items()
+        for name, others in related.items()
     ]
     return {field.name: facts.get(field.name) for field in IMAGE_TYPE} | {"relations": listed}
 
@@ -100,11 +100,11 @@ def hub_split(split: str) -> str:
 
 def check_hub_splits(splits: Iterable[str]) -> None:
     """Raise UsageError if two splits have one name on the hub."""
-    found: dict[str, str] = {}
+    split_by_name: dict[str, str] = {}
     for split in splits:
         name = hub_split(split)
-        if found.setdefault(name, split) != split:
-            both = f"{found[name]} and {split}"
+        if split_by_name.setdefault(name, split) != split:
+            both = f"{split_by_name[name]} and {split}"
             raise UsageError(f"splits {both}: found one name on the hub, {name}, for both; export one with --split")
 
 
@@ -131,7 +131,7 @@ def data_files(files: Mapping[str, str | Sequence[str]], **options: Any) -> dict
 
     Args:
         files: split -> pattern or patterns; see check_hub_splits.
-        options: of the builder of `datasets`.
+        options: options of the builder of `datasets`.
     """
     listed = [{"split": hub_split(split), "path": path} for split, path in files.items()]
     return {"configs": [{"config_name": "default", "data_files": listed, **options}]}

@@ -104,7 +104,7 @@ def _datasheet_answers(about: About, facts: Facts) -> Iterator[tuple[str, str]]:
     """Questions of Datasheets for Datasets (Gebru et al., 2021) and their answers."""
     open_ = "not stated"
     yield "For what purpose was the dataset created?", about.use_cases
-    yield "Who created it?", ", ".join(one.full_name for one in about.creators)
+    yield "Who created it?", ", ".join(creator.full_name for creator in about.creators)
     yield "Who funded it?", about.funding or open_
     instances = f"{counted(facts.episodes, 'episode')} of rendered images with their measured truth"
     yield "What are the instances?", instances
@@ -120,7 +120,7 @@ def _datasheet_answers(about: About, facts: Facts) -> Iterator[tuple[str, str]]:
 
 def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str:
     """The contents of LICENSE: the dataset's license, and the terms of what it contains."""
-    names = ", ".join(one.full_name for one in about.creators)
+    names = ", ".join(creator.full_name for creator in about.creators)
     lines = [f"{about.name} {about.version}, copyright {about.date_published.year} {names}", ""]
     lines += [f"This dataset is licensed under {about.license}: {license_url(about.license)}", ""]
     foreign = {text: [name for name in licenses if licenses[name] == text] for text in sorted({*licenses.values()})}
@@ -134,9 +134,13 @@ def license_text(about: About, facts: Facts, licenses: Mapping[str, str]) -> str
 def citation_cff(about: About) -> str:
     """The contents of CITATION.cff. JSON is YAML."""
     authors = []
-    for one in about.creators:
-        named = {"name": one.name} if one.name else {"family-names": one.family_names, "given-names": one.given_names}
-        more = {"orcid": one.orcid, "affiliation": "" if one.name else one.affiliation}
+    for creator in about.creators:
+        named = (
+            {"name": creator.name}
+            if creator.name
+            else {"family-names": creator.family_names, "given-names": creator.given_names}
+        )
+        more = {"orcid": creator.orcid, "affiliation": "" if creator.name else creator.affiliation}
         authors.append({key: value for key, value in {**named, **more}.items() if value})
     values = {
         "cff-version": "1.2.0", "message": "If you use this dataset, please cite it.", "type": "dataset",
@@ -154,7 +158,7 @@ def check_folder(store: EpisodeReader, name: str, out: Path, options: ExportOpti
     """Raise UsageError or ConflictError, before the export, if `publish` could not describe the folder or write to it.
 
     Args:
-        name: of the format.
+        name: name of the format.
     """
     tables = (path.name for path in out.glob("metadata-*.parquet"))
     WrittenFiles(out, store, options.overwrite).check(*DESCRIPTION, *tables)
@@ -173,7 +177,7 @@ def publish(store: EpisodeReader, name: str, out: Path, options: ExportOptions, 
     Returns what about.toml should still say, a line each.
 
     Args:
-        name: of its format.
+        name: name of its format.
 
     Raises:
         UsageError: without episodes.
@@ -221,8 +225,8 @@ def _limit_sentences(about: About, facts: Facts) -> list[str]:
 def _bias_sentences(facts: Facts) -> list[str]:
     """The figures of the guessers in words, and what was counted about the objects."""
     lines = [*facts.objects.lines()]
-    if found := [f"{one.task}, by {one.learner}" for one in facts.learners if one.shortcut]:
-        lines.insert(0, f"Learners that never see an image are right more often than chance in: {'; '.join(found)}.")
+    if tasks := [f"{finding.task}, by {finding.learner}" for finding in facts.learners if finding.shortcut]:
+        lines.insert(0, f"Learners that never see an image are right more often than chance in: {'; '.join(tasks)}.")
     measured = [row for row in facts.guessers if row["text"] is not None]
     if not measured:
         why = "tasks have too few items" if facts.guessers else "some episodes have no evaluation items"
@@ -241,7 +245,7 @@ def _provenance_data(store: EpisodeReader, facts: Facts, licenses: Mapping[str, 
     counters: dict[str, Any] = {name: dict(sorted(counter.items())) for name, counter in facts.counters.items()}
     return {
         "diorama": __version__, "store_version": store.version, "episodes": facts.episodes, "images": facts.images,
-        "versions": {name: dict(sorted(found.items())) for name, found in sorted(facts.versions.items())},
+        "versions": {name: dict(sorted(counts.items())) for name, counts in sorted(facts.versions.items())},
         "seeds": sorted(facts.seeds), "identities": {"sha256": facts.digest, "of": "id, job_hash and sha256, by id"},
         "counts": counters,
         "assets": {name: {"sha256": facts.assets[name], "license": text} for name, text in licenses.items()},

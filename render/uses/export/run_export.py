@@ -33,7 +33,7 @@ def run_export(
     Args:
         source: the store, or the file of a format that reads one.
         at: version number or tag, None for the newest.
-        splits: of the episodes, none for all.
+        splits: splits of the episodes, none for all.
         about: about.toml, to describe the export for publication.
         strict: whether all questions in it must have answers.
         on_progress: called with the numbers of finished episodes and of all, None if unknown.

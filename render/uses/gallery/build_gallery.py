@@ -143,7 +143,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
         # An older attempt at an episode that is stored twice.
         return
     try:
-        files, found = _episode_pages(row, key, record_of(row))
+        files, search_row = _episode_pages(row, key, record_of(row))
     except DamagedError:
         rows[episode] = finite_json(damaged_search_row(episode, row, problems_of(row)))
     except (DioramaError, *INCOMPLETE) as error:
@@ -153,7 +153,7 @@ def _write_episode(out: Path, row: dict[str, Any], keys: dict[str, str], rows: d
     else:
         # In an incomplete folder, the user may have files.
         put_folder(out, folder_of(key), files, lambda *_: None)
-        rows[episode] = finite_json(found)
+        rows[episode] = finite_json(search_row)
 
 
 def _episode_pages(row: dict[str, Any], key: str, record: EpisodeRecord) -> tuple[dict[str, bytes], dict[str, Any]]:
@@ -327,11 +327,11 @@ def _add_row(row: str, rows: dict[str, str], damaged: dict[str, str], report: Ga
 
 def _wanted_episodes(store: EpisodeReader, options: GalleryOptions) -> dict[str, str]:
     """Id -> key, sorted by id; of the latest attempt if an id is stored twice."""
-    found: dict[str, tuple[int, str]] = {}
+    attempts: dict[str, tuple[int, str]] = {}
     for row in store.scan(_COLUMNS, options.where, ID_BATCH_ROWS):
         attempt = (row["attempt"] or 0, key_of(row[KEY], row["sha256"], row["text_sha256"]))
-        found[row[KEY]] = max(found.get(row[KEY], attempt), attempt)
-    return {episode: found[episode][1] for episode in first_ids(sorted(found), options.limit)}
+        attempts[row[KEY]] = max(attempts.get(row[KEY], attempt), attempt)
+    return {episode: attempts[episode][1] for episode in first_ids(sorted(attempts), options.limit)}
 
 
 def _write_rows(out: Path, rows: dict[str, str]) -> None:

@@ -34,8 +34,8 @@ def questions_and_expressions(record: EpisodeRecord) -> Iterator[dict[str, Any]]
             asked += Questioner(grammar, per_image=_QUESTIONS).ask(view)
         named = expressions(view, grammar, 0)
         yield {
-            "questions": [{"question": one.text, "answer": one.answer} for one in asked],
-            "expressions": {view.objects[one.target].truth.name: one.texts[0] for one in named},
+            "questions": [{"question": question.text, "answer": question.answer} for question in asked],
+            "expressions": {view.objects[expression.target].truth.name: expression.texts[0] for expression in named},
         }
 
 
@@ -198,9 +198,9 @@ def caption(truth: FrameAnnotation) -> str:
         kinds = (" ".join(item.shape.split("_")[::-1]) for item in truth.objects if item.name == pointer.name)
         target = named.get(pointer.target, f"the {pointer.target}")
         parts.append(f"{_article(next(kinds, 'pointer'))} points at {target}")
-    for one in truth.observers:
-        target = named.get(one.looks_at, one.looks_at) if isinstance(one.looks_at, str) else "a point"
-        parts.append(f"{one.name} looks at {target}")
+    for observer in truth.observers:
+        target = named.get(observer.looks_at, observer.looks_at) if isinstance(observer.looks_at, str) else "a point"
+        parts.append(f"{observer.name} looks at {target}")
     text = "; ".join(parts)
     return text[:1].upper() + text[1:] + "."
 

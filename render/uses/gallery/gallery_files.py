@@ -87,8 +87,8 @@ def read_rows(out: Path) -> dict[str, str]:
     except OSError:
         return {}
     # Anything after the last line break is an incomplete line.
-    found = {line[8:28]: line for line in lines[:-1] if line.startswith('{"key":"') and line.endswith("}")}
-    return {key: row for key, row in found.items() if _has_all_files(out / folder_of(key), row)}
+    by_key = {line[8:28]: line for line in lines[:-1] if line.startswith('{"key":"') and line.endswith("}")}
+    return {key: row for key, row in by_key.items() if _has_all_files(out / folder_of(key), row)}
 
 
 def _has_all_files(folder: Path, row: str) -> bool:
@@ -96,8 +96,8 @@ def _has_all_files(folder: Path, row: str) -> bool:
     try:
         names = chain(("page.js", "thumbnail.webp"), (f"{number}.png" for number in range(json.loads(row)["images"])))
         # Faster than asking for the size of each file by its name.
-        with os.scandir(folder) as found:
-            sizes = {file.name: file.stat().st_size for file in found}
+        with os.scandir(folder) as files:
+            sizes = {file.name: file.stat().st_size for file in files}
         return not folder.is_symlink() and all(sizes.get(name) for name in names)
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -113,8 +113,8 @@ def stale_folders(out: Path, keys: Mapping[str, Any]) -> Iterator[Path]:
 
 def own_folders(out: Path, folder: str, form: str) -> list[Path]:
     """Folders in a folder below `out`, relative to `out`, whose names have a form; others are not the gallery's."""
-    found = below(out, folder).glob("*")
-    return sorted(Path(folder, path.name) for path in found if path.is_dir() and re.fullmatch(form, path.name))
+    paths = below(out, folder).glob("*")
+    return sorted(Path(folder, path.name) for path in paths if path.is_dir() and re.fullmatch(form, path.name))
 
 
 def script_call(function: str, *values: Any) -> str:
@@ -128,7 +128,7 @@ def script_call(function: str, *values: Any) -> str:
 
 def _script_literal(value: Any) -> str:
     text = finite_json(value).replace("\\", "\\\\").replace("'", "\\'")
-    text = _ESCAPED.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    text = _ESCAPED.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
     return f"JSON.parse('{text}')"
 
 
@@ -149,8 +149,8 @@ def _new_numbering() -> defaultdict[str, int]:
 
 def page_files() -> dict[str, bytes]:
     """Name -> content of the scripts and styles."""
-    found = (item for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg")))
-    return {f"static/{item.name}": item.read_bytes() for item in found}
+    files = (item for item in _SITE.iterdir() if item.name.endswith((".js", ".css", ".svg")))
+    return {f"static/{item.name}": item.read_bytes() for item in files}
 
 
 def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any]) -> None:
@@ -158,7 +158,7 @@ def write_index(written: WrittenFiles, rows: Sequence[str], facts: dict[str, Any
 
     Args:
         rows: JSON (diorama.render.uses.gallery.episode_facts) in the order of the list.
-        facts: of the gallery, for its heading.
+        facts: facts about the gallery, for its heading.
     """
     files = dict(_script_files(rows, facts))
     digest = hashlib.sha256()
@@ -192,12 +192,12 @@ def _script_files(rows: Sequence[str], facts: dict[str, Any]) -> Iterator[tuple[
         chunk = [json.loads(row) for row in rows[start : start + _ROWS_PER_FILE]]
         damaged.update({row["id"]: row["problems"] for row in chunk if "problems" in row})
         yield f"index-{number:04}.js", script_call("Gallery.data.columns", number, _search_columns(chunk, words, sets))
-        found = {
+        searched = {
             "text": [row["text"] for row in chunk],
             "things": [[words["things"][text] for text in row["things"]] for row in chunk],
         }
         texts.append(f"text-{number:04}.js")
-        yield texts[-1], script_call("Gallery.data.texts", number, found)
+        yield texts[-1], script_call("Gallery.data.texts", number, searched)
     head = {
         **facts,
         "episodes": len(rows),

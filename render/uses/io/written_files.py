@@ -33,7 +33,7 @@ class WrittenShard(BaseModel, extra="forbid", frozen=True):
     """A file of many episodes (diorama.render.uses.export._shards).
 
     Attributes:
-        digest: of the ids and hashes of its episodes.
+        digest: hash of the ids and hashes of its episodes.
         samples: episodes in it.
         size: bytes.
         sha256: of the file.
@@ -69,7 +69,7 @@ class WrittenFiles:
 
     Attributes:
         shards: complete shards, by name.
-        version: of their format.
+        version: version of their format.
     """
 
     def __init__(self, out: Path, store: EpisodeReader, overwrite: bool, trusted: bool = False) -> None:

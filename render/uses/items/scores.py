@@ -69,7 +69,7 @@ def iter_items(
     """Yield id, item and episode, by episode id. Memory: a chunk of 32 episodes.
 
     Args:
-        options: which episodes, as in an export.
+        options: selection of episodes, as in an export.
         progress: receives numbers of episodes. The number of episodes without items is logged.
 
     Raises:
@@ -78,8 +78,8 @@ def iter_items(
     damaged: list[str] = []
     without, make = 0, items_maker(options)
     for record in iter_valid_records(store, chosen_ids(store, options), damaged, progress):
-        without += not (found := list(make(record)))
-        for item in found:
+        without += not (items := list(make(record)))
+        for item in items:
             yield item_id(record.episode_id, item), item, record
         progress(1)
     if damaged:
@@ -103,11 +103,11 @@ class Entry:
     """An item of the store and its prediction.
 
     Attributes:
-        episode: its id, or what its items have in common with those of others (`Item.together`).
+        episode: id of the episode, or what its items have in common with those of others (`Item.together`).
         reply: the option that was chosen, "" if invalid, None if missing.
         blind: what the guesser gets, from 0 to 1; None if its task has too few items.
         text: likewise.
-        source: of an episode in a look, the item of which it shows a look.
+        source: for an episode in a look, the item that it shows in this look.
     """
 
     task: str
@@ -139,12 +139,12 @@ class Entry:
     @classmethod
     def of_pair(cls, pair: str, members: Sequence[Entry]) -> Entry:
         """An entry that is right if all members are; its answer is that of all."""
-        answers, replies = [one.answer for one in members], [one.reply for one in members]
+        answers, replies = [member.answer for member in members], [member.reply for member in members]
         some, flips = members[0], len({*answers}) > 1
         reply = None if None in replies else "" if "" in replies else "right" if replies == answers else "wrong"
-        guesses: dict[str, Any] = {"chance": math.prod(one.chance for one in members)}
+        guesses: dict[str, Any] = {"chance": math.prod(member.chance for member in members)}
         for name in GUESSERS:
-            values = [getattr(one, name) for one in members]
+            values = [getattr(member, name) for member in members]
             guesses[name] = None if None in values else math.prod(values)
         groups = {"change": some.groups["change"], "answers": "flip" if flips else "stay"}
         return cls(some.task, pair, groups, (), False, "right", "", {}, reply, **guesses)
@@ -176,15 +176,17 @@ def add_guesses(entries: Iterable[Entry]) -> None:
         for rule in group[0].rules:
             best = [entry.rules.get(rule, entry.options) for entry in group]
             text.append([(entry.answer in some) / len(some) for entry, some in zip(group, best, strict=True)])
-        for entry, one, other in zip(group, _best_elsewhere(blind, folds), _best_elsewhere(text, folds), strict=True):
-            entry.blind, entry.text = one, other
+        for entry, blind_share, text_share in zip(
+            group, _best_elsewhere(blind, folds), _best_elsewhere(text, folds), strict=True
+        ):
+            entry.blind, entry.text = blind_share, text_share
 
 
 def _most_frequent_hits(group: Sequence[Entry], keys: Sequence[str], folds: Sequence[int], place: bool) -> list[float]:
     """1 where the answer is the most frequent one of its key in the other folds, 0 elsewhere.
 
     Args:
-        place: its position instead of its text.
+        place: whether to guess its position instead of its text.
     """
     answers = [str(entry.options.index(entry.answer)) if place else entry.answer for entry in group]
     counts: dict[tuple[str, int], Counter[str]] = defaultdict(Counter)
@@ -206,7 +208,7 @@ def _most_frequent_hits(group: Sequence[Entry], keys: Sequence[str], folds: Sequ
 def _best_elsewhere(shares: Sequence[Sequence[float]], folds: Sequence[int]) -> list[float]:
     """In each fold, what the guesser gets that is best in the others."""
     best = {
-        held: max(shares, key=lambda values: sum(one for one, fold in zip(values, folds, strict=True) if fold != held))
+        held: max(shares, key=lambda values: sum(hit for hit, fold in zip(values, folds, strict=True) if fold != held))
         for held in {*folds}
     }
     return [best[fold][k] for k, fold in enumerate(folds)]
@@ -250,9 +252,9 @@ def rows(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             groups[(name, value)].append(entry)
     for pair, members in pairs.items():
         if len(members) > 1:
-            one = Entry.of_pair(pair, members)
-            for value in ("", one.task, *(f"{name}: {value}" for name, value in one.groups.items())):
-                groups["all of a pair", value].append(one)
+            joined = Entry.of_pair(pair, members)
+            for value in ("", joined.task, *(f"{name}: {value}" for name, value in joined.groups.items())):
+                groups["all of a pair", value].append(joined)
     looks = {value: groups[name, value] for name, value in groups if name == "look"}
     plain = {entry.source: entry for entry in looks.pop(PLAIN, ())}
     differences = [_look_difference(look, group, plain) for look, group in sorted(looks.items())]
@@ -289,8 +291,8 @@ def _score_row(name: str, value: str, group: Sequence[Entry]) -> dict[str, Any]:
     low, high = interval(right, episodes)
     guesses: dict[str, float | None] = {}
     for guesser in GUESSERS:
-        found = [one for entry in group if (one := getattr(entry, guesser)) is not None]
-        mean = (sum(found) / number, *interval(found, episodes)) if len(found) == number else (None, None, None)
+        known = [guess for entry in group if (guess := getattr(entry, guesser)) is not None]
+        mean = (sum(known) / number, *interval(known, episodes)) if len(known) == number else (None, None, None)
         guesses |= dict(zip((guesser, f"{guesser}_low", f"{guesser}_high"), mean, strict=True))
     return {
         "by": name, "group": value, "items": number, "accuracy": sum(right) / number, "low": low, "high": high,
@@ -307,7 +309,7 @@ def guessed(row: Mapping[str, Any], name: str) -> str:
     return f"{100 * row[name]:.1f}{limits}"
 
 
-def table(found: Sequence[Mapping[str, Any]]) -> str:
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as a Markdown table, shares in percent."""
     head = ("by", "group", "items", "accuracy", "95 % interval", "chance", "blind", "text only", "invalid", "missing")
     cells = [
@@ -316,6 +318,6 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
             f"{100 * row['low']:.1f}{' to ' if row['low'] < 0 else '-'}{100 * row['high']:.1f}",
             f"{100 * row['chance']:.1f}", *(guessed(row, name) for name in GUESSERS), row["invalid"], row["missing"],
         ]
-        for row in found
+        for row in rows
     ]  # fmt: skip
     return markdown_table(head, cells)

@@ -39,8 +39,8 @@ class Case:
     """An item as learners see it.
 
     Attributes:
-        episode: its id, or what its items have in common with those of others (`Item.together`).
-        text: of the message.
+        episode: id of the episode, or what its items have in common with those of others (`Item.together`).
+        text: text of the message.
         layout: names of features of the Scene.
     """
 
@@ -56,10 +56,10 @@ class Case:
     @classmethod
     def of(cls, name: str, item: Item, record: EpisodeRecord) -> Case:
         """The case of an item of a store."""
-        placed = [one.location for frame in record.scene.frames for one in frame.objects]
+        placed = [placed_object.location for frame in record.scene.frames for placed_object in frame.objects]
         layout = [f"objects={len(placed)}", *(f"{key}={value}" for key, value in sorted(item.groups.items()))]
         if placed:
-            layout += [f"{axis}={fmean(one[k] for one in placed):.0f}" for k, axis in enumerate("xyz")]
+            layout += [f"{axis}={fmean(location[k] for location in placed):.0f}" for k, axis in enumerate("xyz")]
         text = " ".join(part.text for part in item.parts)
         task = f"{item.benchmark}: {item.task}"
         own = (item.options, item.answer, item.pair)
@@ -79,14 +79,14 @@ def _text_features(case: Case, k: int) -> Iterator[str]:
 def _option_features(case: Case, k: int) -> Iterator[str]:
     option, words = case.options[k], {*_split_words(case.options[k])}
     shared = [len(words & {*_split_words(other)}) for other in case.options]
-    lengths = [len(one) for one in case.options]
+    lengths = [len(text) for text in case.options]
     yield from (option, f"length {sorted(lengths).index(lengths[k])}", f"shared {sum(shared) - shared[k]}")
     yield from (f"word {word}" for word in words)
 
 
 LEARNERS: Mapping[str, Callable[[Case, int], Iterable[str]]] = {
     "text": _text_features, "options": _option_features,
-    "layout": lambda case, k: (f"{one}>{case.options[k]}" for one in case.layout),
+    "layout": lambda case, k: (f"{fact}>{case.options[k]}" for fact in case.layout),
     "position": lambda case, k: (f"{k} of {len(case.options)}",),
 }  # fmt: skip
 
@@ -96,7 +96,7 @@ class Finding:
     """What a learner reaches in a task; shares from 0 to 1.
 
     Attributes:
-        low: of the 95 % interval.
+        low: lower end of the 95 % interval.
         shortcut: whether it is more than chance.
         scores: id -> probability of the right answer minus chance, of each item that the learner gets right.
     """
@@ -113,7 +113,7 @@ class Finding:
     shortcut: bool = False
 
     def data(self) -> dict[str, Any]:
-        """As JSON, without the scores."""
+        """The finding as JSON data, without the scores."""
         return {name: value for name, value in vars(self).items() if name != "scores"}
 
 
@@ -126,19 +126,19 @@ def stress(cases: Iterable[Case]) -> list[Finding]:
     tasks: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
         tasks[case.task].append(case)
-    found = [
+    findings = [
         _finding_of(name, group, _probabilities(group, features))
         for _, group in sorted(tasks.items())
         if len(group) >= LEAST and len({fold_of(case.episode) for case in group}) > 1
         for name, features in LEARNERS.items()
     ]
     # Holm's correction.
-    order = sorted(range(len(found)), key=lambda k: found[k].p)
+    order = sorted(range(len(findings)), key=lambda k: findings[k].p)
     for rank, k in enumerate(order):
-        if found[k].p > ALPHA / (len(found) - rank):
+        if findings[k].p > ALPHA / (len(findings) - rank):
             break
-        found[k] = replace(found[k], shortcut=True)
-    return found
+        findings[k] = replace(findings[k], shortcut=True)
+    return findings
 
 
 def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterable[str]]) -> list[NDArray[np.float64]]:
@@ -164,7 +164,7 @@ def _probabilities(group: Sequence[Case], features: Callable[[Case, int], Iterab
 
 def _finding_of(learner: str, group: Sequence[Case], shares: Sequence[NDArray[np.float64]]) -> Finding:
     # Rounded, so that options that look alike to the learner tie; of tied options, one is drawn.
-    best = [np.round(one, 9) == np.round(one, 9).max() for one in shares]
+    best = [np.round(row, 9) == np.round(row, 9).max() for row in shares]
     places = [case.options.index(case.answer) for case in group]
     right = [float(some[k]) / some.sum() for some, k in zip(best, places, strict=True)]
     chances = [1 / len(case.options) for case in group]
@@ -176,44 +176,45 @@ def _finding_of(learner: str, group: Sequence[Case], shares: Sequence[NDArray[np
     spread = sqrt(sum(value * value for value in sums.values()))
     p = 1 - NormalDist().cdf(sum(sums.values()) / spread) if spread > 1e-9 else 1.0
     scores = {
-        case.id: round(float(one[k]) - chance, 6)
-        for case, one, k, chance, value in zip(group, shares, places, chances, right, strict=True)
+        case.id: round(float(row[k]) - chance, 6)
+        for case, row, k, chance, value in zip(group, shares, places, chances, right, strict=True)
         if value > chance
     }
     mean = sum(right) / len(right)
     return Finding(group[0].task, learner, len(group), mean, low, high, fmean(chances), p, scores)
 
 
-def giveaways(found: Iterable[Finding]) -> dict[str, float]:
+def giveaways(findings: Iterable[Finding]) -> dict[str, float]:
     """Id -> score of the items that give themselves away: those that a learner with a shortcut gets right."""
     scores: dict[str, float] = {}
-    for one in found:
-        for name, score in one.scores.items() if one.shortcut else ():
+    for finding in findings:
+        for name, score in finding.scores.items() if finding.shortcut else ():
             scores[name] = max(score, scores.get(name, 0.0))
     return scores
 
 
-def ids_to_prune(found: Iterable[Finding], cases: Iterable[Case]) -> list[str]:
+def ids_to_prune(findings: Iterable[Finding], cases: Iterable[Case]) -> list[str]:
     """Ids to leave out, sorted, so that no learner gets more than chance on the others; with those of their pairs."""
     left_out: set[str] = set()
-    for one in found:
-        if one.shortcut:
+    for finding in findings:
+        if finding.shortcut:
             # Without d of its hits, (hits - d) / (items - d) is chance.
-            count = (one.accuracy - one.chance) * one.items / (1 - one.chance)
-            ranked = sorted(one.scores, key=lambda name: (-one.scores[name], name))
+            count = (finding.accuracy - finding.chance) * finding.items / (1 - finding.chance)
+            ranked = sorted(finding.scores, key=lambda name: (-finding.scores[name], name))
             left_out |= {*ranked[: int(count) + 1]}
     pairs = {case.pair for case in cases if case.pair and case.id in left_out}
     return sorted(left_out | {case.id for case in cases if case.pair in pairs})
 
 
-def table(found: Iterable[Finding]) -> str:
+def table(findings: Iterable[Finding]) -> str:
     """The findings as a Markdown table, shares in percent."""
     head = ("task", "learner", "items", "accuracy", "95 % interval", "chance", "shortcut")
     cells = [
         [
-            one.task, one.learner, one.items, f"{100 * one.accuracy:.1f}",
-            f"{100 * one.low:.1f}-{100 * one.high:.1f}", f"{100 * one.chance:.1f}", "yes" if one.shortcut else "no",
+            finding.task, finding.learner, finding.items, f"{100 * finding.accuracy:.1f}",
+            f"{100 * finding.low:.1f}-{100 * finding.high:.1f}", f"{100 * finding.chance:.1f}",
+            "yes" if finding.shortcut else "no",
         ]
-        for one in found
+        for finding in findings
     ]  # fmt: skip
     return markdown_table(head, cells)

@@ -63,13 +63,13 @@ class LiveOptions:
 
     Attributes:
         sources: benchmarks.
-        seed: of the stream.
+        seed: seed of the stream.
         ahead: maximum number of episodes that are rendered ahead.
         questions: maximum number of questions per image; None for the items of the benchmarks.
         record: store that keeps what was shown; None to keep nothing.
         run: how to render.
         shard: (i, n) for the blocks i, i + n, ... of the stream.
-        epoch: those of the same number have the same items.
+        epoch: number of the epoch; epochs of one number have the same items.
     """
 
     sources: tuple[Source, ...]
@@ -94,7 +94,7 @@ class LiveItem(Item):
 
     @property
     def id(self) -> str:
-        """Its id: the same in `render-eval` on the recorded store."""
+        """The id of the item, which is the same in `render-eval` on the recorded store."""
         return item_id(self.record.episode_id, self)
 
     @property
@@ -226,7 +226,7 @@ class Live(Iterator[LiveItem]):
     it is closed or deleted, and when Python ends.
 
     Attributes:
-        options: of the stream.
+        options: options of the stream.
     """
 
     def __init__(self, options: LiveOptions, episode: int = 0, given: int = 0) -> None:

@@ -51,7 +51,7 @@ def apply_edits(request: EpisodeRequest, source: EpisodeSpec | Scene, scene: Sce
     """Apply the edits of a request.
 
     Args:
-        request: with the edits.
+        request: request with the edits.
         source: the spec or Scene that the episode was made from.
         scene: the Scene before the edits, with the settings to render with.
 
@@ -118,7 +118,7 @@ def change_scene(scene: Scene, changes: Sequence[Assignment], option: str = "--s
     Args:
         scene: left as it is.
         changes: path and value; REMOVED removes what is at the path.
-        option: that gives the changes, for messages.
+        option: option that gives the changes, for messages.
 
     Raises:
         UsageError: a path or value does not exist.
@@ -144,27 +144,27 @@ def _parse_edited(document: Any, option: str, form: type[_Form], problem: str) -
 
     Args:
         form: EpisodeSpec or Scene.
-        problem: of a document that is the other one.
+        problem: problem to report if the document is the other one.
 
     Raises:
         UsageError: it is the other one.
         SpecError: it is wrong; the diagnostics name the option.
     """
     try:
-        found = parse_episode(json.dumps(document))
+        parsed = parse_episode(json.dumps(document))
     except SpecError as error:
         diagnostics = [replace(diagnostic, file=f"after {option}", line=0) for diagnostic in error.diagnostics]
         raise SpecError(diagnostics) from error
-    if not isinstance(found, form):
+    if not isinstance(parsed, form):
         raise UsageError(f"{option}: {problem}")
-    return found
+    return parsed
 
 
 def _remove_observer(frame: dict[str, Any], position: int) -> None:
     """Remove the observer whose object was removed from a position, before the others are renumbered."""
-    for one in _dicts_in(frame.get("observers")):
-        if one.get("index") == position + 1:
-            frame["observers"].remove(one)
+    for observer in _dicts_in(frame.get("observers")):
+        if observer.get("index") == position + 1:
+            frame["observers"].remove(observer)
 
 
 def _renumber_instances(document: dict[str, Any]) -> None:
@@ -175,9 +175,9 @@ def _renumber_instances(document: dict[str, Any]) -> None:
         numbers = {index: number for number, index in enumerate(old, 1) if type(index) is int}
         # Of two objects with the same id, the one that did not move has it; the other is new.
         numbers |= {number: number for number, index in enumerate(old, 1) if index == number}
-        for one in _dicts_in([frame.get("pointer"), *_dicts_in(frame.get("observers"))]):
-            if type(one.get("index")) is int:
-                one["index"] = numbers.get(one["index"], one["index"])
+        for referrer in _dicts_in([frame.get("pointer"), *_dicts_in(frame.get("observers"))]):
+            if type(referrer.get("index")) is int:
+                referrer["index"] = numbers.get(referrer["index"], referrer["index"])
         for number, item in enumerate(items, 1):
             item["index"] = number
 
@@ -228,8 +228,8 @@ def parse_path(text: str, option: str) -> tuple[tuple[Step, ...], str]:
     """Parse the path at the start of a text.
 
     Args:
-        text: such as `frames[0].objects[1].color=blue`.
-        option: that has the text, for messages.
+        text: text such as `frames[0].objects[1].color=blue`.
+        option: option that has the text, for messages.
 
     Returns:
         The steps, and the text after them.
@@ -240,20 +240,20 @@ def parse_path(text: str, option: str) -> tuple[tuple[Step, ...], str]:
     steps: list[Step] = []
     at = 0
     while at < len(text) and text[at] != "=":
-        found = _STEP.match(text, at)
+        step = _STEP.match(text, at)
         # A key has a dot before it, except the first one.
-        if found is None or (found["key"] is not None and bool(found["dot"]) != bool(steps)):
+        if step is None or (step["key"] is not None and bool(step["dot"]) != bool(steps)):
             raise UsageError(
                 f"{option} {text}: no path at {text[at:]!r}; write one such as frames[0].objects[1].color, "
                 "or frames[context-0].objects[b].color by names"
             )
-        if found["index"] is not None:
-            steps.append(int(found["index"]))
-        elif found["quoted"] is not None:
-            steps.append(_unquote(found["quoted"], f"{option} {text}"))
+        if step["index"] is not None:
+            steps.append(int(step["index"]))
+        elif step["quoted"] is not None:
+            steps.append(_unquote(step["quoted"], f"{option} {text}"))
         else:
-            steps.append(found["key"] or found["name"])
-        at = found.end()
+            steps.append(step["key"] or step["name"])
+        at = step.end()
     if not steps:
         raise UsageError(f"{option} {text}: no path; write one such as frames[0].objects[1].color")
     return tuple(steps), text[at:]
@@ -273,7 +273,7 @@ def parse_assignment(text: str, option: str = "--set") -> tuple[tuple[Step, ...]
 
     Args:
         text: the assignment.
-        option: that has the text, for messages.
+        option: option that has the text, for messages.
 
     Returns:
         The steps and the value.
@@ -299,9 +299,9 @@ def changed(document: Any, path: Sequence[Step], value: Any, option: str = "--se
 
     Args:
         document: JSON data.
-        path: of the value.
+        path: path of the value.
         value: REMOVED removes the key or item.
-        option: for messages.
+        option: name of the option, for messages.
 
     Returns:
         The copy, and the path with names replaced by positions.

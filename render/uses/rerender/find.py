@@ -27,7 +27,7 @@ class ResolvedRequest:
     """An episode to render.
 
     Attributes:
-        request: with the name of the renderer.
+        request: request with the name of the renderer.
         stored: the record in the store, None for a spec file.
         scene: what to render, with all frames.
         spec: the spec that compiles to `scene`, None where only the Scene is known.
@@ -80,13 +80,13 @@ def find(request: EpisodeRequest) -> ResolvedRequest:
 def _of_file(file: str, episode_id: str | None) -> EpisodeSpec | Scene:
     """Return the requested episode of a spec file, or its only one."""
     items = read_checked([file])
-    found = {item.episode.id: item.episode for item in items if episode_id in (None, item.episode.id)}
-    if len(found) == 1:
-        return next(iter(found.values()))  # type: ignore[no-any-return]
+    by_id = {item.episode.id: item.episode for item in items if episode_id in (None, item.episode.id)}
+    if len(by_id) == 1:
+        return next(iter(by_id.values()))  # type: ignore[no-any-return]
     if episode_id is not None:
         raise UsageError(f"--from {file}: episode {episode_id!r} is not in the file")
-    some = ", ".join(sorted(found)[:5])
-    raise UsageError(f"--from {file}: {len(found)} episodes; add the ID of one, such as {some}")
+    some = ", ".join(sorted(by_id)[:5])
+    raise UsageError(f"--from {file}: {len(by_id)} episodes; add the ID of one, such as {some}")
 
 
 def _read_stored(request: EpisodeRequest) -> EpisodeRecord:
@@ -102,7 +102,7 @@ def _read_stored(request: EpisodeRequest) -> EpisodeRecord:
 
 def _check_stored(request: EpisodeRequest, stored: EpisodeRecord, settings: Settings) -> None:
     """Raise UsageError if the stored episode can't be compared, or can't be replaced."""
-    size, was = ((one.width, one.height) for one in (settings, stored.scene.settings))
+    size, was = ((sized.width, sized.height) for sized in (settings, stored.scene.settings))
     if request.compare and size != was:
         raise UsageError(
             f"--compare: {stored.episode_id} is stored at {was[0]}x{was[1]}, requested at {size[0]}x{size[1]}; "

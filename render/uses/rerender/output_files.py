@@ -91,7 +91,7 @@ class Files:
         folder: created with the first file, None if unused.
 
     Attributes:
-        paths: of the written files.
+        paths: paths of the written files.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -102,7 +102,7 @@ class Files:
         """Write one file anywhere.
 
         Args:
-            path: of the file.
+            path: path of the file.
             write: gets a temporary path.
 
         Raises:
@@ -149,7 +149,7 @@ class Files:
 
         Args:
             record: the new record.
-            stored: to compare with, None for no comparison.
+            stored: record to compare with, None for no comparison.
             compare_all: write strips of identical images, too.
         """
         comparison = compare_records(stored, record) if stored is not None else None
@@ -161,9 +161,9 @@ class Files:
             self._write(f"{image.name}.png", image.png)
             self._write_picture(f"{image.name}_overlay.png", overlay(color, image.annotation))
             self._write(f"{image.name}.json", json.dumps(image.annotation.model_dump(mode="json"), indent=1).encode())
-            found = figures.get(image.name)
-            if found is not None and (compare_all or not found.identical):
-                self._write_strip(before[image.name], color, found)
+            figure = figures.get(image.name)
+            if figure is not None and (compare_all or not figure.identical):
+                self._write_strip(before[image.name], color, figure)
         self._write("scene.json", f"{record.scene.to_json()}\n".encode())
         if comparison is not None:
             self._write("comparison.json", f"{json.dumps(comparison_facts(comparison), indent=1)}\n".encode())
@@ -184,7 +184,7 @@ def check_writable(path: Path, folder: bool = False) -> None:
     writable folder.
 
     Args:
-        path: of the file, or of a folder of files.
+        path: path of the file, or of a folder of files.
         folder: whether it is a folder.
 
     Raises:

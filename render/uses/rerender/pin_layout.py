@@ -38,8 +38,8 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
     the layout constraints of a frame, these are dropped and only the relations stay, or with `relax` off, refused.
 
     Args:
-        spec: that the Scene was compiled from.
-        scene: with the layout.
+        spec: spec that the Scene was compiled from.
+        scene: Scene with the layout.
         asset_roots: folders of .blend materials and meshes.
         relax: drop layout constraints that do not hold.
 
@@ -60,11 +60,11 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
                 raise
             problem = str(error)
             continue
-        before, after = (one.model_dump(mode="json")["frames"] for one in (scene, recompiled))
-        found = next(differences(before, after), None)
-        if found is None:
+        before, after = (resolved.model_dump(mode="json")["frames"] for resolved in (scene, recompiled))
+        difference = next(differences(before, after), None)
+        if difference is None:
             return pinned
-        path, old, new = found
+        path, old, new = difference
         problem = f"frames{path} {preview_json(old)} would become {preview_json(new)}"
     raise UsageError(
         f"episode {spec.id}: its spec can't describe the stored layout: {problem}; use --set-scene to edit the Scene "
@@ -74,7 +74,7 @@ def pin_layout(spec: EpisodeSpec, scene: Scene, asset_roots: Sequence[Path] = ()
 
 def _pin_frame(frame: FrameSpec, decided: SceneFrame, area: AreaSpec, strict: bool) -> FrameSpec:
     pointer = decided.objects[decided.pointer.index - 1] if decided.pointer is not None else None
-    people = {one.index: spec for one, spec in zip(decided.observers, frame.observers, strict=True)}
+    people = {observer.index: spec for observer, spec in zip(decided.observers, frame.observers, strict=True)}
     standing = [item for item in decided.objects if item is not pointer and item.index not in people]
     around = _area_for(frame.area or area, decided.objects if pointer is None else standing)
     named = [*frame.objects, *(ObjectSpec() for _ in standing[len(frame.objects) :])]

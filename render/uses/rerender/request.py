@@ -22,7 +22,7 @@ class EpisodeRequest:
         profile: None for that of the stored episode.
         size: (width, height) in pixels, None for that of the stored episode.
         samples: per pixel, None for those of the profile.
-        seed: to recompile with.
+        seed: seed to recompile with.
         sets: edits of the spec, `PATH=VALUE`.
         unsets: paths to remove from the spec.
         scene_sets: edits of the Scene, `PATH=VALUE`.
@@ -30,7 +30,7 @@ class EpisodeRequest:
         out: folder for the files, None for ./<id>.
         sheet: .png file for a drawing of all images.
         plan: .svg file for a top view.
-        device: as --device.
+        device: device, as in `--device`.
         save_blend: also save .blend files.
         compare: write strips that show stored and new images.
         replace: commit the new record.

@@ -40,8 +40,8 @@ class Replaced:
     """A stored episode and the record that replaced it.
 
     Attributes:
-        store: its path or URL.
-        episode: its id.
+        store: path or URL of the store.
+        episode: id of the episode.
         before: the store version with the old record.
         now: the version with the new one; equal if nothing changed.
     """
@@ -69,10 +69,10 @@ class EpisodeResult:
     """What a call found and wrote.
 
     Attributes:
-        episode: its id.
+        episode: id of the episode.
         record: the new record, the stored one where the call only views it, or None.
-        folder: of the written files, None if the call only views the episode.
-        paths: of the written files.
+        folder: folder of the written files, None if the call only views the episode.
+        paths: paths of the written files.
         comparison: None without a stored record to compare with.
         edited: fields of the Scene that differ from the stored one.
         changed: versions, device, settings and assets that differ.
@@ -187,7 +187,7 @@ def render_request(resolved: ResolvedRequest, folder: Path) -> tuple[EpisodeReco
 
     Args:
         resolved: what to render.
-        folder: for .blend files.
+        folder: folder for .blend files.
 
     Returns:
         The new record, and the paths of the .blend files.

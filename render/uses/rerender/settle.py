@@ -40,7 +40,7 @@ class Settled:
     Attributes:
         objects: all of them, those that fell where they ended.
         restless: names of those that still move.
-        steps: of the simulation.
+        steps: number of steps of the simulation.
     """
 
     objects: tuple[SceneObject, ...]
@@ -113,7 +113,7 @@ def simulate(objects: Sequence[SceneObject], push: dict[str, Any], seconds: floa
 
     Args:
         push: name -> speed at the start, (3,) Blender units per second, of each object that is free.
-        seconds: of the longest simulation.
+        seconds: length of the longest simulation.
 
     Raises:
         UsageError: MuJoCo is not installed.

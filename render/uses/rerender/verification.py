@@ -54,10 +54,10 @@ class Verification:
         """Verify one episode.
 
         Args:
-            task: of the episode; its benchmark decides the verifier.
-            episode: its id.
-            method: of the verifier.
-            data: its argument, a spec or a record.
+            task: task of the episode; its benchmark decides the verifier.
+            episode: id of the episode.
+            method: method of the verifier.
+            data: argument of the method, a spec or a record.
             files: name -> published file or folder, for the verifiers that have an argument of this name.
             **location: file and line.
         """
@@ -103,7 +103,7 @@ def verify_store(url: str, files: Mapping[str, Path] = MappingProxyType({})) -> 
     """Verify the rendered episodes of a store; a damaged episode is a diagnostic.
 
     Args:
-        url: of the store.
+        url: URL of the store.
         files: see `Verification.add`.
 
     Raises:
@@ -191,16 +191,18 @@ def _assets_of(spec: EpisodeSpec) -> Iterator[tuple[strict_json.Path, str]]:
         yield from ((("stage",), name) for name in load_stage(spec.stage).defaults.shapes if _is_foreign(name))
     for number, frame in enumerate(spec.frames):
         at = ("frames", number)
-        made: list[tuple[strict_json.Path, Any]] = [((*at, "objects", k), one) for k, one in enumerate(frame.objects)]
-        shapes: list[tuple[strict_json.Path, Any]] = [((*path, "shape"), one.shape) for path, one in made]
+        listed: list[tuple[strict_json.Path, Any]] = [
+            ((*at, "objects", k), item) for k, item in enumerate(frame.objects)
+        ]
+        shapes: list[tuple[strict_json.Path, Any]] = [((*path, "shape"), item.shape) for path, item in listed]
         if frame.pointer is not None:
-            made.append(((*at, "pointer"), frame.pointer))
+            listed.append(((*at, "pointer"), frame.pointer))
         if frame.random_objects is not None:
             shapes += [((*at, "random_objects", *path), shape) for path, shape in random_shapes(frame.random_objects)]
         for path, shape in shapes:
             if isinstance(shape, str) and (parse_model(shape) or parse_mesh(shape) or _is_foreign(shape)):
                 yield path, shape
-        for path, item in made:
+        for path, item in listed:
             if (blend := str(getattr(item.material, "blend", ""))).endswith(".blend"):
                 yield (*path, "material", "blend"), blend
 

@@ -78,16 +78,16 @@ class Level:
         """Whether pairs of images may differ in these numbers of values."""
         return all(self.differences[0] <= count <= self.differences[1] for count in differences)
 
-    def accepts(self, found: Similarity) -> bool:
+    def accepts(self, similarity: Similarity) -> bool:
         """Whether a context with this similarity is of the level."""
-        if not self.allows(found.differences):
+        if not self.allows(similarity.differences):
             return False
-        if self.half and 2 * min(found.differences) < found.values:
+        if self.half and 2 * min(similarity.differences) < similarity.values:
             return False
-        if not all(self.shortest[0] <= count <= self.shortest[1] for count in found.shortest):
+        if not all(self.shortest[0] <= count <= self.shortest[1] for count in similarity.shortest):
             return False
         # A value that only one image lacks ("no ...") identifies it, too, but does not count here.
-        shown = [any(not name.startswith("no ") for name in names) for names in found.single]
+        shown = [any(not name.startswith("no ") for name in names) for names in similarity.single]
         return self.named is None or all(named == self.named for named in shown)
 
 
@@ -109,7 +109,7 @@ def _rich_attributes(source: Source) -> list[str]:
 
 
 def _silent_attributes(source: Source) -> list[str]:
-    """Those of them that leave outlines as they are: with another shape, an object would seem to stand elsewhere."""
+    """Rich attributes that leave outlines as they are: with another shape, an object would seem to stand elsewhere."""
     return [name for name in _rich_attributes(source) if name != "shape"]
 
 
@@ -201,15 +201,15 @@ def summary(contexts: Iterable[EpisodeData]) -> list[dict[str, Any]]:
         groups.setdefault((truth.source, truth.vary, truth.name), []).append(truth)
     rows = []
     for (source, vary, level), truths in groups.items():
-        described = [one for truth in truths for one in truth.descriptions]
+        described = [image for truth in truths for image in truth.descriptions]
         values = [truth.similarity.values for truth in truths]
         pairs = [count for truth in truths for count in truth.similarity.differences.values()]
         row: dict[str, Any] = {"source": source, "vary": vary, "difficulty": level, "contexts": len(truths)}
         row["values"] = [min(values), max(values)]
         row["differences"] = _histogram(pairs)
         for name in DESCRIPTIONS:
-            row[name] = _histogram(getattr(one, name).length for one in described)
-        absences = [[name.startswith("no ") for name in one.single] for one in described]
+            row[name] = _histogram(getattr(image, name).length for image in described)
+        absences = [[name.startswith("no ") for name in image.single] for image in described]
         row["named_by_one_value"] = sum(not all(names) for names in absences)
         row["named_by_one_absence"] = sum(any(names) for names in absences)
         row["images"] = len(described)

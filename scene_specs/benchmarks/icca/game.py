@@ -76,9 +76,9 @@ class ListenerVariant:
             raise spec_error("images_once without history: no prompt after trial 0 would show the images")
 
     def data(self) -> dict[str, Any]:
-        """Its settings as JSON data, as in the table of variants."""
-        found = {key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)}
-        return {**found, "misleading_trials": [*self.misleading_trials]}
+        """The settings of the variant as JSON data, as in the table of variants."""
+        row = {key: value for key, value in asdict(self).items() if key != "name" and (key, value) != ("intro", True)}
+        return {**row, "misleading_trials": [*self.misleading_trials]}
 
     def shows(self, trial: int) -> bool:
         """Whether this trial (from 0) shows the images."""
@@ -136,7 +136,7 @@ def read_listener(text: str, name: str, file: str = "") -> ListenerVariant:
 
     Raises SpecError.
     """
-    row = found if isinstance(found := parse_json(text, file), dict) else {}
+    row = parsed if isinstance(parsed := parse_json(text, file), dict) else {}
     types = {"history": bool, "images_once": bool, "shuffle": bool, "mask": bool, "misleading_trials": list}
     if {*row} & {"no_history", "img_once", "do_shuffle", "img_mask", "has_intro"}:
         if unknown := sorted({*row} - {*_PUBLISHED, *_UNUSED}):
@@ -252,9 +252,9 @@ def misleading_order(seed: int, name: str, trial: int) -> Order:
     rng = generator(seed, f"icca/{name}", f"misleading {trial}")
     # Nine of 24 permutations qualify: a hundred draws without one happen about once in 10^20.
     for _ in range(100):
-        found = tuple(rng.permutation(PER_REPETITION).tolist())
-        if all(k != value for k, value in enumerate(found)):
-            return found
+        order = tuple(rng.permutation(PER_REPETITION).tolist())
+        if all(k != value for k, value in enumerate(order)):
+            return order
     raise RuntimeError("no derangement drawn")
 
 
@@ -283,14 +283,14 @@ def new_game(context: int, number: int, images: Sequence[str], pictures: Sequenc
 def variants_command(options: Variants) -> Result:
     """The result of `render-specs icca variants`."""
     listeners = [
-        {"name": one.name, **one.data(), "images": [one.images(trial, options.form) for trial in range(TRIALS)]}
-        for one in LISTENER_VARIANTS.values()
+        {"name": setup.name, **setup.data(), "images": [setup.images(trial, options.form) for trial in range(TRIALS)]}
+        for setup in LISTENER_VARIANTS.values()
     ]
-    speakers = [asdict(one) for one in SPEAKER_VARIANTS.values()]
-    lines = [f"{one['name']}  {one['instruction']}: {one['says']}" for one in speakers]
-    for one in listeners:
-        settings = ", ".join(f"{key} {one[key]}" for key in ("history", "images_once", "shuffle", "mask"))
-        counts = one["images"]
-        lines.append(f"{one['name']}  {settings}, misleading_trials {list(one['misleading_trials'])}")
+    speakers = [asdict(setup) for setup in SPEAKER_VARIANTS.values()]
+    lines = [f"{speaker['name']}  {speaker['instruction']}: {speaker['says']}" for speaker in speakers]
+    for listener in listeners:
+        settings = ", ".join(f"{key} {listener[key]}" for key in ("history", "images_once", "shuffle", "mask"))
+        counts = listener["images"]
+        lines.append(f"{listener['name']}  {settings}, misleading_trials {list(listener['misleading_trials'])}")
         lines.append(f"    images per prompt: {counts[0]} in trial 0, {counts[19]} in 19, {counts[23]} in 23")
     return Result({"speaker": speakers, "listener": listeners}, "\n".join(lines) + "\n")

@@ -40,7 +40,7 @@ _IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 
 def game_folders(paths: Sequence[Path]) -> list[Path]:
     """The game folders among `paths` and directly below them, sorted by name. Raises SpecError."""
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for path in paths:
         if not path.is_dir():
             raise spec_error("no such folder; expected a game's folder, or one that holds them", file=str(path))
@@ -49,10 +49,10 @@ def game_folders(paths: Sequence[Path]) -> list[Path]:
         if not own and not below:
             raise spec_error(f"no game here: expected {_table(path).name}, or folders <context>_<id>", file=str(path))
         for folder in own or below:
-            other = found.setdefault(folder.resolve().name, folder)
+            other = by_name.setdefault(folder.resolve().name, folder)
             if folder.resolve() != other.resolve():
                 raise spec_error(f"a game of this name is given twice: here and in {other}", file=str(folder))
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _table(folder: Path) -> Path:
@@ -88,7 +88,7 @@ def read_game(folder: Path) -> Game:
 
 
 def _list_images(folder: Path) -> list[str]:
-    names = [one.name for one in sorted(folder.iterdir()) if one.suffix.lower() in _IMAGE_SUFFIXES]
+    names = [path.name for path in sorted(folder.iterdir()) if path.suffix.lower() in _IMAGE_SUFFIXES]
     names = [name for name in names if name[0] != "."]
     if len(names) != PER_REPETITION:
         problem = f"found {len(names)} images ({', '.join(names[:8]) or 'none'}); expected {PER_REPETITION}"
@@ -128,8 +128,8 @@ def _row_problem(row: Mapping[str, str], number: int, images: Sequence[str], nam
     if row["targetImg"] not in images:
         return f"targetImg {row['targetImg']!r} is not one of the folder's images: {', '.join(images)}"
     if row["clickedObj"] not in (*CLICKED, "") or row["correct"] not in ("True", "False", ""):
-        found = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
-        return f"found {found}; expected {', '.join(CLICKED)}, and True or False"
+        answer = f"clickedObj {row['clickedObj']!r}, correct {row['correct']!r}"
+        return f"found {answer}; expected {', '.join(CLICKED)}, and True or False"
     derived: dict[str, object] = {"trialNum": number, "repNum": number // PER_REPETITION}
     context = name.partition("_")[0]
     if context.isdecimal():
@@ -159,9 +159,9 @@ def _read_graphs(folder: Path, images: Sequence[str]) -> tuple[SceneGraph, ...]:
         raise spec_error(problem, file=str(path)) from None
     # Games of version 0.1.0 have no checksums.
     for name, expected in stored.items():
-        found = hashlib.sha256(read_foreign(folder / name)).hexdigest() if expected is not None else None
-        if found != expected:
-            problem = f"{name}: has SHA-256 {found}; the game was made with {preview_json(expected)}"
+        digest = hashlib.sha256(read_foreign(folder / name)).hexdigest() if expected is not None else None
+        if digest != expected:
+            problem = f"{name}: has SHA-256 {digest}; the game was made with {preview_json(expected)}"
             raise spec_error(problem, "restore the image, or make the game again", file=str(path))
     for file, graph in zip(images, graphs, strict=True):
         for name, value, *_ in (atom for atom in graph.atoms() if atom.other < 0):
@@ -194,7 +194,7 @@ def transcript_rows(transcript: Transcript) -> list[Recorded]:
         clicked = ""
         if trial.choice:
             image = transcript.images[trial.order[transcript.labels.index(trial.choice)]]
-            others = [one for one in transcript.images if one != trial.target]
+            others = [other for other in transcript.images if other != trial.target]
             clicked = "target" if image == trial.target else f"distr{others.index(image)}"
         rows.append(Recorded(trial.message, clicked, trial.correct))
     return rows
@@ -229,8 +229,8 @@ def write_game(
     if target.exists():
         raise spec_error("exists already", "name another --out, or remove it", file=str(target))
     if {*files} != {*game.images} or any(Path(name).name != name for name in files):
-        found = f"found images {', '.join(sorted(files))}; expected {', '.join(game.images)}"
-        raise spec_error(f"game {game.name!r}: {found}")
+        mismatch = f"found images {', '.join(sorted(files))}; expected {', '.join(game.images)}"
+        raise spec_error(f"game {game.name!r}: {mismatch}")
     texts = {f"trials_for_{game.name}.csv": table, **(more or {})}
     content = {**files, **{name: text.encode() for name, text in texts.items()}}
     if truth is not None:

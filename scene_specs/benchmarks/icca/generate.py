@@ -59,8 +59,8 @@ def generate(options: Options) -> Series:
         raise UsageError(f"found contexts {first} to {last}; contexts are numbered from 0 to {MAX_CONTEXTS - 1}")
     allowed = _variable_properties(options.source)
     if options.vary not in (None, *allowed):
-        found = f"contexts of {options.source} can't differ in {options.vary!r}"
-        raise UsageError(f"{found}; allowed: {', '.join(allowed)}")
+        problem = f"contexts of {options.source} can't differ in {options.vary!r}"
+        raise UsageError(f"{problem}; allowed: {', '.join(allowed)}")
     specs = (context_spec(number, options) for number in range(first, last + 1))
     return Series(specs, options.contexts, "contexts")
 
@@ -128,10 +128,10 @@ def draw_images(
             continue
         camera, places = layout
         if related and own.ground is not None:
-            standing = (relations_at(own.ground, camera, np.array([place[:2] for place in one])) for one in places)
+            standing = (relations_at(own.ground, camera, np.array([place[:2] for place in spots])) for spots in places)
             graphs = [replace(graph, relations=relations) for graph, relations in zip(graphs, standing, strict=True)]
-        found = similarity_of(graphs) if level.allows(pair_differences(graphs)) else None
-        if found is not None and level.accepts(found):
+        similarity = similarity_of(graphs) if level.allows(pair_differences(graphs)) else None
+        if similarity is not None and level.accepts(similarity):
             order = shuffled(rng, range(SIZE))
             frames = [
                 frame_spec(source, graphs[k], places[k], camera, identity, seed, name)
@@ -152,8 +152,8 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
     images: `full_brevity` and `incremental`, each with `text`, `length` and `says` (a scene graph), and `single`:
     values that identify the image alone. Raises SpecError where two images show the same.
     """
-    found = similarity_of(graphs)
-    if found is None:
+    similarity = similarity_of(graphs)
+    if similarity is None:
         raise spec_error("two of the four images show the same; no expression identifies either of them")
     descriptions = []
     for k, graph in enumerate(graphs):
@@ -162,10 +162,10 @@ def measured_truth(graphs: Sequence[SceneGraph]) -> dict[str, Any]:
         for name, describe in (("full_brevity", full_brevity), ("incremental", incremental)):
             says = describe(graph, others)
             described[name] = {"text": text_of(says), "length": len(says.atoms()), "says": says.data()}
-        descriptions.append({**described, "single": list(found.single[k])})
+        descriptions.append({**described, "single": list(similarity.single[k])})
     pairs = [f"{a}-{b}" for a, b in combinations(range(SIZE), 2)]
-    differences = dict(zip(pairs, found.differences, strict=True))
-    return {"similarity": {"values": found.values, "differences": differences}, "descriptions": descriptions}
+    differences = dict(zip(pairs, similarity.differences, strict=True))
+    return {"similarity": {"values": similarity.values, "differences": differences}, "descriptions": descriptions}
 
 
 # Tangrams: an annotation of a tangram, and the names of its colored parts.
@@ -217,8 +217,8 @@ def _four_tangrams(rng: np.random.Generator, identity: str) -> _Tangrams:
         chosen = [first, *sample(rng, alike, SIZE - 1)]
         if len({item.tangram for item in chosen}) < SIZE:
             continue
-        found = similarity_of([_graph_of_parts(tuple(item.groups())) for item in chosen])
-        if found and {*found.shortest} == {1} and 2 * min(found.differences) >= found.values:
+        similarity = similarity_of([_graph_of_parts(tuple(item.groups())) for item in chosen])
+        if similarity and {*similarity.shortest} == {1} and 2 * min(similarity.differences) >= similarity.values:
             return [(item, tuple(item.groups())) for item in chosen]
     raise _not_found(identity, _TANGRAM_ATTEMPTS)
 

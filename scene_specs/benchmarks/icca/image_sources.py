@@ -114,10 +114,10 @@ def draw_layout(
             If sizes differ between images, all places have room for large objects. None if there are no such places.
     """
     kinds = [[(item.get("size", ""), item.get("shape", "")) for item in objects] for objects in images]
-    if any(one != kinds[0] for one in kinds):
-        kinds = [[(size, "") for size, _ in one] for one in kinds]
-    if any(one != kinds[0] for one in kinds):
-        kinds = [[("large", "")] * len(one) for one in kinds]
+    if any(image_kinds != kinds[0] for image_kinds in kinds):
+        kinds = [[(size, "") for size, _ in image_kinds] for image_kinds in kinds]
+    if any(image_kinds != kinds[0] for image_kinds in kinds):
+        kinds = [[("large", "")] * len(image_kinds) for image_kinds in kinds]
     sizes = [size for size, _ in kinds[0]]
     camera: Point = ()
     places: list[Place] = [_PLACES[k] for k in rng.permutation(len(_PLACES))[: len(sizes)]]
@@ -126,7 +126,7 @@ def draw_layout(
         drawn = draw_places(ground, camera, sizes, lines, rng)
         if drawn is None:
             return None
-        places = [(*one, round(float(rng.uniform(0, 360)), 1)) for one in drawn.tolist()]
+        places = [(*point, round(float(rng.uniform(0, 360)), 1)) for point in drawn.tolist()]
     if swaps is None:
         swaps = [_shuffled_among_equals(kinds[0], rng) for _ in images]
     return camera, [[places[k] for k in order] for order in swaps]
@@ -134,12 +134,12 @@ def draw_layout(
 
 def _shuffled_among_equals(kinds: Sequence[tuple[str, str]], rng: np.random.Generator) -> list[int]:
     """A permutation of the indices that keeps the kind at each."""
-    found = [0] * len(kinds)
+    permutation = [0] * len(kinds)
     for kind in dict.fromkeys(kinds):
-        own = [k for k, one in enumerate(kinds) if one == kind]
+        own = [k for k, candidate in enumerate(kinds) if candidate == kind]
         for k, other in zip(own, shuffled(rng, own), strict=True):
-            found[k] = other
-    return found
+            permutation[k] = other
+    return permutation
 
 
 def _model_objects(graph: SceneGraph, places: Sequence[Place], context: str, seed: int) -> list[ObjectData]:
@@ -166,13 +166,13 @@ def attributes_of(source: str, item: Mapping[str, Any]) -> dict[str, str]:
 
     Raises ValueError for values that the source does not have.
     """
-    found = {}
+    attributes = {}
     for name, known in SOURCES[source].values.items():
         value = _category_word(item["shape"]) if name == "category" else _word(item.get(name))
         if value not in known:
             raise ValueError(f"object {item['name']!r}: found {name} {value!r}; expected one of {', '.join(known)}")
-        found[name] = value
-    return found
+        attributes[name] = value
+    return attributes
 
 
 def _word(value: Any) -> str:

@@ -71,21 +71,21 @@ def draw_places(
         fits &= np.hypot(*away.T) >= 1.15 * touching
         fits &= (away[:, 0] >= 1.2 * touching) | (away[:, 1] >= behind)
         fits &= ((away >= 2 * ground.margin) | (away < 1e-9)).all(axis=1)
-    found = np.flatnonzero(fits)
-    return world[found[0]].round(ground.digits) if len(found) else None
+    fitting = np.flatnonzero(fits)
+    return world[fitting[0]].round(ground.digits) if len(fitting) else None
 
 
 def relations_at(ground: Ground, camera: Point, places: NDArray[np.float64]) -> tuple[tuple[str, int, int], ...]:
     """(left or front, object, of object) for objects in these places, sorted."""
     right, front = (places @ ground.axes(camera).T).T
-    found = [
+    relations = [
         (name, a, b)
         for name, along in (("left", right), ("front", -front))
         for a in range(len(places))
         for b in range(len(places))
         if along[b] - along[a] > ground.margin
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(relations))
 
 
 def telling_layouts(images: Sequence[Sequence[Point]]) -> list[str]:
@@ -181,7 +181,7 @@ class GraphData(BaseModel, strict=True, frozen=True, extra="forbid"):
         return self
 
     def graph(self) -> SceneGraph:
-        """As a graph."""
+        """The data as a scene graph."""
         return graph_of(self.things, self.relations)
 
 
@@ -212,7 +212,7 @@ def readings(description: SceneGraph, image: SceneGraph) -> tuple[int, ...]:
     image_relations = {*image.relations}
     targets: list[int | None] = [*range(len(image.objects))]
     targets += [None] * max(0, len(description.objects) - len(image.objects))
-    found = set()
+    all_readings = set()
     for mapped in permutations(targets, len(description.objects)):
         bits = 0
         for k, atom in enumerate(atoms):
@@ -225,9 +225,9 @@ def readings(description: SceneGraph, image: SceneGraph) -> tuple[int, ...]:
                 else (atom.name, at, mapped[atom.other]) in image_relations
             )
             bits |= holds << k
-        found.add(bits)
+        all_readings.add(bits)
     kept: list[int] = []
-    for bits in sorted(found, key=lambda one: (-one.bit_count(), one)):
+    for bits in sorted(all_readings, key=lambda reading: (-reading.bit_count(), reading)):
         if not any(bits | other == other for other in kept):
             kept.append(bits)
     return tuple(kept)

@@ -38,7 +38,9 @@ def make_games(options: Games, episodes: Episodes) -> Series:
 
     def games() -> Iterator[Path]:
         used = ids[:total]
-        diagnostics = [one for episode in episodes.read(used) for one in _context_problems(episode, options.store)]
+        diagnostics = [
+            diagnostic for episode in episodes.read(used) for diagnostic in _context_problems(episode, options.store)
+        ]
         if diagnostics:
             raise SpecError(diagnostics)
         for index, episode in enumerate(episodes.read(used)):
@@ -53,7 +55,7 @@ def _context_problems(episode: EpisodeRecord, store: str) -> list[Diagnostic]:
     try:
         reason = verify_record(episode)
     except SpecError as error:
-        return [replace(one, file=store) for one in error.diagnostics]
+        return [replace(diagnostic, file=store) for diagnostic in error.diagnostics]
     return [Diagnostic(store, 0, episode.episode_id, "task", reason)] if reason else []
 
 

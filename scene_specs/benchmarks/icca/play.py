@@ -148,8 +148,8 @@ def label_of(answer: str, labels: Sequence[str]) -> str:
     else:
         text = plain.casefold().replace("-", " ").replace("upper", "top").replace("lower", "bottom")
         named = {label for label in labels if re.search(rf"\b{re.escape(label.casefold())}\b", text)}
-    found = [label for label in labels if label in named]
-    return found[0] if len(found) == 1 else ""
+    matches = [label for label in labels if label in named]
+    return matches[0] if len(matches) == 1 else ""
 
 
 def play(game: Game, speaker: Speaker, listener: Listener, setup: Setup, count: int = TRIALS) -> list[Trial]:
@@ -196,7 +196,9 @@ def _play_trial(game: Game, speaker: Speaker, listener: Listener, setup: Setup, 
     gold = labels[order.index(target)]
     picked = speaker_label_of(game, presentation, order[labels.index(choice)]) if choice else ""
     players = {"speaker": speaker, "listener": listener}
-    usage = {role: _usage_data(game, number, role, one) for role, one in players.items() if hasattr(one, "usage")}
+    usage = {
+        role: _usage_data(game, number, role, player) for role, player in players.items() if hasattr(player, "usage")
+    }
     return Trial(
         number, message, speaker_label, gold, choice, picked, shown, answer, game.images[target], order,
         image_count(to_speaker), image_count(to_listener), (to_speaker, to_listener), usage,
@@ -249,6 +251,6 @@ def _ask(
     if least:
         said = " ".join(said.split()) if one_line else said.strip()
     if not isinstance(text, str) or not least <= len(said) <= most:
-        found = f"a text of {len(said)} characters" if said else repr(text)[:60]
-        raise game.error(f"trial {number}: the {role} gave {found}; expected a text of {least} to {most} characters")
+        reply = f"a text of {len(said)} characters" if said else repr(text)[:60]
+        raise game.error(f"trial {number}: the {role} gave {reply}; expected a text of {least} to {most} characters")
     return _SURROGATE.sub("\ufffd", said)

@@ -132,22 +132,22 @@ def _read_and_repair(
     out = file.path
     try:
         text = read_text(out)
-        found = _games_of(text, out, games, about)
+        lines_by_game = _games_of(text, out, games, about)
     except SpecError:
         end = complete_length(contents)
         if end == len(contents) or _lacks_newline(contents):
             raise
-        found = _games_of(contents[:end].decode(errors="replace"), out, games, about) if end else {}
+        lines_by_game = _games_of(contents[:end].decode(errors="replace"), out, games, about) if end else {}
         aside = out.with_name(f"{out.name}.cut")
         # Added, as the file may have lines of an earlier cut, or be somebody's.
         with report_write_errors(str(aside)), aside.open("ab") as stream:
             stream.write(contents[end:])
         _log.warning("%s: its last game was cut short, and is played again; its incomplete lines are in %s", out, aside)
         file.truncate(end)
-        return found
+        return lines_by_game
     if not text.endswith("\n"):
         file.append("\n")
-    return found
+    return lines_by_game
 
 
 def complete_length(data: bytes) -> int:
@@ -171,23 +171,23 @@ def _lacks_newline(contents: bytes) -> bool:
 def _games_of(text: str, out: Path, games: Mapping[str, Game], about: Mapping[str, Any]) -> dict[str, list[str]]:
     """Lines of each game. Raises SpecError if a game occurs twice, or was played in another way."""
     lines = [line for line in text.split("\n") if line.strip()]
-    found: dict[str, list[str]] = {}
-    for k, one in enumerate(transcripts_of(text, str(out))):
+    lines_by_game: dict[str, list[str]] = {}
+    for k, played in enumerate(transcripts_of(text, str(out))):
         own = lines[k * (1 + TRIALS) : (k + 1) * (1 + TRIALS)]
-        then = {"labels": [*one.labels], **one.about, "prompts": "speaker_prompt" in json.loads(own[1])}
+        then = {"labels": [*played.labels], **played.about, "prompts": "speaker_prompt" in json.loads(own[1])}
         problem = ""
         if other := sorted(key for key in about if then.get(key) != about[key]):
             problem = f"was played with another {', '.join(other)}"
-        elif one.game in found:
+        elif played.game in lines_by_game:
             problem = "occurs twice"
-        elif (game := games.get(one.game)) and (
-            one.images != game.images or [t.target for t in one.trials] != [game.images[j] for j in game.targets]
+        elif (game := games.get(played.game)) and (
+            played.images != game.images or [t.target for t in played.trials] != [game.images[j] for j in game.targets]
         ):
             problem = "has other images or targets there"
         if problem:
-            raise spec_error(f"game {one.game!r} {problem}", "name another --out", file=str(out))
-        found[one.game] = own
-    return found
+            raise spec_error(f"game {played.game!r} {problem}", "name another --out", file=str(out))
+        lines_by_game[played.game] = own
+    return lines_by_game
 
 
 def write_played(games: Sequence[Game], lines: Mapping[str, Sequence[str]], out: Path) -> None:
@@ -210,12 +210,14 @@ def play_games(options: Play, models: ModelOpener) -> Series:
     setup = _read_setup(options)
     defaults = setup.published.parameters if setup.published else {}
     factories = {role: _player_factory(role, name, models, defaults) for role, name in zip(METHODS, names, strict=True)}
-    made = {role: one for role, one in factories.items() if isinstance(one, partial) and one.func is ModelPlayer}
-    setup = replace(setup, models={role: dict(one.args[0].settings) for role, one in made.items()})
+    model_players = {
+        role: maker for role, maker in factories.items() if isinstance(maker, partial) and maker.func is ModelPlayer
+    }
+    setup = replace(setup, models={role: dict(maker.args[0].settings) for role, maker in model_players.items()})
     # File names need not be UTF-8; transcripts are.
     names = [name.encode(errors="replace").decode() for name in names]
     about = {**header_of(setup, names), "prompts": options.prompts}
-    found = read_games(options.games)
+    all_games = read_games(options.games)
     if options.folders is not None:
         create_empty_folder("--folders", options.folders)
 
@@ -225,16 +227,16 @@ def play_games(options: Play, models: ModelOpener) -> Series:
             trials = play(game, speaker, listener, setup)
             return game, [*lines_of(game, setup, names, trials, options.prompts)]
 
-        with open_transcripts(options.out, options.resume, found, about) as transcripts:
-            yield from (game for game in found if game.name in transcripts.lines)
-            left = [game for game in found if game.name not in transcripts.lines]
+        with open_transcripts(options.out, options.resume, all_games, about) as transcripts:
+            yield from (game for game in all_games if game.name in transcripts.lines)
+            left = [game for game in all_games if game.name not in transcripts.lines]
             for game, text in in_parallel(lines, left, options.parallel, models.stop):
                 transcripts.add(game.name, text)
                 yield game
         if options.folders is not None:
-            write_played(found, transcripts.lines, options.folders)
+            write_played(all_games, transcripts.lines, options.folders)
 
-    return Series(games(), len(found), "games")
+    return Series(games(), len(all_games), "games")
 
 
 def _player_factory(
@@ -246,9 +248,9 @@ def _player_factory(
     if not colon or models is None:
         return factory(role, name)
     if kind not in ("openai", "hf"):
-        made = load_object(f"icca.{role}s", name)
-        if callable(getattr(made, METHODS[role], None)):
-            return made  # type: ignore[no-any-return]
+        plugin = load_object(f"icca.{role}s", name)
+        if callable(getattr(plugin, METHODS[role], None)):
+            return plugin  # type: ignore[no-any-return]
     return partial(ModelPlayer, models.open(name, defaults))
 
 
@@ -301,7 +303,7 @@ def _played_games(paths: Sequence[Path]) -> Iterator[Played]:
         if path.is_dir():
             yield from map(played_recording, read_games((path,)))
         else:
-            yield from (played_transcript(one, str(path)) for one in read_transcripts(path))
+            yield from (played_transcript(transcript, str(path)) for transcript in read_transcripts(path))
 
 
 def _score_chart(path: Path, rows: Sequence[Row]) -> Chart:
@@ -313,7 +315,7 @@ def _score_chart(path: Path, rows: Sequence[Row]) -> Chart:
         "wnr": "word novelty rate",
     }
     panels = []
-    for measure in (one for one in MEASURES if any(row.measure == one for row in rows)):
+    for measure in (candidate for candidate in MEASURES if any(row.measure == candidate for row in rows)):
         lines: dict[str, list[tuple[float, float, float, float]]] = {}
         for row in rows:
             if row.measure == measure:

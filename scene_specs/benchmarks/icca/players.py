@@ -41,7 +41,7 @@ def _known_graphs(game: Game, player: str) -> tuple[SceneGraph, ...]:
 
 
 def _to_identify(game: Game, player: str) -> list[tuple[SceneGraph, list[SceneGraph]]]:
-    """Of each image, the scene graph, and those of the others.
+    """The scene graph of each image, with those of the other images.
 
     Raises SpecError where the graphs are unknown, or an image can't be identified.
     """
@@ -226,18 +226,18 @@ class LearnerListener(LiteralListener):
 
     def choose(self, view: ListenerView) -> str:
         """The label."""
-        said = ((self._current_label(one, view), self._lexicon.parse(one.message)) for one in view.past)
+        said = ((self._current_label(earlier, view), self._lexicon.parse(earlier.message)) for earlier in view.past)
         known = remembered(self._lexicon.parse(view.message), (pair for pair in said if pair[0]))
         if not known:
             return super().choose(view)
         return self._pick_label("learner", view, [label for label in view.labels if label in known])
 
-    def _current_label(self, one: PastTrial, view: ListenerView) -> str:
+    def _current_label(self, earlier: PastTrial, view: ListenerView) -> str:
         """The current label of an earlier target; "" if unknown. With shuffled labels, the image identifies it."""
         # The feedback to an invalid answer does not reveal the right label.
-        if not one.choice or not self._shuffled:
-            return one.listener_label if one.choice else ""
-        file = self._images[one.shown[view.labels.index(one.listener_label)]]
+        if not earlier.choice or not self._shuffled:
+            return earlier.listener_label if earlier.choice else ""
+        file = self._images[earlier.shown[view.labels.index(earlier.listener_label)]]
         return next((name for name, shown in last_shown(view.prompt, view.labels).items() if file == shown), "")
 
 
@@ -254,12 +254,12 @@ class Replay:
 
     def __call__(self, game: Game, setup: Setup) -> ReplayedPlayer:
         """The player of a game, as speaker or listener. Raises SpecError where the transcript is of another game."""
-        found = self._games.get(game.name)
-        if found is None:
+        transcript = self._games.get(game.name)
+        if transcript is None:
             raise spec_error(f"game {game.name!r} is not in it", file=str(self._path))
-        if found.images != game.images or tuple(trial.target for trial in found.trials) != game.target_images:
+        if transcript.images != game.images or tuple(trial.target for trial in transcript.trials) != game.target_images:
             raise spec_error(f"game {game.name!r} has other images or targets there", file=str(self._path))
-        return ReplayedPlayer(found, game, setup)
+        return ReplayedPlayer(transcript, game, setup)
 
 
 class ReplayedPlayer:
@@ -284,19 +284,19 @@ class ReplayedPlayer:
 
 
 def factory(role: str, name: str) -> Callable[[Game, Setup], Any]:
-    """A player's factory by name.
+    """The factory of a player that is given by its name.
 
     Raises:
         UsageError: for an unknown player.
         PluginError: for one that can't be loaded.
     """
-    found = plugins(f"icca.{role}s")
-    if name not in found:
+    available = plugins(f"icca.{role}s")
+    if name not in available:
         hint = f"a package adds one by an entry point of group diorama.icca.{role}s"
-        raise UsageError(f"found {role} {name!r}; allowed: {', '.join(found)}, replay:FILE ({hint})")
-    make = found[name].load()
+        raise UsageError(f"found {role} {name!r}; allowed: {', '.join(available)}, replay:FILE ({hint})")
+    make = available[name].load()
     if not callable(make):
-        raise UsageError(f"{role} {name!r} of {found[name].owner}: found {type(make).__name__}; expected a factory")
+        raise UsageError(f"{role} {name!r} of {available[name].owner}: found {type(make).__name__}; expected a factory")
     return make  # type: ignore[no-any-return]
 
 

@@ -48,12 +48,12 @@ class Part:
     detail: str = ""
 
     def data(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The part as JSON data."""
         at = {} if self.message is None else {"message": self.message}
         if self.kind == "text":
             return {"text": self.text, **({} if self.role == "user" else {"role": self.role}), **at}
-        found: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0], **at}
-        return {**found, "label": self.label} if self.label else found
+        part_data: dict[str, Any] = {self.kind: list(self.files) if self.kind == COLLAGE else self.files[0], **at}
+        return {**part_data, "label": self.label} if self.label else part_data
 
 
 @dataclass(frozen=True)
@@ -112,19 +112,19 @@ def speaker_prompt(
     rules = TEXTS["speaker"].format(collage=_collage_rules(presentation), says=variant.says, words=WORDS)
     parts = [_text(TEXTS["system"], "system"), _text(rules)]
     parts += image_parts(game, game.speaker_order, presentation)
-    for one in past:
-        parts.append(_text(f"Round {one.trial + 1}. The target is {one.speaker_label}."))
-        parts.append(_text(one.message, "assistant"))
-        parts.append(_text(_speaker_feedback(one)))
+    for turn in past:
+        parts.append(_text(f"Round {turn.trial + 1}. The target is {turn.speaker_label}."))
+        parts.append(_text(turn.message, "assistant"))
+        parts.append(_text(_speaker_feedback(turn)))
     return [*parts, _text(f"Round {trial + 1}. The target is {label}.")]
 
 
-def _speaker_feedback(one: PastTrial) -> str:
-    if not one.choice:
+def _speaker_feedback(trial: PastTrial) -> str:
+    if not trial.choice:
         return "The listener gave no valid answer."
-    if one.correct:
-        return f"The listener rightly answered {one.speaker_label}."
-    return f"The listener wrongly answered {one.speaker_choice}."
+    if trial.correct:
+        return f"The listener rightly answered {trial.speaker_label}."
+    return f"The listener wrongly answered {trial.speaker_choice}."
 
 
 def listener_prompt(
@@ -140,20 +140,20 @@ def listener_prompt(
     masked = TEXTS["masked"] if variant.mask else ""
     rules = TEXTS["listener"].format(labels=names, collage=_collage_rules(presentation), masked=masked)
     parts = [_text(TEXTS["system"], "system"), *([_text(rules.strip())] if variant.intro else [])]
-    for one in past if variant.history else ():
-        parts += round_parts(one.trial, f"Round {one.trial + 1}.", one.shown, one.message)
+    for turn in past if variant.history else ():
+        parts += round_parts(turn.trial, f"Round {turn.trial + 1}.", turn.shown, turn.message)
         # The player's own words, valid or not; services refuse an empty message.
-        parts += [_text(one.answer.strip() or "(no answer)", "assistant"), _text(_listener_feedback(one, names))]
+        parts += [_text(turn.answer.strip() or "(no answer)", "assistant"), _text(_listener_feedback(turn, names))]
     title = f"Round {trial + 1}." if variant.history else "This round."
     return [*parts, *round_parts(trial, title, game.shown_order(variant, trial, presentation.seed), message)]
 
 
-def _listener_feedback(one: PastTrial, names: str) -> str:
-    if one.correct:
+def _listener_feedback(trial: PastTrial, names: str) -> str:
+    if trial.correct:
         return "Right."
-    if not one.choice:
+    if not trial.choice:
         return f"No valid answer; valid are {names}."
-    return f"Wrong. The target was {one.listener_label}."
+    return f"Wrong. The target was {trial.listener_label}."
 
 
 def image_count(parts: Sequence[Part]) -> int:
@@ -184,7 +184,7 @@ def last_shown(prompt: Sequence[Part], labels: Sequence[str]) -> dict[str, str]:
         if part.kind == COLLAGE:
             return dict(zip(labels, part.files, strict=True))
         if part.kind != "text":
-            return {one.label: one.files[0] for one in prompt[max(0, end - len(labels)) : end]}
+            return {image_part.label: image_part.files[0] for image_part in prompt[max(0, end - len(labels)) : end]}
     return {}
 
 
@@ -250,7 +250,7 @@ def messages_of(game: Game, prompt: Sequence[Part], pictures: dict[Part, Picture
         yield pictures[key]
 
     return [
-        Message(role, tuple(one for part in parts for one in content(part)), number is not None and role == "user")
+        Message(role, tuple(block for part in parts for block in content(part)), number is not None and role == "user")
         for (number, role), parts in groupby(prompt, key=lambda part: (part.message, part.role))
     ]
 

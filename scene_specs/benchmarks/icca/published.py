@@ -45,7 +45,7 @@ class PublishedPrompts:
         self.name, self.tokens = name, {"speaker": SPEAKER_TOKENS, "listener": answer}
         self._models, self._system = dict[str, Any](), {"speaker": "", "listener": ""}
         self.parameters = dict[str, Any]()
-        stubs = patch.dict(sys.modules, {one: MagicMock() for one in _CLIENTS})
+        stubs = patch.dict(sys.modules, {client: MagicMock() for client in _CLIENTS})
         try:
             # The code says hello.
             with stubs, contextlib.redirect_stdout(io.StringIO()):
@@ -78,17 +78,17 @@ class PublishedPrompts:
     def speaker(
         self, game: Game, presented: Presented, trial: int, past: Sequence[PastTrial], label: str
     ) -> list[Part]:
-        """As `prompts.speaker_prompt`."""
+        """The published prompt of a speaker; see `prompts.speaker_prompt`."""
         model = self._models["speaker"]
         images = _image_entries(game, game.speaker_order, presented)
-        files = dict(zip(presented.names, (one["filename"] for one in images), strict=True))
+        files = dict(zip(presented.names, (image["filename"] for image in images), strict=True))
         records = []
-        for one in past:
+        for turn in past:
             record = model.update_with_spkr_pred(
-                model._get_spkr_prompt(f"Round {one.trial + 1}", one.speaker_label), one.message
+                model._get_spkr_prompt(f"Round {turn.trial + 1}", turn.speaker_label), turn.message
             )
-            target = {"filename": files[one.speaker_label]}
-            record.append(model.get_spkr_feedback(files.get(one.speaker_choice, "invalid"), target, images))
+            target = {"filename": files[turn.speaker_label]}
+            record.append(model.get_spkr_feedback(files.get(turn.speaker_choice, "invalid"), target, images))
             records.append({"spkr_trial_record": record})
         settings = SimpleNamespace(no_history=False, has_intro=True)
         prompt = model.get_spkr_prompt(model.get_spkr_intro(images), trial, images, files[label], settings, records)[0]
@@ -98,14 +98,16 @@ class PublishedPrompts:
         self, game: Game, variant: ListenerVariant, presented: Presented, trial: int, past: Sequence[PastTrial],
         message: str,
     ) -> list[Part]:  # fmt: skip
-        """As `prompts.listener_prompt`."""
+        """The published prompt of a listener; see `prompts.listener_prompt`."""
         model = self._models["listener"]
         records = []
-        for one in past:
-            images = _image_entries(game, one.shown, presented, variant.mask)
-            record = model._get_lsnr_prompt(f"Round {one.trial + 1}", images, one.message, not variant.shows(one.trial))
-            record = model.update_with_lsnr_pred(record, one.answer)
-            record.append(model._get_lsnr_feedback(one.answer, one.listener_label, one.message))
+        for turn in past:
+            images = _image_entries(game, turn.shown, presented, variant.mask)
+            record = model._get_lsnr_prompt(
+                f"Round {turn.trial + 1}", images, turn.message, not variant.shows(turn.trial)
+            )
+            record = model.update_with_lsnr_pred(record, turn.answer)
+            record.append(model._get_lsnr_feedback(turn.answer, turn.listener_label, turn.message))
             records.append({"lsnr_trial_record": record})
         order = game.shown_order(variant, trial, presented.seed)
         images = _image_entries(game, order, presented, variant.mask)
@@ -129,9 +131,9 @@ class PublishedPrompts:
         if system := self._system[role]:
             messages = [{"role": "system", "content": system}, *messages]
         return [
-            _part_of(one, message["role"], number)
+            _part_of(block, message["role"], number)
             for number, message in enumerate(messages)
-            for one in ([message["content"]] if isinstance(message["content"], str) else message["content"])
+            for block in ([message["content"]] if isinstance(message["content"], str) else message["content"])
         ]
 
 
@@ -152,10 +154,10 @@ def _read_request(module: Any, model: Any) -> tuple[str, dict[str, Any]]:
 def _part_of(content: Any, role: Role, number: int) -> Part:
     """A part of the published content: a text, an image, or an object with either."""
     match content:
-        case {"text": str(found)} | {"image_url": str(found)} | {"source": str(found)}:
-            return _part_of(found, role, number)
-        case {"image_url": found} | {"source": found}:
-            return replace(_part_of(found.get("url") or found["data"], role, number), detail=found.get("detail", ""))
+        case {"text": str(source)} | {"image_url": str(source)} | {"source": str(source)}:
+            return _part_of(source, role, number)
+        case {"image_url": source} | {"source": source}:
+            return replace(_part_of(source.get("url") or source["data"], role, number), detail=source.get("detail", ""))
         case Part():
             return replace(content, role=role, message=number)
     return Part("text", content, role=role, message=number)

@@ -120,10 +120,10 @@ def _incremental_bits(target: SceneGraph, others: Sequence[SceneGraph]) -> int:
 
 
 def _distractor_readings(target: SceneGraph, others: Sequence[SceneGraph]) -> list[int]:
-    found = [bits for other in others for bits in readings(target, other)]
-    if any(bits.bit_count() == len(target.atoms()) for bits in found):
+    distractor_readings = [bits for other in others for bits in readings(target, other)]
+    if any(bits.bit_count() == len(target.atoms()) for bits in distractor_readings):
         raise IndistinguishableError
-    return found
+    return distractor_readings
 
 
 def _search_order(target: SceneGraph, others: Sequence[SceneGraph]) -> list[int]:
@@ -146,16 +146,16 @@ def single_names(target: SceneGraph, others: Sequence[SceneGraph]) -> list[str]:
     """
     own = {(atom.name, atom.value) for atom in target.atoms() if atom.other < 0}
     theirs = [{(atom.name, atom.value) for atom in other.atoms() if atom.other < 0} for other in others]
-    found = [f"{name}={value}" for name, value in sorted(own) if not any((name, value) in other for other in theirs)]
+    singles = [f"{name}={value}" for name, value in sorted(own) if not any((name, value) in other for other in theirs)]
     in_all = set.intersection(*theirs) if theirs else set()
-    found += [f"no {name}={value}" for name, value in sorted(in_all - own)]
+    singles += [f"no {name}={value}" for name, value in sorted(in_all - own)]
     attributes = sum(1 << k for k, atom in enumerate(target.atoms()) if atom.other < 0)
     ruled_out = [bits for other in others for bits in readings(target, other)]
     for k, atom in enumerate(target.atoms()):
         bits = attributes | 1 << k
         if atom.other >= 0 and not any(bits & reading == bits for reading in ruled_out):
-            found.append(f"{atom.name} {atom.owner} {atom.other}")
-    return found
+            singles.append(f"{atom.name} {atom.owner} {atom.other}")
+    return singles
 
 
 def noun_phrase(item: Iterable[tuple[str, str]], article: str = "a") -> str:
@@ -231,17 +231,17 @@ class Lexicon:
 
         related: the part is one side of a relation.
         """
-        found: list[dict[str, str]] = []
+        mentioned: list[dict[str, str]] = []
         for value in self._pattern.findall(text):
             name = self._names[value]
-            if not found or name in found[-1]:
-                found.append({})
-            found[-1][name] = value
-        if related and not found and re.search(rf"\b{NO_NOUN}\b", text):
-            found.append({})
+            if not mentioned or name in mentioned[-1]:
+                mentioned.append({})
+            mentioned[-1][name] = value
+        if related and not mentioned and re.search(rf"\b{NO_NOUN}\b", text):
+            mentioned.append({})
         again = _AGAIN.search(text)
         indices = []
-        for item in found:
+        for item in mentioned:
             equal = [k for k, known in enumerate(objects) if known == item]
             if again and equal:
                 which = _ORDINALS.index(again[1]) if again[1] else 0

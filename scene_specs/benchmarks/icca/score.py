@@ -153,22 +153,22 @@ def scores(
         SpecError: where a group contains a game twice, or games that were played under different conditions.
     """
     groups: dict[str, dict[str, Played]] = {}
-    for one in played:
-        games = groups.setdefault(one.group, {})
-        first = next(iter(games.values()), one)
-        other = [key for key, value in one.conditions.items() if value != first.conditions.get(key)]
-        if other or one.game in games:
+    for record in played:
+        games = groups.setdefault(record.group, {})
+        first = next(iter(games.values()), record)
+        other = [key for key, value in record.conditions.items() if value != first.conditions.get(key)]
+        if other or record.game in games:
             problem = f"has another {', '.join(other)} than those of {first.file}" if other else "is there twice"
-            problem = f"game {one.game!r} of {one.group!r} {problem}"
-            raise spec_error(problem, "score them in separate commands", file=one.file)
-        games[one.game] = one
+            problem = f"game {record.game!r} of {record.group!r} {problem}"
+            raise spec_error(problem, "score them in separate commands", file=record.file)
+        games[record.game] = record
     rows = []
     for group in sorted(groups):
         ordered = [groups[group][game] for game in sorted(groups[group])]
         for measure in MEASURES:
             if measure == "tokens" and tokenize is None:
                 continue
-            rows_of = (_measure_game(one, measure, computation, words, tokenize or str.split) for one in ordered)
+            rows_of = (_measure_game(record, measure, computation, words, tokenize or str.split) for record in ordered)
             values = np.array([*rows_of], dtype=np.float64)
             # Games without answers have no accuracy and are excluded from it.
             values = values[~np.isnan(values).any(axis=1)]
@@ -191,33 +191,33 @@ def read_tokenizer(file: Path) -> Tokenize:
         problem = "--tokenizer needs tokenizers; install it: pip install '.[transformers]' in the clone of Diorama"
         raise UsageError(problem) from error
     try:
-        found = Tokenizer.from_str(read_text(file))
+        tokenizer = Tokenizer.from_str(read_text(file))
     # Of no narrower kind.
     except Exception as error:
         raise UsageError(f"--tokenizer {file}: expected a tokenizer.json of Hugging Face: {error}") from error
-    return lambda text: found.encode(text, add_special_tokens=False).tokens
+    return lambda text: tokenizer.encode(text, add_special_tokens=False).tokens
 
 
-def _measure_game(one: Played, measure: str, computation: str, words: str, tokenize: Tokenize) -> list[float]:
+def _measure_game(game: Played, measure: str, computation: str, words: str, tokenize: Tokenize) -> list[float]:
     """A measure of one game in each repetition, or between consecutive repetitions."""
     if measure == "accuracy":
-        return _block_means([float("nan") if answer is None else float(answer) for answer in one.correct])
+        return _block_means([float("nan") if answer is None else float(answer) for answer in game.correct])
     if measure in ("words", "tokens"):
         split_words = str.split if measure == "words" else tokenize
-        return _block_means([len(split_words(message)) for message in one.messages])
+        return _block_means([len(split_words(message)) for message in game.messages])
     published = computation == "published"
     split = content_words if words == "content" else plain_words
     by_target: dict[str, list[list[str]]] = {}
-    for target, message in zip(one.targets, one.messages, strict=True):
+    for target, message in zip(game.targets, game.messages, strict=True):
         by_target.setdefault(target, []).append(split(message))
-    found = []
+    measured = []
     for k in range(REPETITIONS - 1):
         pairs = [(messages[k], messages[k + 1]) for messages in by_target.values()]
         values: list[float] = [novelty(earlier, later, published) for earlier, later in pairs]
         if measure == "wnr":
             values = [rate(int(wnd), *pair, published) for wnd, pair in zip(values, pairs, strict=True)]
-        found.append(sum(values) / len(values))
-    return found
+        measured.append(sum(values) / len(values))
+    return measured
 
 
 def _block_means(values: Sequence[float]) -> list[float]:
@@ -229,7 +229,7 @@ def _interval_of(values: NDArray[np.float64], rng: np.random.Generator) -> NDArr
     chosen = rng.integers(len(values), size=(RESAMPLES, len(values)))
     edge = (1 - LEVEL) / 2
     # One by one: `values[chosen]` of 10,000 games is 1 GB.
-    means = np.array([values[one].mean(axis=0) for one in chosen])
+    means = np.array([values[games].mean(axis=0) for games in chosen])
     interval: NDArray[np.float64] = np.quantile(means, (edge, 1 - edge), axis=0)
     return interval
 
@@ -241,8 +241,8 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         grouped.setdefault((row.group, row.measure), {})[row.at] = row
     lines = [
-        (*key, next(iter(found.values())).games, *(_cell(found[k]) if k in found else "" for k in repetitions))
-        for key, found in grouped.items()
+        (*key, next(iter(means.values())).games, *(_cell(means[k]) if k in means else "" for k in repetitions))
+        for key, means in grouped.items()
     ]
     return markdown_table(("players", "measure", "games", *repetitions), lines)
 

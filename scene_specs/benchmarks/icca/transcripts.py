@@ -105,10 +105,10 @@ def transcripts_of(text: str, file: str = "") -> list[Transcript]:
         SpecError: has the diagnostics of all trials, or with that of the first line that is no trial or header where
             one must be.
     """
-    found = list(read_each(_read_games(text, file), lambda game: [_parse_transcript(*game, file)]))
-    if not found:
+    transcripts = list(read_each(_read_games(text, file), lambda game: [_parse_transcript(*game, file)]))
+    if not transcripts:
         raise spec_error("no game in it", file=file)
-    return found
+    return transcripts
 
 
 def _read_games(text: str, file: str) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
@@ -126,9 +126,9 @@ def _read_games(text: str, file: str) -> Iterator[tuple[int, dict[str, Any], lis
             case dict(value) if incomplete and "icca_transcript" not in value:
                 body.append(value)
             case _:
-                found = f"game {header.get('game')!r}: found {len(body)} trials; " if start else ""
+                progress = f"game {header.get('game')!r}: found {len(body)} trials; " if start else ""
                 expected = "the header of a game, with icca_transcript"
-                raise spec_error(f"{found}expected {TRIALS if incomplete else expected}", file=file, line=number)
+                raise spec_error(f"{progress}expected {TRIALS if incomplete else expected}", file=file, line=number)
         if len(body) == TRIALS:
             yield start, header, body
     if start > 0 and len(body) < TRIALS:
@@ -159,32 +159,32 @@ def _parse_transcript(line: int, header: Mapping[str, Any], body: Sequence[Mappi
     if problem := unequal_repetition([trial.target for trial in trials], images):
         raise spec_error(f"game {name!r}, {problem}", file=file, line=line)
     about = {key: value for key, value in header.items() if key not in _Header.model_fields}
-    found = Transcript(name, images, labels, about, trials)
-    for number, problem in _other_orders(found):
+    transcript = Transcript(name, images, labels, about, trials)
+    for number, problem in _other_orders(transcript):
         raise spec_error(f"game {name!r}, trial {number}: {problem}", file=file, line=line + 1 + number)
-    return found
+    return transcript
 
 
-def _other_orders(found: Transcript) -> Iterator[tuple[int, str]]:
+def _other_orders(transcript: Transcript) -> Iterator[tuple[int, str]]:
     """Yield trial and problem of each order of images that the game's id, seed and variant do not give.
 
     Transcripts that others wrote need not name a seed and a variant; their orders are not checked.
     """
-    seed, row = found.about.get("seed"), found.about.get("variant")
+    seed, row = transcript.about.get("seed"), transcript.about.get("variant")
     if type(seed) is not int or not isinstance(row, dict):
         return
-    images = tuple(sorted(found.images))
+    images = tuple(sorted(transcript.images))
     try:
-        game = Game(found.game, images, tuple(images.index(trial.target) for trial in found.trials))
-        variant = listener_of(str(found.about["listener_variant"]), row)
+        game = Game(transcript.game, images, tuple(images.index(trial.target) for trial in transcript.trials))
+        variant = listener_of(str(transcript.about["listener_variant"]), row)
     except (KeyError, TypeError, SpecError) as error:
         yield 0, f"its orders can't be checked: {error}"
         return
-    for number, trial in enumerate(found.trials):
+    for number, trial in enumerate(transcript.trials):
         derived = {
             "order": game.listener_order(variant, number, seed),
             "shown": game.shown_order(variant, number, seed),
-            "speaker_label": found.labels[game.speaker_order.index(game.targets[number])],
+            "speaker_label": transcript.labels[game.speaker_order.index(game.targets[number])],
         }
         for key, expected in derived.items():
             if getattr(trial, key) != expected:

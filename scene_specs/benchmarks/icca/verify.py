@@ -48,8 +48,8 @@ def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
     Raises SpecError where the objects of a frame are not those of its `truth`.
     """
     told = Shown.of_frames((frame.get("truth") for frame in spec["frames"]), str(spec.get("id", "")))
-    found = [one.picture.graph() for one in told]
-    for index, (frame, graph) in enumerate(zip(spec["frames"], found, strict=True)):
+    graphs = [frame_truth.picture.graph() for frame_truth in told]
+    for index, (frame, graph) in enumerate(zip(spec["frames"], graphs, strict=True)):
         objects: Any = frame.get("objects") or ()
         try:
             if truth.source == TANGRAM:
@@ -60,7 +60,7 @@ def pictures_of_spec(spec: EpisodeData, truth: Truth) -> list[SceneGraph]:
                 raise ValueError("the objects are not those of truth.picture")
         except (ValueError, KeyError, TypeError) as error:
             raise spec_error(f"its truth can't be read: {error}", path=f"frames[{index}]") from None
-    return found
+    return graphs
 
 
 def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]:
@@ -71,7 +71,7 @@ def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]
     """
     if len(episode.images) != SIZE:
         raise spec_error(f"found {len(episode.images)} images; expected {SIZE}", episode=episode.episode_id)
-    found = []
+    graphs = []
     told = Shown.of_frames((frame.truth for frame in episode.scene.frames), episode.episode_id)
     for image, frame in zip(episode.images, told, strict=False):
         items = image.annotation.objects
@@ -79,14 +79,14 @@ def pictures_of_record(episode: EpisodeRecord, truth: Truth) -> list[SceneGraph]
             if hidden := [item.name for item in items if not item.visible_pixels]:
                 raise ValueError(f"nothing is visible of {hidden}")
             if truth.source == TANGRAM:
-                found.append(graph_of_shown_parts(frame.parts, {item.name: item.color for item in items}))
+                graphs.append(graph_of_shown_parts(frame.parts, {item.name: item.color for item in items}))
             else:
                 relations = image.annotation.relations if truth.vary == "relations" else None
                 objects = [item.model_dump(mode="json") for item in items]
-                found.append(graph_of_annotations(truth.source, objects, relations))
+                graphs.append(graph_of_annotations(truth.source, objects, relations))
         except ValueError as error:
             raise spec_error(str(error), path=f"image {image.name}", episode=episode.episode_id) from None
-    return found
+    return graphs
 
 
 def find_contradiction(truth: Truth, graphs: Sequence[SceneGraph], places: Sequence[Sequence[Any]] = ()) -> str:
@@ -100,24 +100,24 @@ def find_contradiction(truth: Truth, graphs: Sequence[SceneGraph], places: Seque
     if (most := max(len(graph.atoms()) for graph in graphs)) > _MAX_ATOMS:
         return f"an image has {most} values and relations; expected at most {_MAX_ATOMS}"
     try:
-        found = similarity_of(graphs)
-        if found is None:
+        similarity = similarity_of(graphs)
+        if similarity is None:
             return "one of its images shows everything that another one shows"
         stored = truth.similarity.differences
-        if (*stored.values(),) != found.differences:
-            return f"images differ in {[*found.differences]} values; stored is {stored}"
+        if (*stored.values(),) != similarity.differences:
+            return f"images differ in {[*similarity.differences]} values; stored is {stored}"
         for k, (graph, said) in enumerate(zip(graphs, truth.descriptions, strict=True)):
             for name in DESCRIPTIONS:
-                shortest, expression = found.shortest[k] if name == "full_brevity" else None, getattr(said, name)
+                shortest, expression = similarity.shortest[k] if name == "full_brevity" else None, getattr(said, name)
                 if reason := _wrong_description(expression, graph, others_of(graphs, k), shortest):
                     return f"image {k}: {name} {expression.text!r} {reason}"
-            if said.single != found.single[k]:
-                return f"image {k}: single values {[*found.single[k]]} identify it; stored is {[*said.single]}"
+            if said.single != similarity.single[k]:
+                return f"image {k}: single values {[*similarity.single[k]]} identify it; stored is {[*said.single]}"
         telling = telling_layouts(places) if places and truth.layout == SHARED else ()
         if named := [f"image {k} ({name})" for k, name in enumerate(telling) if name]:
             return f"the layout alone identifies {', '.join(named)}"
-        if truth.source != TANGRAM and not LEVELS[truth.vary][truth.name].accepts(found):
-            measured = f"images differ in {[*found.differences]} values, single values: {[*found.single]}"
+        if truth.source != TANGRAM and not LEVELS[truth.vary][truth.name].accepts(similarity):
+            measured = f"images differ in {[*similarity.differences]} values, single values: {[*similarity.single]}"
             return f"it is not {truth.name}: {measured}"
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         return f"its truth can't be read: {error!r}"

@@ -121,7 +121,7 @@ class Options(Command):
 
     @model_validator(mode="after")
     def _check(self) -> Options:
-        given = [one is not None for one in (self.benchmark, self.task, self.config)]
+        given = [option is not None for option in (self.benchmark, self.task, self.config)]
         if sum(given) != 1 and given != [True, False, True]:
             raise ValueError("give one of --benchmark, --task, --config")
         if self.name is not None and not re.fullmatch("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}", self.name):

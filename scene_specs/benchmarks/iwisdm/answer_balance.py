@@ -55,12 +55,12 @@ def audit(specs: Iterable[EpisodeData]) -> list[dict[str, Any]]:
         trials[name] += 1
         deciding[name] += (then != other for then, other in reading.branches)
         form = form_of(truth.instruction)
-        for answer in (one for due in truth.answers if due != "null" for one in due.split("; ")):
+        for answer in (single for due in truth.answers if due != "null" for single in due.split("; ")):
             kind = KINDS.get(answer, OTHER)
-            possible = [one for one, its in KINDS.items() if its == kind] or truth.categories
+            possible = [possible_answer for possible_answer, its in KINDS.items() if its == kind] or truth.categories
             # Answers that never occur are classes, too.
             if answer in possible:
-                given[name][kind].update({(form, f"{one}"): 0 for one in possible})
+                given[name][kind].update({(form, f"{possible_answer}"): 0 for possible_answer in possible})
             given[name][kind][form, answer] += 1
     return [
         _balance_row(name, kind, counts, trials[name], deciding[name])
@@ -114,8 +114,8 @@ def split_has(tree: Structure, split: str, hold_out: str) -> bool:
     """
     if hold_out == "structures":
         return _split_of(without_values(tree)) == split
-    found = {_split_of(pair) for pair in _compositions(tree)} or {"train"}
-    return found <= {"train", split} and split in found
+    splits = {_split_of(pair) for pair in _compositions(tree)} or {"train"}
+    return splits <= {"train", split} and split in splits
 
 
 def _split_of(key: object) -> str:
@@ -125,7 +125,7 @@ def _split_of(key: object) -> str:
 def _compositions(tree: Structure) -> Iterator[tuple[object, ...]]:
     """(operator, comparison, comparison) for each pair below an operator; the order of the two does not matter."""
     children = children_of(tree)
-    kinds = sorted((str(one[0]), next(get_properties(one))) for one in children if one[0] in ("IsSame", "NotSame"))
+    kinds = sorted((str(side[0]), next(get_properties(side))) for side in children if side[0] in ("IsSame", "NotSame"))
     if tree[0] in ("And", "Or") and len(kinds) == 2:
         yield (tree[0], *kinds)
     for child in children:

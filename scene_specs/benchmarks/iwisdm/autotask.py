@@ -102,12 +102,12 @@ class AutoTasks:
                 if placed := self._new_task(self._way.draw(every)):
                     return placed
                 if not every.advance():
-                    found, rest = f"all {number}", "; there are no others"
+                    task_count, rest = f"all {number}", "; there are no others"
                     break
             else:
-                found, rest = str(number), f"; {repeated} more draws repeated them, and there may be others"
+                task_count, rest = str(number), f"; {repeated} more draws repeated them, and there may be others"
             different = "operators" if self._unique == "structure" else "operators or frames"
-            problem = f"found {found} tasks that differ in {different}{rest}"
+            problem = f"found {task_count} tasks that differ in {different}{rest}"
             raise spec_error(problem, "ask for fewer tasks, more trials per task, or tasks that need not differ")
         hint = "joins, depth and delays must leave as many frames as a trial has, and --hold-out tasks to the split"
         raise spec_error(f"no task fits the configuration, in {MAX_DRAWS} draws", hint)

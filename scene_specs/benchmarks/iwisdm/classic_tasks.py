@@ -155,9 +155,9 @@ def _with_lures(share: float, plan: FramePlan, answers: Sequence[bool], stimuli:
     """Which objects match the one n before, and which of the others match a neighbor of that one instead."""
     rows: dict[str, dict[int, str]] = {}
     tied: list[Constraint] = []
-    for one, answer in zip(plan.placed, answers, strict=True):
-        first, at = one.task.frames
-        (name,) = one.task.asked[at]
+    for placed, answer in zip(plan.placed, answers, strict=True):
+        first, at = placed.task.frames
+        (name,) = placed.task.asked[at]
         values, row = stimuli.values(name), rows.setdefault(name, {})
         for early in range(at):
             row.setdefault(early, rng.pick(values))
@@ -271,18 +271,18 @@ def _with_letters(plan: FramePlan, answers: Sequence[bool], stimuli: Stimuli, rn
     context, *letters = (_constant(plan.placed[0].task, 0, index) for index in range(5))
     first = rng.chance(0.5)
     tied: list[Constraint] = [Constraint(object_term("location", 0, 0), context, first)]
-    tied += [Constraint(one, other, False) for one, other in combinations(letters, 2)]
-    for number, (one, answer) in enumerate(zip(plan.placed, answers, strict=True)):
+    tied += [Constraint(term, other, False) for term, other in combinations(letters, 2)]
+    for number, (placed, answer) in enumerate(zip(plan.placed, answers, strict=True)):
         for index in range(5) if number else ():
-            tied.append(Constraint(_constant(one.task, number, index), (context, *letters)[index], True))
+            tied.append(Constraint(_constant(placed.task, number, index), (context, *letters)[index], True))
         target = (0, 0) if first else (1, 1)
         # A, B or another cue; X, Y or another probe.
         others = [pair for pair in product(range(3), repeat=2) if pair != target]
         chosen = target if answer else rng.pick(others)
-        _, *frames = one.task.frames
+        _, *frames = placed.task.frames
         for frame, own, options in zip(frames, chosen, (letters[::2], letters[1::2]), strict=True):
             tied += [
-                Constraint(object_term("category", frame, 0), one, one in options[own : own + 1]) for one in letters
+                Constraint(object_term("category", frame, 0), term, term in options[own : own + 1]) for term in letters
             ]
     return replace(plan, tied=tuple(tied))
 
@@ -298,8 +298,8 @@ def task_switching(rng: KeyedRng, length: int = 4) -> FramePlan:
     placed = tuple(PlacedTask(TaskGraph.of(_by_row(at, at)), at) for at in range(length))
     # The last two constants are the category and the side.
     tied = tuple(
-        Constraint(_constant(one.task, number, index), _constant(placed[0].task, 0, index), True)
-        for number, one in enumerate(placed)
+        Constraint(_constant(task.task, number, index), _constant(placed[0].task, 0, index), True)
+        for number, task in enumerate(placed)
         for index in (-2, -1)
         if number
     )
@@ -373,17 +373,17 @@ _LIMITS: Mapping[str, Span] = {
 def read_settings(task: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """The arguments of a task from texts (`3`, `1-4`, `category`). Raises SpecError."""
     check_choice("task", task, TASKS)
-    defaults = {one.name: one.default for one in [*inspect.signature(TASKS[task]).parameters.values()][1:]}
-    found: dict[str, Any] = {}
+    defaults = {setting.name: setting.default for setting in [*inspect.signature(TASKS[task]).parameters.values()][1:]}
+    settings: dict[str, Any] = {}
     for name, text in texts.items():
         if name not in defaults:
             raise spec_error(f"task {task} has no setting {name!r}; it has: {', '.join(defaults) or 'none'}")
-        found[name] = _setting_field(name, text, defaults[name])
-    if found.get("length", defaults.get("length", 1)) <= found.get("n", defaults.get("n", 0)):
+        settings[name] = _setting_field(name, text, defaults[name])
+    if settings.get("length", defaults.get("length", 1)) <= settings.get("n", defaults.get("n", 0)):
         raise spec_error(f"task {task}: length must be greater than n", "set a greater length")
-    if task == "dual-n-back" and found.get("property") == "location":
+    if task == "dual-n-back" and settings.get("property") == "location":
         raise spec_error("task dual-n-back: property is location, which the other stream is", "set another property")
-    return found
+    return settings
 
 
 def _setting_field(name: str, text: str, default: Any) -> Any:
@@ -391,8 +391,8 @@ def _setting_field(name: str, text: str, default: Any) -> Any:
         check_choice("property", text, PROPERTIES)
         return text
     least, most = _LIMITS[name]
-    found = re.fullmatch("([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
-    values = [int(part) for part in found.groups() if part] if found else [-1]
+    span = re.fullmatch("([0-9]{1,3})(?:-([0-9]{1,3}))?", text)
+    values = [int(part) for part in span.groups() if part] if span else [-1]
     if values != sorted(values) or not all(least <= value <= most for value in values):
         raise spec_error(f"{name}: found {text!r}; expected integers from {least} to {most}, a span as 1-4")
     if isinstance(default, tuple):

@@ -45,11 +45,11 @@ def solve(
         domains: dict[Variable, Sequence[Choice]] = {}
         for variable in component:
             kind = variable[0].removeprefix("constant ")
-            domains[variable] = stimuli.identities if kind == "model" else [(one,) for one in stimuli.values(kind)]
-        found = _search(component, domains, tests, rng)
-        if found is None:
+            domains[variable] = stimuli.identities if kind == "model" else [(word,) for word in stimuli.values(kind)]
+        solution = _search(component, domains, tests, rng)
+        if solution is None:
             return None
-        chosen |= found
+        chosen |= solution
     return chosen
 
 
@@ -57,9 +57,9 @@ def _connected_variables(variables: Sequence[Variable], constraints: Sequence[Co
     """Connected variables. They are searched separately, so a failure in one component is not retried with another."""
     graph = nx.Graph()
     graph.add_nodes_from(variables)
-    graph.add_edges_from((one.left.variable, one.right.variable) for one in constraints if isinstance(one.right, Term))
+    graph.add_edges_from((tie.left.variable, tie.right.variable) for tie in constraints if isinstance(tie.right, Term))
     # Components come in the order of their first nodes.
-    return [[one for one in variables if one in component] for component in nx.connected_components(graph)]
+    return [[node for node in variables if node in component] for component in nx.connected_components(graph)]
 
 
 def _search(

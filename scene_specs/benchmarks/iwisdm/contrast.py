@@ -26,23 +26,23 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
     the truth about its objects.
     """
     truth, rows = CompleteTruth.of_spec(data), frames_of(data)
-    known = {(one.frame, one.location) for one in truth.objects}
+    known = {(known_object.frame, known_object.location) for known_object in truth.objects}
     views = {(seen["identity"], seen["view_angle"]) for row in rows for seen in row}
-    found: list[tuple[int, int, str, str]] = []
+    edits: list[tuple[int, int, str, str]] = []
     for number, row in enumerate(rows):
         free = sorted({*LOCATIONS} - {seen["location"] for seen in row})
         for k, seen in enumerate(row):
             if (number, seen["location"]) not in known:
                 continue
             if change == "position":
-                found += [(number, k, "place", place.replace(" ", "_")) for place in free]
+                edits += [(number, k, "place", place.replace(" ", "_")) for place in free]
             elif change == "shape":
-                found += [
+                edits += [
                     (number, k, "shape", f"shapenet:{model}")
                     for model in truth.models
                     if model != seen["identity"] and (not is_picture(model) or (model, seen["view_angle"]) in views)
                 ]
-    for number, k, key, value in shuffled(rng, found):
+    for number, k, key, value in shuffled(rng, edits):
         yield _edit_object(data, number, k, key, value)
 
 
@@ -51,7 +51,7 @@ def _edit_object(data: EpisodeData, number: int, k: int, key: str, value: str) -
     item: Any = edited["frames"][number]["objects"][k]
     task = edited["task"]
     at = (number, item["place"].replace("_", " "))
-    truth = next(one for one in task["objects"] if (one["frame"], one["location"]) == at)
+    truth = next(candidate for candidate in task["objects"] if (candidate["frame"], candidate["location"]) == at)
     name, before, item[key] = item["name"], item[key], value
     if key == "shape":
         identity = value.removeprefix("shapenet:")
@@ -64,7 +64,7 @@ def _edit_object(data: EpisodeData, number: int, k: int, key: str, value: str) -
     except UnreadableError as error:
         problem = f"the instruction can't be read: {error}"
     for frame, due in enumerate(task["answers"]):
-        questions = [one for one in task["questions"] if one["answer_frame"] == frame]
+        questions = [question for question in task["questions"] if question["answer_frame"] == frame]
         for question, answer in zip(questions, due.split("; "), strict=False):
             question["answer"] = answer
     return Edit(edited, number, tuple(dict.fromkeys((name, item["name"]))), before, value, problem)

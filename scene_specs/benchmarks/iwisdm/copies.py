@@ -61,10 +61,10 @@ def contradictions(truth: Truth, frames: Frames) -> Iterator[str]:
     shown = [
         [
             Shown(
-                Item(one["location"], one["category"], one["identity"], one["view_angle"]),
-                (at, one["location"]) in ignored,
+                Item(seen["location"], seen["category"], seen["identity"], seen["view_angle"]),
+                (at, seen["location"]) in ignored,
             )
-            for one in row
+            for seen in row
         ]
         for at, row in enumerate(frames)
     ]
@@ -75,18 +75,18 @@ def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[st
     """Render the instruction and the answers from the graphs of the tasks, if the trial has them."""
     told: list[tuple[int, str]] = []
     due: dict[int, list[str]] = {}
-    for at, one in enumerate(truth.questions):
+    for at, stored in enumerate(truth.questions):
         try:
-            graph = TaskGraph.of(one.operator.expression())
+            graph = TaskGraph.of(stored.operator.expression())
             constants = {node: graph.graph.nodes[node]["value"] for node in graph.constants}
             value = answer_text(graph.evaluate(shown, constants)[graph.root])
-            told.append((one.answer_frame, question(graph, constants, object_numbers(shown))))
+            told.append((stored.answer_frame, question(graph, constants, object_numbers(shown))))
         except (DioramaError, KeyError, IndexError) as error:
             yield f"questions[{at}]: can't be asked about these frames: {error}"
             return
-        if value != one.answer:
-            yield f"questions[{at}]: answer: found {one.answer!r}, but its graph and the frames give {value!r}"
-        due.setdefault(one.answer_frame, []).append(value)
+        if value != stored.answer:
+            yield f"questions[{at}]: answer: found {stored.answer!r}, but its graph and the frames give {value!r}"
+        due.setdefault(stored.answer_frame, []).append(value)
     if told:
         asked = " ".join(words for _, words in sorted(told, key=lambda pair: pair[0]))
         if asked != text:
@@ -98,18 +98,22 @@ def _by_graphs(truth: Truth, text: str, shown: list[list[Shown]]) -> Iterator[st
 
 def in_trial(info: Any, file: Path) -> Iterator[str]:
     """Yield what the objects of a published trial contradict among themselves, and frames that its folder lacks."""
-    frames = sorted({one.obj.epochs for one in info.objects if hasattr(one, "obj")})
-    for at, one in enumerate(info.objects):
-        obj = getattr(one, "obj", one)
-        if obj is not one and one.count != (expected := frames.index(obj.epochs) + 1):
-            yield f"objects[{at}]: count: found {one.count}; expected {expected}, in order of epochs"
-        if obj is not one and one.tasks is not None and sorted(map(str, one.tasks)) != sorted(one.attended_attr):
-            yield f"objects[{at}]: tasks: found {one.tasks}, but attended_attr has {sorted(one.attended_attr)}"
+    frames = sorted({entry.obj.epochs for entry in info.objects if hasattr(entry, "obj")})
+    for at, entry in enumerate(info.objects):
+        obj = getattr(entry, "obj", entry)
+        if obj is not entry and entry.count != (expected := frames.index(obj.epochs) + 1):
+            yield f"objects[{at}]: count: found {entry.count}; expected {expected}, in order of epochs"
+        if (
+            obj is not entry
+            and entry.tasks is not None
+            and sorted(map(str, entry.tasks)) != sorted(entry.attended_attr)
+        ):
+            yield f"objects[{at}]: tasks: found {entry.tasks}, but attended_attr has {sorted(entry.attended_attr)}"
         # NumPy 2 writes `np.float64(0.5)`.
         place = re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", str(obj.location))
         if obj.location and [int(float(part) >= 0.5) for part in place] != list(obj.space):
             yield f"objects[{at}]: location: found {obj.location!r}, which is not in space {list(obj.space)}"
-    pictures = {found.name for found in sorted(file.parent.glob("epoch*.png"))}
+    pictures = {path.name for path in sorted(file.parent.glob("epoch*.png"))}
     if (
         missing := [f"epoch{at}.png" for at in range(info.epochs) if f"epoch{at}.png" not in pictures]
         if pictures

@@ -130,16 +130,16 @@ def _assign_frames(asked: list[int], shown: int, rng: KeyedRng) -> list[int] | N
 
     None if the last group is too small for the frames that the others leave.
     """
-    left, found = [*range(shown)], {}
+    left, by_group = [*range(shown)], {}
     for group in sorted({*asked}):
         count = asked.count(group)
         if group < max(asked):
-            found[group] = rng.sample(range(shown), count)
-            left = [frame for frame in left if frame not in found[group]]
+            by_group[group] = rng.sample(range(shown), count)
+            left = [frame for frame in left if frame not in by_group[group]]
         elif len(left) > count:
             return None
         else:
             again = rng.sample([frame for frame in range(shown) if frame not in left], count - len(left))
-            found[group] = rng.shuffled([*left, *again])
-    rows = {group: iter(frames) for group, frames in found.items()}
+            by_group[group] = rng.shuffled([*left, *again])
+    rows = {group: iter(frames) for group, frames in by_group.items()}
     return [next(rows[group]) for group in asked]

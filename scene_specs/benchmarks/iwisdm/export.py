@@ -47,10 +47,10 @@ _EMPTY = [
 
 def _split_location(episode_id: str) -> tuple[Path, str]:
     """`<split>/<name>`, and the number with a contrast's suffix. Raises ValueError for an id that is not iWISDM's."""
-    found = _ID.fullmatch(episode_id)
-    if found is None:
+    match = _ID.fullmatch(episode_id)
+    if match is None:
         raise ValueError("not an iWISDM trial: expected an id iwisdm/<split>/<name>/<number>")
-    split, name, number, member = found.groups(default="")
+    split, name, number, member = match.groups(default="")
     return Path(split, name), f"{int(number)}{member}"
 
 

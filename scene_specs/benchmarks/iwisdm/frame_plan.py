@@ -70,12 +70,12 @@ class FramePlan:
     @property
     def looked_at(self) -> tuple[int, ...]:
         """Frames that a task looks at, sorted."""
-        return tuple(sorted({frame for one in self.placed for frame in one.task.frames}))
+        return tuple(sorted({frame for placed in self.placed for frame in placed.task.frames}))
 
     @property
     def picked_out(self) -> tuple[int, ...]:
         """Frames in which a task selects an object by its description, sorted."""
-        selects = ((one.task, node) for one in self.placed for node in one.task.selects)
+        selects = ((placed.task, node) for placed in self.placed for node in placed.task.selects)
         return tuple(sorted({task.frame(node) for task, node in selects if task.children[node]}))
 
     @property
@@ -104,9 +104,9 @@ class FramePlan:
             problems.append("a described object is not alone in a frame that a task looks at")
         if {*self.described} & {*self.picked_out}:
             problems.append("an object is described in a frame of which a task picks an object by another description")
-        for one in self.placed:
-            at = one.answer_frame
-            if not max(one.task.frames) <= at < self.frames:
+        for placed in self.placed:
+            at = placed.answer_frame
+            if not max(placed.task.frames) <= at < self.frames:
                 problems.append(f"an answer is due in frame {at}, before its last object or after the trial's end")
             if at in empty and at + 1 in empty:
                 problems.append(f"an answer is due in frame {at}, amid a delay; an instruction can't express that")
@@ -124,15 +124,15 @@ def chained(tasks: Sequence[PlacedTask], rng: KeyedRng) -> FramePlan:
     placed: list[PlacedTask] = []
     due: list[int] = []
     start = length = previous = 0
-    for number, one in enumerate(tasks):
+    for number, task in enumerate(tasks):
         if number:
             shareable = start + rng.below(previous + 1)
             start = shareable + rng.below(length - shareable + 1) if shareable < length else length
-        while start + one.answer_frame in due:
+        while start + task.answer_frame in due:
             start += 1
-        due.append(start + one.answer_frame)
-        placed.append(PlacedTask(one.task.moved(start) if start else one.task, due[-1]))
-        length, previous = max(length, due[-1] + 1), one.answer_frame + 1
+        due.append(start + task.answer_frame)
+        placed.append(PlacedTask(task.task.moved(start) if start else task.task, due[-1]))
+        length, previous = max(length, due[-1] + 1), task.answer_frame + 1
     return FramePlan(length, tuple(placed))
 
 
@@ -151,7 +151,7 @@ def with_described(plan: FramePlan, most: int, rng: KeyedRng) -> FramePlan:
     described: dict[int, str] = {}
     unchanged = {*plan.objects, *plan.picked_out}
     for frame in rng.shuffled([frame for frame in plan.looked_at if frame not in unchanged]):
-        asked = {name for one in plan.placed for name in one.task.asked.get(frame, ())}
+        asked = {name for placed in plan.placed for name in placed.task.asked.get(frame, ())}
         free = [name for name in ("location",) if name not in asked]
         free += [] if asked & {"category", "identity"} else ["category"]
         if free and len(described) < most:

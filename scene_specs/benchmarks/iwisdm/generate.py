@@ -84,8 +84,8 @@ def _load_stimuli(file: Path | None) -> Stimuli:
 def stimulus_specs(options: StimulusOptions) -> Series:
     """Specs that show each view of each model once, four in a frame; an episode per category. Raises SpecError."""
     stimuli = _load_stimuli(options.stimuli)
-    made = Options(benchmark="low", count=1, split=options.split, stimuli=options.stimuli, fixation="none")
-    name = _set_name(made, "stimuli") if options.stimuli else "stimuli"
+    all_models = Options(benchmark="low", count=1, split=options.split, stimuli=options.stimuli, fixation="none")
+    name = _set_name(all_models, "stimuli") if options.stimuli else "stimuli"
 
     variants = range(1 if stimuli.stage == "pictures" else VARIANTS)
 
@@ -99,7 +99,7 @@ def stimulus_specs(options: StimulusOptions) -> Series:
             frames = tuple(tuple(shown[k : k + 4]) for k in range(0, len(shown), 4))
             text = " ".join(f"observe object {k}," for k in range(1, len(frames) + 1))
             trial = Trial(frames, (), text, ("null",) * len(frames))
-            yield spec_of(trial, made, stimuli, "stimuli", number, name)
+            yield spec_of(trial, all_models, stimuli, "stimuli", number, name)
 
     return Series(specs(), len(stimuli.categories), "episodes")
 
@@ -213,7 +213,7 @@ class _Run:
             if plan.details is not None:
                 if self.requirements != PUBLISHED:
                     raise spec_error(f"--condition-matters and --foils have no effect on task {self.name}", "omit them")
-                answers = [bool(one and one.value) for one in wanted]
+                answers = [bool(answer and answer.value) for answer in wanted]
                 plan = plan.details(plan, answers, self.stimuli, self._rng(number, "details"))
                 wanted = [None] * len(wanted)
             if number < first and per_task == 1:
@@ -232,15 +232,15 @@ class _Run:
     def _wanted_answers(self, plan: FramePlan, number: int) -> list[TargetAnswer | None]:
         rng = self._rng(number, "wanted")
         choose: Choose = self.balance.choose if self.balance else lambda _, options: rng.pick(options)
-        found: list[TargetAnswer | None] = []
-        for k, one in enumerate(plan.placed):
+        targets: list[TargetAnswer | None] = []
+        for k, placed in enumerate(plan.placed):
             if k in plan.aims:
-                found.append(TargetAnswer(plan.aims[k]))
+                targets.append(TargetAnswer(plan.aims[k]))
             elif k in plan.shares and self.balance is None:
-                found.append(TargetAnswer(rng.chance(plan.shares[k])))
+                targets.append(TargetAnswer(rng.chance(plan.shares[k])))
             else:
-                found.append(target_answer(one.task, self.stimuli, choose))
-        return found
+                targets.append(target_answer(placed.task, self.stimuli, choose))
+        return targets
 
     def _new_trial(
         self, plan: FramePlan, wanted: list[TargetAnswer | None], number: int, seen: set[tuple[Any, ...]]
@@ -270,7 +270,7 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
     """
     frames = []
     for at, shown in enumerate(trial.frames):
-        objects = sorted((object_spec(one.item, options.split) for one in shown), key=lambda item: item["name"])
+        objects = sorted((object_spec(seen.item, options.split) for seen in shown), key=lambda item: item["name"])
         frame: FrameData = {"objects": objects} if objects else {}
         if options.fixation != "none":
             frame["fixation"] = (trial.answers[at] != "null") == (options.fixation == "action")
@@ -293,11 +293,11 @@ def spec_of(trial: Trial, options: Options, stimuli: Stimuli, name: str, number:
             "answers": list(trial.answers),
             "questions": [
                 {
-                    "answer_frame": one.placed.answer_frame,
-                    "answer": answer_text(one.value),
-                    "operator": one.placed.task.data(one.constants),
+                    "answer_frame": answered.placed.answer_frame,
+                    "answer": answer_text(answered.value),
+                    "operator": answered.placed.task.data(answered.constants),
                 }
-                for one in trial.answered
+                for answered in trial.answered
             ],
             "objects": _object_data(trial, stimuli),
             "categories": list(stimuli.categories),
@@ -322,20 +322,20 @@ def _set_name(options: Options, name: str) -> str:
 def _object_data(trial: Trial, stimuli: Stimuli) -> list[dict[str, Any]]:
     numbers = object_numbers(trial.frames)
     identities = stimuli.values("identity")
-    asked = [one.placed.task.asked for one in trial.answered]
+    asked = [answered.placed.task.asked for answered in trial.answered]
     return [
         {
             "number": numbers[frame],
             "frame": frame,
-            "location": one.item.location,
-            "category": stimuli.categories.index(one.item.category),
-            "object": identities.index(one.item.identity),
-            "view_angle": one.item.view_angle,
-            "is_distractor": one.distractor,
+            "location": seen.item.location,
+            "category": stimuli.categories.index(seen.item.category),
+            "object": identities.index(seen.item.identity),
+            "view_angle": seen.item.view_angle,
+            "is_distractor": seen.distractor,
             "asked": {
-                str(k): list(frames[frame]) for k, frames in enumerate(asked) if frame in frames and not one.distractor
+                str(k): list(frames[frame]) for k, frames in enumerate(asked) if frame in frames and not seen.distractor
             },
         }
         for frame, shown in enumerate(trial.frames)
-        for one in shown
+        for seen in shown
     ]

@@ -140,10 +140,10 @@ def import_published(
 
 def _trial_files(folder: Path) -> list[Path]:
     task = re.compile(r"(task_)?[0-9]+(_[0-9]+)?(\+[a-z]+-[0-9]+)?\.json")
-    found = [file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or task.fullmatch(file.name)]
+    files = [file for file in sorted(folder.rglob("*")) if file.name in _TRIALS or task.fullmatch(file.name)]
     # Texts and numbers take turns.
-    parts = {file: re.split("([0-9]+)", str(file)) for file in found}
-    return sorted(found, key=lambda file: [int(part) if k % 2 else part for k, part in enumerate(parts[file])])
+    parts = {file: re.split("([0-9]+)", str(file)) for file in files}
+    return sorted(files, key=lambda file: [int(part) if k % 2 else part for k, part in enumerate(parts[file])])
 
 
 def _trial_id(file: Path) -> str:
@@ -155,12 +155,12 @@ def _trial_id(file: Path) -> str:
     at = file.absolute()
     if at.name in _TRIALS:
         at = at.parents[1] if at.parent.name == "frames" else at.parent
-    above, *parents = (one.name for one in at.parents)
-    folder, found = segment(above), re.search(r"([0-9]{1,9})(?:_([0-9]{1,9}))?(\+[a-z]+-[0-9]+)?$", at.stem)
+    above, *parents = (parent.name for parent in at.parents)
+    folder, numbered = segment(above), re.search(r"([0-9]{1,9})(?:_([0-9]{1,9}))?(\+[a-z]+-[0-9]+)?$", at.stem)
     if folder in ("tasks", "trials"):
         folder = f"{segment(parents.pop(0))}-{folder}"
-    number, task, member = found.groups("") if found else (segment(at.stem), "", "")
-    split = next((one for one in parents[:1] if one in ("train", "val", "test")), "")
+    number, task, member = numbered.groups("") if numbered else (segment(at.stem), "", "")
+    split = next((parent for parent in parents[:1] if parent in ("train", "val", "test")), "")
     return "/".join(("iwisdm", "published", "-".join(filter(None, (split, folder, task))), number + member))
 
 
@@ -177,7 +177,7 @@ def _read_known(file: Path) -> _Known | None:
             return None
     stimuli = stimuli_of(models, beside)
     shown = [(identity.split("/")[0], identity) for identity in models]
-    return stimuli, {(stimuli.categories.index(one[0]), number): one for number, one in enumerate(shown)}
+    return stimuli, {(stimuli.categories.index(pair[0]), number): pair for number, pair in enumerate(shown)}
 
 
 def _read_questions(file: Path, exported: _Known | None, task: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -205,8 +205,8 @@ def _of_trial(
     of_set: Stimuli | None,
 ) -> EpisodeData:
     """A trial as JSON data of a spec. pictures: as of `read_models`; empty for stand-ins. Raises SpecError."""
-    entries = [one if isinstance(one, _Entry) else _Entry(count=0, obj=one, attended_attr={}) for one in info.objects]
-    pairs = {(one.obj.category, one.obj.object) for one in entries}
+    entries = [obj if isinstance(obj, _Entry) else _Entry(count=0, obj=obj, attended_attr={}) for obj in info.objects]
+    pairs = {(entry.obj.category, entry.obj.object) for entry in entries}
     # Pictures can also show a trial of other models.
     if exported and (of_set is None or of_set.stage == exported[0].stage):
         stimuli, known = exported
@@ -219,8 +219,8 @@ def _of_trial(
     if len(frames) != info.epochs:
         raise spec_error(f"found {len(frames)} answers; expected one for each of {info.epochs} epochs")
     asked: dict[tuple[int, str], dict[str, list[str]]] = {}
-    for one in entries:
-        obj = one.obj
+    for entry in entries:
+        obj = entry.obj
         if obj.epochs >= len(frames) or {*obj.space} - {0, 1}:
             problem = f"found epoch {obj.epochs} and space {obj.space}"
             raise spec_error(problem, f"expected one of {len(frames)} epochs, counted from 0, and 2 x 2 places")
@@ -238,7 +238,7 @@ def _of_trial(
         item = Item(location, *shown, VIEW_ANGLES[obj.view_angle])
         frames[obj.epochs].append(Shown(item, obj.is_distractor))
         asked[obj.epochs, location] = {
-            number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in one.attended_attr.items()
+            number: [_KEYS[key] for key in keys if key in _KEYS] for number, keys in entry.attended_attr.items()
         }
     instruction, *answers = (_with_labels(text, names) for text in (info.instruction.strip(), *info.answers))
     spec = _episode_data(Trial(tuple(map(tuple, frames)), (), instruction, tuple(answers)), stimuli)
@@ -267,20 +267,20 @@ def _stand_ins(shown: set[tuple[int, int]], names: Mapping[int, str]) -> _Known:
     labels = dict(names or enumerate(DEFAULT.categories))
     models = {name: tuple(f"#{k + 1}" for k in range(MODELS)) for name in sorted(labels.values())}
     free = [name for name in models if name not in {labels.get(category) for category, _ in shown}]
-    found: dict[tuple[int, int], tuple[str, str]] = {}
+    models_by_pair: dict[tuple[int, int], tuple[str, str]] = {}
     for category, number in sorted(shown):
         if category not in labels:
             if names or not free:
                 raise spec_error(f"found category {category}, which has no name", "pass --images with its stimulus set")
             labels[category] = free.pop(0)
         label = labels[category]
-        taken = {identity for _, identity in found.values()}
+        taken = {identity for _, identity in models_by_pair.values()}
         ranks = [number, *range(MODELS)] if number < MODELS else range(MODELS)
         left = [f"{label}/#{rank + 1}" for rank in ranks if f"{label}/#{rank + 1}" not in taken]
         if not left:
             raise spec_error(f"found more than {MODELS} different objects of category {category}")
-        found[category, number] = (label, left[0])
-    return Stimuli(models), found
+        models_by_pair[category, number] = (label, left[0])
+    return Stimuli(models), models_by_pair
 
 
 def _of_task(task: _Task, file: Path) -> EpisodeData:
@@ -303,9 +303,9 @@ def _parse(published: _Operator, last: int, stimuli: Stimuli = DEFAULT) -> Expre
         when = re.fullmatch(r"last(\d{1,3})", str(published.when))
         if when is None or int(when[1]) > last:
             raise spec_error(f"Select: found when {published.when!r}; expected last0 to last{last}")
-        children = [one for one in children if one.value is not None or one.name not in _ATTRIBUTES]
-        return Expression(name, tuple(_parse(one, last, stimuli) for one in children), frame=last - int(when[1]))
-    return Expression(OPERATORS.get(name, name), tuple(_parse(one, last, stimuli) for one in children))
+        children = [child for child in children if child.value is not None or child.name not in _ATTRIBUTES]
+        return Expression(name, tuple(_parse(child, last, stimuli) for child in children), frame=last - int(when[1]))
+    return Expression(OPERATORS.get(name, name), tuple(_parse(child, last, stimuli) for child in children))
 
 
 def _parse_constant(name: str, value: Any, stimuli: Stimuli) -> str | None:

@@ -26,7 +26,7 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     options = ("true", "false", *LOCATIONS, *truth.categories)
     given = {answer for due in truth.answers for answer in due.split("; ")} - {*options}
     for more in (VIEW_ANGLES, truth.models):
-        options += tuple(one for one in more if one not in options) if given & {*more} else ()
+        options += tuple(word for word in more if word not in options) if given & {*more} else ()
     shown = [Part(_TEXT["start"].format(instruction=truth.instruction))]
     form, number = form_of(truth.instruction), 0
     for frame, due in enumerate(truth.answers):
@@ -47,7 +47,7 @@ def asked(spec: EpisodeData) -> Asked:
     truth = CompleteTruth.of_spec(spec)
     answer = next(due for due in reversed(truth.answers) if due != "null").split("; ")[-1]
     kind = KINDS.get(answer, OTHER)
-    answers = [one for one, its in KINDS.items() if its == kind] or truth.categories
+    answers = [word for word, its in KINDS.items() if its == kind] or truth.categories
     if answer not in answers:
         answers = VIEW_ANGLES if answer in VIEW_ANGLES else truth.models
     return Asked(f"{truth.name}: {kind}: {form_of(truth.instruction)}", answer, tuple(answers))

@@ -52,7 +52,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Grammar:
-    """A set of operators, by name."""
+    """A set of operators: name -> operator."""
 
     operators: Mapping[str, Operator]
 
@@ -61,7 +61,7 @@ class Grammar:
         return Grammar({**self.operators, operator.name: operator})
 
     def operator(self, name: str) -> Operator:
-        """An operator by name. Raises SpecError for an unknown one."""
+        """The operator of a name. Raises SpecError for an unknown one."""
         check_choice("operator", name, self.operators)
         return self.operators[name]
 
@@ -71,10 +71,10 @@ class Grammar:
             return (word,)
         if word == "question":
             return tuple(n for n, op in self.operators.items() if op.gives in ("boolean", "branch", *PROPERTIES))
-        found = tuple(name for name, op in self.operators.items() if op.gives == word)
-        if not found:
+        operators = tuple(name for name, op in self.operators.items() if op.gives == word)
+        if not operators:
             raise spec_error(f"found {word!r} below an operator; no operator has this name or gives this")
-        return found
+        return operators
 
     def fits(self, name: str, children: Sequence[str]) -> bool:
         """Whether an operator may have these children, in this order."""
@@ -119,7 +119,7 @@ _OPERATORS = (
         Operator(getter, name, (("Select",),), f"{name} of {{0}}", forward=_reader_of(name))
         for name, getter in GETTERS.items()
     ),
-    Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda found: found[0] is not None),
+    Operator("Exist", "boolean", (("Select",),), "exists {0}", forward=lambda selected: selected[0] is not None),
     Operator("IsSame", "boolean", _COMPARED, "{0} equals {1}", forward=lambda s: s[0] == s[1], equal=True),
     Operator("NotSame", "boolean", _COMPARED, "{0} not equals {1}", forward=lambda s: s[0] != s[1], equal=False),
     Operator(

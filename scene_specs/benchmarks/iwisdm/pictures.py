@@ -75,8 +75,8 @@ def write_models(options: Pictures) -> Series:
     tables = [file for file in sorted(root.rglob("*.csv")) if split in file.name]
     folders = [path for path in sorted(root.rglob(split)) if path.is_dir()]
     if not tables or len(folders) != 1:
-        found = f"found {counted(len(tables), 'table')} and {counted(len(folders), 'folder')} of split {split}"
-        raise spec_error(found, f"expected {split}/<ref>/image.png and a table {split}_meta.csv", file=str(root))
+        contents = f"found {counted(len(tables), 'table')} and {counted(len(folders), 'folder')} of split {split}"
+        raise spec_error(contents, f"expected {split}/<ref>/image.png and a table {split}_meta.csv", file=str(root))
     with report_write_errors(f"--out {options.out}"):
         if options.out.exists() and any(options.out.iterdir()):
             hint = "delete what an interrupted run left, or choose another"
@@ -132,11 +132,11 @@ def _model_files(pictures: Mapping[int, Path]) -> dict[str, bytes]:
 
 def read_models(folder: Path) -> dict[str, set[int]]:
     """`<category>/picture-<object>` -> numbers of the sides with a picture, of a folder that `write_models` wrote."""
-    found: dict[str, set[int]] = defaultdict(set)
+    sides_by_model: dict[str, set[int]] = defaultdict(set)
     for side, name in enumerate(VIEW_ANGLES):
         for file in sorted(folder.glob(f"*/{PICTURE}*/{name}.png")):
-            found["/".join(file.parts[-3:-1])].add(side)
-    return found
+            sides_by_model["/".join(file.parts[-3:-1])].add(side)
+    return sides_by_model
 
 
 def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
@@ -148,7 +148,7 @@ def stimuli_of(identities: Iterable[str], file: Path) -> Stimuli:
 def _by_category(identities: Iterable[str]) -> dict[str, list[str]]:
     models: dict[str, list[str]] = defaultdict(list)
     # By number, so that consecutive numbers stay what they are in exports.
-    for identity in sorted(identities, key=lambda one: (len(one), one)):
+    for identity in sorted(identities, key=lambda name: (len(name), name)):
         category, _, model = identity.rpartition("/")
         models[category].append(model)
     return models

@@ -144,10 +144,10 @@ class PublishedTasks:
                 condition, last = self._draw_question(pick(self.config.boolean_ops), last + 1, 0, rng)
                 last += 1
                 switches.append((condition, other, rng.chance(0.5)))
-        joins = sum(count_operators(one, "And", "Or") for one in (task, *(q for pair in switches for q in pair[:2])))
+        joins = sum(count_operators(tree, "And", "Or") for tree in (task, *(q for pair in switches for q in pair[:2])))
         if not self.limits.joins[0] <= joins <= self.limits.joins[1]:
             return None
-        selects = sum(count_operators(one, "Select") for one in (task, *(q for pair in switches for q in pair[:2])))
+        selects = sum(count_operators(tree, "Select") for tree in (task, *(q for pair in switches for q in pair[:2])))
         # Random draws have to go on as before.
         if isinstance(rng, EveryChoice) and selects + (selects - 1) * self.limits.longest < self.limits.frames[0]:
             return None
@@ -223,7 +223,7 @@ class PublishedTasks:
             return tree, [self._draw_look(about, used, rng)]
         gives = self.grammar.operators[str(tree[0])].gives
         children = children_of(tree)
-        compared = next((self.grammar.operators[str(one[0])].gives for one in children if one[0] != "CONST"), "")
+        compared = next((self.grammar.operators[str(side[0])].gives for side in children if side[0] != "CONST"), "")
         if ("CONST",) in children and compared not in PROPERTIES:
             problem = f"op_dict: {tree[0]}: found a constant that is compared with no property of an object"
             raise spec_error(problem, "set compare_const_prob to 1, or remove CONST from downstream")

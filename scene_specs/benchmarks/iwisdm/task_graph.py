@@ -127,12 +127,12 @@ class TaskGraph:
     @cached_property
     def asked(self) -> Mapping[int, tuple[str, ...]]:
         """Frame -> properties of its object that the task uses."""
-        found: dict[int, set[str]] = {frame: set() for frame in self.frames}
+        properties: dict[int, set[str]] = {frame: set() for frame in self.frames}
         for node in self.selects:
             used = {self.property_of(child) for child in self.children[node]}
             used |= {self.operator(user).gives for user in self.graph.predecessors(node)}
-            found[self.frame(node)] |= used
-        return {frame: tuple(name for name in PROPERTIES if name in names) for frame, names in found.items()}
+            properties[self.frame(node)] |= used
+        return {frame: tuple(name for name in PROPERTIES if name in names) for frame, names in properties.items()}
 
     def moved(self, by: int) -> TaskGraph:
         """The same task, `by` frames later."""
@@ -206,8 +206,8 @@ class PlacedTask(NamedTuple):
 
 def _select_object(shown: Sequence[Shown], wanted: Sequence[tuple[str, Value]]) -> Item | None:
     if not wanted:
-        return next((one.item for one in shown if not one.distractor), None)
-    fitting = (one.item for one in shown if all(one.item.value(name) == value for name, value in wanted))
+        return next((seen.item for seen in shown if not seen.distractor), None)
+    fitting = (seen.item for seen in shown if all(seen.item.value(name) == value for name, value in wanted))
     return next(fitting, None)
 
 

@@ -114,14 +114,14 @@ def attainable(placed: PlacedTask, stimuli: Stimuli, required: Requirements) -> 
 
 
 def _plan_variables(plan: FramePlan) -> list[Variable]:
-    found = [variable for frame, slot in plan.slots() for variable in object_variables(frame, slot)]
+    of_objects = [variable for frame, slot in plan.slots() for variable in object_variables(frame, slot)]
     constants: list[Variable] = []
-    for number, one in enumerate(plan.placed):
-        for node in one.task.constants:
-            if one.task.graph.nodes[node]["value"] is None:
-                constants.append((f"constant {one.task.property_of(node)}", number, node))
+    for number, placed in enumerate(plan.placed):
+        for node in placed.task.constants:
+            if placed.task.graph.nodes[node]["value"] is None:
+                constants.append((f"constant {placed.task.property_of(node)}", number, node))
     # Constants that depend on each other come first, because few of their values fit.
-    return [*constants, *found] if plan.tied else [*found, *constants]
+    return [*constants, *of_objects] if plan.tied else [*of_objects, *constants]
 
 
 def _plan_constraints(
@@ -154,14 +154,14 @@ def _build_trial(plan: FramePlan, solution: Solution, rng: KeyedRng) -> Trial:
         frames[frame].append(Shown(item, distractor))
     numbers = object_numbers(frames)
     answered = []
-    for number, one in enumerate(plan.placed):
-        fixed = {node: one.task.graph.nodes[node]["value"] for node in one.task.constants}
+    for number, placed in enumerate(plan.placed):
+        fixed = {node: placed.task.graph.nodes[node]["value"] for node in placed.task.constants}
         drawn = {v[2]: solution[v][0] for v in solution if v[0].startswith("constant ") and v[1] == number}
         constants = {**fixed, **drawn}
-        value = one.task.evaluate(frames, constants)[one.task.root]
-        answered.append(Answered(one, constants, value))
-    questions = [(one.answer_frame, question(one.task, constants, numbers)) for one, constants, _ in answered]
-    due = [(one.answer_frame, answer_text(value)) for one, _, value in answered]
+        value = placed.task.evaluate(frames, constants)[placed.task.root]
+        answered.append(Answered(placed, constants, value))
+    questions = [(placed.answer_frame, question(placed.task, constants, numbers)) for placed, constants, _ in answered]
+    due = [(placed.answer_frame, answer_text(value)) for placed, _, value in answered]
     answers = ("; ".join(text for at, text in due if at == frame) or "null" for frame in range(plan.frames))
     text = instruction(frames, plan.described, questions)
     return Trial(tuple(map(tuple, frames)), tuple(answered), text, tuple(answers))
@@ -224,7 +224,7 @@ def instruction(
     words = []
     for frame, shown in enumerate(frames):
         if shown:
-            target = next((one.item for one in shown if not one.distractor), None)
+            target = next((candidate.item for candidate in shown if not candidate.distractor), None)
             name = described_by.get(frame)
             detail = description(name, target.value(name)) if name and target else ""
             words.append(f"observe object {numbers[frame]}{detail},")

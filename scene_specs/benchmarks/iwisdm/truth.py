@@ -43,9 +43,9 @@ class Node(SpecModel):
         return self.name == "Select" or any(child.selects() for child in self.child)
 
     def expression(self) -> Expression:
-        """The same as an expression of task_graph.py."""
+        """The node as an expression of task_graph.py."""
         return Expression(
-            self.name, tuple(one.expression() for one in self.child), self.frame, self.property, self.value
+            self.name, tuple(child.expression() for child in self.child), self.frame, self.property, self.value
         )
 
 
@@ -126,8 +126,8 @@ class Truth(TaskTruth):
         for number, item in enumerate(self.objects):
             for name, table in (("category", self.categories), ("object", self.models)):
                 if not 0 <= getattr(item, name) < len(table):
-                    found = f"found {getattr(item, name)}; there are {len(table)}, counted from 0"
-                    raise ValueError(f"objects[{number}].{name}: {found}")
+                    problem = f"found {getattr(item, name)}; there are {len(table)}, counted from 0"
+                    raise ValueError(f"objects[{number}].{name}: {problem}")
         return self
 
     @property

@@ -54,33 +54,33 @@ def answer(options: Answer) -> Result:
         answers = read(options.instruction, frames).answers
     except UnreadableError as error:
         raise spec_error(f"INSTRUCTION: {error}") from None
-    return Result({"answers": list(answers)}, "".join(f"{one}\n" for one in answers if one != "null"))
+    return Result({"answers": list(answers)}, "".join(f"{answer}\n" for answer in answers if answer != "null"))
 
 
 def find_contradiction(truth: Truth, frames: Frames) -> str:
     """Why the stored answers differ from those of the second evaluator; "" if they agree."""
     stored = truth.answers
     try:
-        found = read(truth.instruction, frames).answers
+        derived = read(truth.instruction, frames).answers
     except UnreadableError as error:
         return f"the instruction can't be read: {error}"
-    if stored == found:
+    if stored == derived:
         return next(contradictions(truth, frames), "") if truth.has_objects else ""
-    at = next((k for k, pair in enumerate(zip(stored, found, strict=False)) if pair[0] != pair[1]), None)
+    at = next((k for k, pair in enumerate(zip(stored, derived, strict=False)) if pair[0] != pair[1]), None)
     if at is None:
-        return f"{len(stored)} answers are stored for {len(found)} frames"
-    return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {found[at]!r}"
+        return f"{len(stored)} answers are stored for {len(derived)} frames"
+    return f"frame {at}: the stored answer is {stored[at]!r}, but the instruction and the frames give {derived[at]!r}"
 
 
 def _seen_object(item: ObjectData) -> Seen:
     """The visible properties of an object of a spec. Raises SpecError for a shape that is not a model of a category."""
     shape, yaw_deg = item["shape"], (item.get("view") or {}).get("yaw_deg", 0.0)
-    found = _SHAPE.fullmatch(str(shape))
-    if found is None:
+    match = _SHAPE.fullmatch(str(shape))
+    if match is None:
         raise spec_error(f"found shape {shape!r}; expected shapenet:<category>/<model>")
     return {
-        "category": found.group(1),
-        "identity": f"{found.group(1)}/{found.group(2)}",
+        "category": match.group(1),
+        "identity": f"{match.group(1)}/{match.group(2)}",
         "location": item["place"].replace("_", " "),
         "view_angle": VIEW_ANGLES[round(yaw_deg / 90) % 4],
     }
@@ -120,10 +120,10 @@ def seen_side(item: ObjectAnnotation) -> str:
 def category_of(shape: str, categories: Sequence[str]) -> str:
     """The trial's word for a loaded model's folder. Raises SpecError for a model of another category."""
     name = parse_model(shape)
-    found = [word for word in categories if name and name.category in (word, SYNSETS.get(word))]
-    if not found:
+    matching = [word for word in categories if name and name.category in (word, SYNSETS.get(word))]
+    if not matching:
         raise spec_error(f"found shape {shape!r}; expected a model of one of {', '.join(categories)}")
-    return found[0]
+    return matching[0]
 
 
 def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
@@ -134,10 +134,12 @@ def frames_of_record(episode: EpisodeRecord, truth: Truth) -> Frames:
     """
     named: dict[str, str] = {}
     with located(episode=episode.episode_id):
-        if beyond := [one.frame for one in truth.objects if one.frame >= len(episode.images)]:
+        if beyond := [claim.frame for claim in truth.objects if claim.frame >= len(episode.images)]:
             raise spec_error(f"task.objects: found frame {beyond[0]}; there are {len(episode.images)}, counted from 0")
         frames = [
-            _seen_objects(image, {one.location: one for one in truth.objects if one.frame == number}, truth, named)
+            _seen_objects(
+                image, {claim.location: claim for claim in truth.objects if claim.frame == number}, truth, named
+            )
             for number, image in enumerate(episode.images)
         ]
         if len({*named.values()}) < len(named):

@@ -28,7 +28,7 @@ def accuracy(options: Accuracy, items: Iterable[EpisodeData]) -> Result:
     """
     given = Predictions(options.predictions)
     # Group -> example -> whether each of its games is right.
-    found: dict[tuple[str, str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    results_by_group: dict[tuple[str, str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
         truth, names = Truth.of_spec(item), [frame.get("name") or "" for frame in item["frames"]]
         if not truth.answer or truth.answer not in names:
@@ -39,10 +39,10 @@ def accuracy(options: Accuracy, items: Iterable[EpisodeData]) -> Result:
         right = given.of(item["id"], truth.options) == truth.answer
         kinds = kinds_of(truth.unconstrained, len(truth.options))
         for group, example in _groups_of(truth, figures[names.index(truth.answer)]):
-            found["/".join([truth.name, *kinds]), *group][example].append(right)
+            results_by_group["/".join([truth.name, *kinds]), *group][example].append(right)
     given.warn_of_others()
     rows: list[dict[str, Any]] = []
-    for kind, examples in sorted(found.items()):
+    for kind, examples in sorted(results_by_group.items()):
         score = fmean(map(fmean, examples.values()))
         rows.append(dict(zip(_HEAD, (*kind, len(examples), sum(map(len, examples.values())), score), strict=True)))
     shown = [[*{**row, "accuracy": f"{100 * row['accuracy']:.1f}"}.values()] for row in rows if row["by"] != "example"]

@@ -53,10 +53,10 @@ class Annotation:
 
     def groups(self) -> dict[str, tuple[int, ...]]:
         """Return part -> its pieces, in the order of their first piece. Pieces with the same text form a part."""
-        found: dict[str, list[int]] = {}
+        pieces_by_part: dict[str, list[int]] = {}
         for piece, name in zip(PIECES, self.part, strict=True):
-            found.setdefault(name, []).append(piece)
-        return {name: tuple(pieces) for name, pieces in found.items()}
+            pieces_by_part.setdefault(name, []).append(piece)
+        return {name: tuple(pieces) for name, pieces in pieces_by_part.items()}
 
     @property
     def parts(self) -> int:
@@ -78,11 +78,11 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
         diagnostics.append(Diagnostic(file, 0, tangram, path, problem))
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(items)
-        if len(made) != len(items):
+        pairs_by_key = dict(items)
+        if len(pairs_by_key) != len(items):
             twice = Counter(name for name, _ in items).most_common(1)[0][0]
             diagnostic("", "", f"key {preview_json(twice)} is given twice in one object; the last one is taken")
-        return made
+        return pairs_by_key
 
     try:
         data = json.loads(text, object_pairs_hook=pairs)
@@ -91,7 +91,7 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
     if not isinstance(data, dict):
         problem = f"found {preview_json(data)}; expected an object, tangram -> annotations"
         return {}, [Diagnostic.of(problem, file=file)]
-    found: Annotations = {}
+    annotations: Annotations = {}
     for tangram, value in data.items():
         if not TANGRAM.fullmatch(tangram):
             allowed = "letters, digits and _ . + -, at most 50"
@@ -111,8 +111,8 @@ def read_annotations(text: str, file: str) -> tuple[Annotations, list[Diagnostic
                 kept.append(Annotation(tangram, number, item["whole"]["wholeAnnotation"], part))
                 if problem := _metadata_problem(item):
                     diagnostic(tangram, f"annotations[{number}].metadata", problem)
-        found[tangram] = tuple(kept)
-    return found, diagnostics
+        annotations[tangram] = tuple(kept)
+    return annotations, diagnostics
 
 
 def log_diagnostics(diagnostics: Sequence[Diagnostic], advice: str = "") -> None:

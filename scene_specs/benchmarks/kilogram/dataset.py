@@ -73,12 +73,12 @@ class Dataset:
         Validation has the first annotation of its tangrams; training has the others.
         """
         if split == "val":
-            found = {name: self.annotations[name][:1] for name in self.val}
+            chosen = {name: self.annotations[name][:1] for name in self.val}
         else:
             names = self.annotations if split == "all" else self.splits.get(split, ())
             held = {*self.val} if split == "train" else ()
-            found = {name: self.annotations[name][int(name in held) :] for name in names}
-        return {name: found[name] for name in sorted(found) if found[name]}
+            chosen = {name: self.annotations[name][int(name in held) :] for name in names}
+        return {name: chosen[name] for name in sorted(chosen) if chosen[name]}
 
 
 def _seeded_order(names: Iterable[str], seed: int, purpose: str) -> list[str]:
@@ -115,17 +115,17 @@ def own_tangrams() -> tuple[Tangram, ...]:
 def own_annotations() -> Annotations:
     """Return their descriptions. Raises ValueError if the file is damaged."""
     path = OWN_FOLDER / "annotations.json"
-    found, diagnostics = read_annotations(path.read_text("utf-8"), path.name)
+    annotations, diagnostics = read_annotations(path.read_text("utf-8"), path.name)
     if diagnostics:
         raise ValueError(f"Diorama's own descriptions are damaged: {diagnostics[0]}")
-    return found
+    return annotations
 
 
 @lru_cache(maxsize=8)
 def own_dataset(seed: int = 0) -> Dataset:
     """Return Diorama's own tangrams."""
     annotations = own_annotations()
-    figures = {one.name: figure_of(one) for one in own_tangrams()}
+    figures = {tangram.name: figure_of(tangram) for tangram in own_tangrams()}
     splits = drawn_splits(sorted(figures), OWN, seed)
     return Dataset(figures, annotations, splits, drawn_validation(annotations, splits["train"], seed))
 
@@ -141,12 +141,12 @@ def read_dataset(
     figures, measured, diagnostics = read_drawings(folder)
     annotations: Annotations = {}
     for path in files:
-        found, wrong = read_annotations(read_text(path, MOST_BYTES), str(path))
+        described, wrong = read_annotations(read_text(path, MOST_BYTES), str(path))
         diagnostics += wrong
-        for name in sorted(annotations.keys() & found.keys()):
+        for name in sorted(annotations.keys() & described.keys()):
             problem = "is in a file before this one, too; that one is used"
             diagnostics.append(Diagnostic(str(path), 0, name, "", problem))
-        annotations = {**found, **annotations}
+        annotations = {**described, **annotations}
     for name in sorted(annotations.keys() - figures.keys()):
         problem = f"is described, but {name}.svg is missing or can't be used"
         diagnostics.append(Diagnostic(str(folder), 0, name, "", problem))
@@ -208,7 +208,7 @@ def read_splits(
     """Read splits, with or without `val`; unusable names are left out, with a diagnostic for all of them together."""
     diagnostics: list[Diagnostic] = []
     seen: dict[str, str] = {}
-    made: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {}
     listed = [(str(path), split, names) for path in files for split, names in _splits_in(path).items()]
     for file, split, names in listed:
         for name in names if split != "val" else ():
@@ -216,8 +216,8 @@ def read_splits(
                 diagnostics.append(Diagnostic(file, 0, name, split, f"is in {seen[name]}, too, where it stays"))
             else:
                 seen[name] = split
-                made.setdefault(split, []).append(name)
-    kept = {split: tuple(sorted({*names} & {*annotations})) for split, names in made.items()}
+                splits.setdefault(split, []).append(name)
+    kept = {split: tuple(sorted({*names} & {*annotations})) for split, names in splits.items()}
     undrawn = sorted(name for name in seen if name not in figures)
     lacking = {"drawing": undrawn, "description": sorted({*seen} - {*undrawn} - {*annotations})}
     if parts := [_missing_text(what, names) for what, names in lacking.items() if names]:
@@ -241,13 +241,13 @@ def _splits_in(path: Path) -> dict[str, list[str]]:
     text, file = read_text(path, MOST_BYTES), str(path)
     listed = _VALIDATION_FILES.search(text)
     data = {"val": re.findall(r"'([^'\n]*)'", listed[1])} if listed else parse_json(text, file)
-    known, made = (*SPLITS, *_PUBLISHED_NAMES), dict[str, list[str]]()
+    known, splits = (*SPLITS, *_PUBLISHED_NAMES), dict[str, list[str]]()
     problem = f"found {preview_json(data)}; expected lists of tangrams by {', '.join(known)}"
     for key, names in of_form(dict[str, list[str]], data, problem, file).items():
         if key not in known:
             raise spec_error(problem, file=file)
-        made.setdefault(_PUBLISHED_NAMES.get(key, key), []).extend(names)
-    return made
+        splits.setdefault(_PUBLISHED_NAMES.get(key, key), []).extend(names)
+    return splits
 
 
 def check_drawings(options: Drawings) -> Result:
@@ -259,10 +259,11 @@ def check_drawings(options: Drawings) -> Result:
         _, measured, diagnostics = read_drawings(options.folder)
     # null for values that can't be measured: JSON has no NaN.
     rows = [
-        {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in asdict(one).items()} for one in measured
+        {k: None if isinstance(v, float) and not isfinite(v) else v for k, v in asdict(drawing).items()}
+        for drawing in measured
     ]
     listed = [{"file": d.file, "tangram": d.episode, "path": d.path, "problem": d.problem} for d in diagnostics]
-    right = sum(not one.diagnostics for one in measured)
+    right = sum(not drawing.diagnostics for drawing in measured)
     lines = [*map(str, diagnostics), f"{counted(len(measured), 'drawing')} read, {right} without errors"]
     text = "\n".join(lines) + "\n"
     return Result({"drawings": rows, "faults": listed}, text, diagnostics if options.strict else ())
@@ -274,12 +275,16 @@ def read_drawn_dataset(svg: Path | None, file: Path | None, strict: bool) -> Dat
         if file is not None:
             raise spec_error("descriptions are for drawings of your own; pass --svg, too", file=str(file))
         return own_dataset()
-    found, wrong = ({}, []) if file is None else read_annotations(read_text(file, MOST_BYTES), str(file))
+    annotations, wrong = ({}, []) if file is None else read_annotations(read_text(file, MOST_BYTES), str(file))
     figures, measured, unread = read_drawings(svg)
     # Inexact drawings and descriptions whose metadata differ are used: there are published ones.
-    used = {problem for one in measured if one.name in figures for problem in one.diagnostics}
-    left_out = [one for one in (*wrong, *unread) if one.problem not in used and not one.path.endswith(".metadata")]
-    if not figures or (wrong and not found) or (left_out and strict):
+    used = {problem for drawing in measured if drawing.name in figures for problem in drawing.diagnostics}
+    left_out = [
+        diagnostic
+        for diagnostic in (*wrong, *unread)
+        if diagnostic.problem not in used and not diagnostic.path.endswith(".metadata")
+    ]
+    if not figures or (wrong and not annotations) or (left_out and strict):
         raise SpecError(left_out)
     log_diagnostics(left_out, "; --strict makes them errors")
-    return Dataset(figures, found, {}, (), source=source_of(svg, figures))
+    return Dataset(figures, annotations, {}, (), source=source_of(svg, figures))

@@ -40,7 +40,7 @@ def objects_of(dataset: Dataset, example: Example, condition: str, options: Opti
     side, gap = (SPAN, GAP) if prisms else (options.size - 2 * margin, options.border)
     if options.published_border and not prisms:
         gap = side / figure.squared()[2]
-    made = list[ObjectData]()
+    objects = list[ObjectData]()
     for piece, polygon, color in zip(PIECES, figure.placed(side), colors, strict=True):
         drawn = inset(polygon, gap / 2) or polygon
         origin, corners = _about_middle(_on_table(drawn) if prisms else [(x + margin, y + margin) for x, y in drawn])
@@ -48,8 +48,8 @@ def objects_of(dataset: Dataset, example: Example, condition: str, options: Opti
         if prisms:
             item["shape"]["height"] = THICK
             item |= {"color": list(TABLE_RGB[color]), "material": WOOD, "size": 1.0}
-        made.append({**item, "location": origin, "rotation_deg": 0})
-    return made
+        objects.append({**item, "location": origin, "rotation_deg": 0})
+    return objects
 
 
 def _on_table(corners: Sequence[XY]) -> list[XY]:
@@ -176,11 +176,11 @@ def picture_specs(
         for item in items:
             example = whole_example(item, options.seed)
             shown = list(subsets(example, options.seed)) if condition == AUG else [example]
-            named = {f"subset-{one.shown_mask}" if condition == AUG else "image": one for one in shown}
+            named = {f"subset-{subset.shown_mask}" if condition == AUG else "image": subset for subset in shown}
             task = {"benchmark": "kilogram", "name": condition, "target": item.tangram, "part_count": item.parts}
             task |= drawings_fact(dataset)
             yield {
                 **_episode_data(f"kilogram/{options.split}/{condition}/{item.key}", options),
-                "frames": [frame_of(dataset, one, condition, options, name) for name, one in named.items()],
+                "frames": [frame_of(dataset, subset, condition, options, name) for name, subset in named.items()],
                 "task": task,
             }

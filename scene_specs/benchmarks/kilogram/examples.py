@@ -149,12 +149,12 @@ def normalized(text: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in ("a", "an", "the")) or tuple(words)
 
 
-def same_text(one: str, other: str) -> bool:
+def same_text(text: str, other: str) -> bool:
     """Return whether two descriptions differ at most in case, articles, punctuation, and one typo per word.
 
     A typo: a letter added, removed or replaced, or two letters swapped, in words of at least five letters.
     """
-    first, second = normalized(one), normalized(other)
+    first, second = normalized(text), normalized(other)
     if len(first) != len(second):
         # Only the spaces may differ: "bow tie", "bowtie".
         return "".join(first) == "".join(second)
@@ -167,10 +167,10 @@ def _one_typo(a: str, b: str) -> bool:
     start = 0
     while start < min(len(a), len(b)) and a[start] == b[start]:
         start += 1
-    one, other = a[start:], b[start:]
+    rest, other = a[start:], b[start:]
     return (
-        one[1:] == other[1:] or one[1:] == other or one == other[1:]
-        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+        rest[1:] == other[1:] or rest[1:] == other or rest == other[1:]
+        or (rest[:2] == other[1::-1] and rest[2:] == other[2:])
     )  # fmt: skip
 
 
@@ -247,7 +247,7 @@ def _draw_game(
     others = [name for name in tangrams if name != target.tangram]
     for name in shuffled(rng, others):
         for item in shuffled(rng, tangrams[name]):
-            if options.unconstrained or not any(same(item.whole, one.whole) for one in chosen):
+            if options.unconstrained or not any(same(item.whole, earlier.whole) for earlier in chosen):
                 chosen.append(item)
                 break
         if len(chosen) == options.context_size:
@@ -257,8 +257,8 @@ def _draw_game(
     examples = [whole_example(item, options.seed) for item in chosen]
     if level is not None:
         draw = generator(options.seed, episode, f"{AUG}-{level}")
-        masks = [sum(1 << k for k in sample(draw, range(len(one.parts)), level)) for one in examples]
+        masks = [sum(1 << k for k in sample(draw, range(len(example.parts)), level)) for example in examples]
         masks[0] = masks[0] if subset is None else subset
-        examples = [with_subset(one, mask, options.seed) for one, mask in zip(examples, masks, strict=True)]
+        examples = [with_subset(example, mask, options.seed) for example, mask in zip(examples, masks, strict=True)]
     order = shuffled(generator(options.seed, episode, "order"), range(len(chosen)))
     return Game(number, tuple(examples), tuple(order))

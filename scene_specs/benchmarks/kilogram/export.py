@@ -83,12 +83,12 @@ class GameLists:
         ordered = [shown[answer], *(entry for name, entry in shown.items() if name != answer)]
         # As published: by the name of the image, which the evaluator looks up, so that no two examples share a key.
         targets = [ordered[0].truth.image] * len(ordered)
-        images = [one.name for one in ordered]
-        hashed = [one.truth.hash_text for one in ordered]
+        images = [example.name for example in ordered]
+        hashed = [example.truth.hash_text for example in ordered]
         path = games_path(split, task)
         self.extend(f"{path}.json", targets=targets, images=images, texts=hashed)
         if task.name == AUG or CONDITIONS[task.name][0]:
-            texts = [one.text for one in ordered]
+            texts = [example.text for example in ordered]
             self.extend(f"{path}_caption.json", targets=targets, images=images, texts=texts)
         if task.name == AUG:
             # As the published gen_eval_sets.py writes it.

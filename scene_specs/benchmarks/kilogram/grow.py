@@ -132,9 +132,9 @@ def _middle(a: Point, b: Point) -> Point:
 
 def _to_origin(polygons: Sequence[Polygon]) -> tuple[Polygon, ...]:
     """Return the polygons, shifted so that the least x and the least y are 0."""
-    x = min(x for one in polygons for x, _ in one)
-    y = min(y for one in polygons for _, y in one)
-    return tuple(moved(one, (-x, -y)) for one in polygons)
+    x = min(x for polygon in polygons for x, _ in polygon)
+    y = min(y for polygon in polygons for _, y in polygon)
+    return tuple(moved(polygon, (-x, -y)) for polygon in polygons)
 
 
 def _grow_symmetric(rng: np.random.Generator, corners: float) -> _Placed | None:
@@ -170,11 +170,11 @@ def _on_axis(rng: np.random.Generator, placed: _Placed, piece: int) -> bool:
     if not placed.polygons:
         placed.add(piece, pick(rng, looks))
         return True
-    heights = [y for one in placed.polygons.values() for _, y in one]
+    heights = [y for polygon in placed.polygons.values() for _, y in polygon]
     for _ in range(PLACES):
         look = pick(rng, looks)
         place = moved(look, (Root2(0), pick(rng, heights) - pick(rng, look)[1]))
-        if placed.free(place) and any(touch(place, one) for one in placed.polygons.values()):
+        if placed.free(place) and any(touch(place, polygon) for polygon in placed.polygons.values()):
             placed.add(piece, place)
             return True
     return False
@@ -228,11 +228,11 @@ def looks(mask: Mask) -> NDArray[np.float32]:
     return stacked
 
 
-def likeness(one: Mask, others: NDArray[np.float32]) -> float:
+def likeness(mask: Mask, others: NDArray[np.float32]) -> float:
     """Return the largest intersection over union with any of `others` (N, pixels), 0 if there are none."""
     if not len(others):
         return 0.0
-    mine = looks(one)
+    mine = looks(mask)
     common = mine @ others.T
     union = mine.sum(axis=1)[:, None] + others.sum(axis=1)[None, :] - common
     return float((common / union).max())
@@ -291,7 +291,7 @@ def write_tangrams(options: Tangrams) -> Series:
             yield tangram
             written += 1
         if written < options.count:
-            found = f"found only {written} of {options.count} tangrams this different"
-            raise UsageError(f"--alike {options.alike}: {found}; raise --alike")
+            shortage = f"found only {written} of {options.count} tangrams this different"
+            raise UsageError(f"--alike {options.alike}: {shortage}; raise --alike")
 
     return Series(tangrams(), options.count, "tangrams", f"{counted(options.count, 'tangram')} in {options.out}")

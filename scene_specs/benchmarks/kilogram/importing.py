@@ -87,7 +87,7 @@ class _Reader:
         self.source, self._images = SourceFile(str(path), strict=strict), images
         name = _FILE.fullmatch(path.stem)
         if name is None or (name[1] == AUG) != bool(name[2]):
-            names = ", ".join(f"{one}.json" for one in CONDITIONS)
+            names = ", ".join(f"{condition}.json" for condition in CONDITIONS)
             raise spec_error(f"expected a name such as {names} or aug_dev.json", file=str(path))
         self._condition, self._caption = name[1], bool(name[3])
         games = path.with_name("aug_dev.json" if name[1] == AUG else "part+color.json")
@@ -124,7 +124,7 @@ class _Reader:
         for index, start in enumerate(range(0, len(self._games) - size + 1, size)):
             block = self._games[start : start + size]
             target = block[0][1]
-            if {one for one, _, _ in block} != {target}:
+            if {shown_target for shown_target, _, _ in block} != {target}:
                 self.source.diagnostic(("targets", start), f"expected {size} times {target!r}, the first image")
                 continue
             for row, (_, image, text) in enumerate(block, start):
@@ -164,7 +164,7 @@ class _Reader:
         """
         if self._condition != AUG:
             return ""
-        images, texts = {(one.tangram, one.colors(AUG)) for one in examples}, {one.hashed(AUG) for one in examples}
+        images, texts = ({(row.tangram, row.colors(AUG)) for row in examples}, {row.hashed(AUG) for row in examples})
         return "images" if len(images) < len(examples) else "texts" if len(texts) < len(examples) else ""
 
     def _compare_rows(self, start: int, examples: Sequence[Example]) -> None:
@@ -175,8 +175,8 @@ class _Reader:
         ]
         for row, (example, image) in enumerate(zip(examples, images, strict=True), start):
             text = example.text(self._condition) if self._caption else example.hashed(self._condition)
-            if self._rows[row] != (found := (images[0], image, text)):
-                self._report_disagreement(f"row {row}: published {self._rows[row]}, found {found}")
+            if self._rows[row] != (derived := (images[0], image, text)):
+                self._report_disagreement(f"row {row}: published {self._rows[row]}, found {derived}")
 
     def _report_disagreement(self, problem: str) -> None:
         if self.source.strict:
@@ -223,17 +223,17 @@ class _Reader:
         if picture.shape[0] != picture.shape[1]:
             raise ValueError(f"{file}: {picture.shape[1]} x {picture.shape[0]} pixels; expected a square")
         palette = np.array([*RGB.values()])
-        found: dict[int, list[int]] = {}
+        pieces_by_color: dict[int, list[int]] = {}
         for piece, polygon in zip(PIECES, self._dataset.figures[tangram].placed(len(picture)), strict=True):
             corners = np.array(polygon)
             # Inside the piece, halfway from its middle to its corners.
             x, y = np.clip((corners + corners.mean(axis=0)) / 2, 0, len(picture) - 1).astype(int).T
             off = np.abs(picture[y, x][:, None].astype(int) - palette).sum(axis=2)
-            found.setdefault(int(np.bincount(off.argmin(axis=1)).argmax()), []).append(piece)
+            pieces_by_color.setdefault(int(np.bincount(off.argmin(axis=1)).argmax()), []).append(piece)
         # The first color of the palette is black.
-        if sorted(found) != [*range(1, len(found) + 1)]:
+        if sorted(pieces_by_color) != [*range(1, len(pieces_by_color) + 1)]:
             raise ValueError(f"{file}: expected colored parts, in the published order of colors")
-        return [tuple(found[color]) for color in sorted(found)]
+        return [tuple(pieces_by_color[color]) for color in sorted(pieces_by_color)]
 
 
 def _read_rows(path: Path) -> list[tuple[str, str, str]]:

@@ -91,8 +91,8 @@ def agreement(annotations: Sequence[Annotation]) -> float:
     # Pairs of descriptions with equal parts, then with different parts, each kind once.
     counts = Counter(map(_part_masks, annotations))
     total = sum(len(PIECES) * comb(many, 2) for many in counts.values())
-    for (one, many), (other, more) in combinations(counts.items(), 2):
-        total += many * more * _best_matching(one, other)
+    for (masks, many), (other, more) in combinations(counts.items(), 2):
+        total += many * more * _best_matching(masks, other)
     return total / comb(count, 2)
 
 
@@ -102,17 +102,17 @@ def _part_masks(item: Annotation) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1 << 18)
-def _best_matching(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+def _best_matching(parts: tuple[int, ...], other: tuple[int, ...]) -> int:
     """Return the most pieces in common of a one-to-one matching of parts, by a table over matched sets."""
     best = {0: 0}
-    for part in one:
-        made = dict(best)
+    for part in parts:
+        extended = dict(best)
         for taken, value in best.items():
             for k, match in enumerate(other):
                 if not taken >> k & 1:
                     with_it = taken | 1 << k
-                    made[with_it] = max(made.get(with_it, 0), value + (part & match).bit_count())
-        best = made
+                    extended[with_it] = max(extended.get(with_it, 0), value + (part & match).bit_count())
+        best = extended
     return max(best.values())
 
 
@@ -127,17 +127,19 @@ def measures(annotations: Sequence[Annotation]) -> dict[str, float]:
 
 def naming(options: Naming) -> Result:
     """The result of `render-specs kilogram naming`. Raises SpecError for a file without descriptions."""
-    found: Annotations = {} if options.files else own_annotations()
+    annotations: Annotations = {} if options.files else own_annotations()
     for path in options.files:
         read, diagnostics = read_annotations(read_text(path, MOST_BYTES), str(path))
         log_diagnostics(diagnostics)
         if not any(read.values()):
             raise SpecError(diagnostics or [Diagnostic(str(path), 0, "", "", "found no descriptions")])
-        for name in sorted(found.keys() & read.keys()):
+        for name in sorted(annotations.keys() & read.keys()):
             _log.warning("%s: tangram %s is also in an earlier file, which is used", path, name)
-        found = {**read, **found}
+        annotations = {**read, **annotations}
     rows: list[dict[str, Any]] = [
-        {"tangram": name, "count": len(items), **measures(items)} for name, items in found.items() if len(items) > 1
+        {"tangram": name, "count": len(items), **measures(items)}
+        for name, items in annotations.items()
+        if len(items) > 1
     ]
     keys = ("snd", "pnd", "psa")
     means = {key: sum(row[key] for row in rows) / len(rows) if rows else None for key in keys}

@@ -104,7 +104,7 @@ class Tangram:
 
     def floats(self) -> tuple[tuple[tuple[float, float], ...], ...]:
         """Return (7 pieces, corners, xy) as floats, in legs of a small triangle."""
-        return tuple(tuple((float(x) / 4, float(y) / 4) for x, y in one) for one in self.polygons)
+        return tuple(tuple((float(x) / 4, float(y) / 4) for x, y in polygon) for polygon in self.polygons)
 
 
 def _over_root(value: Root2) -> Root2:
@@ -175,15 +175,15 @@ class Figure:
         """Return the polygons in a square image of this side, with the origin at the top left and y down."""
         x0, y0, whole = self.squared()
         scale = side / whole
-        return tuple(tuple(((x - x0) * scale, (y - y0) * scale) for x, y in one) for one in self.polygons)
+        return tuple(tuple(((x - x0) * scale, (y - y0) * scale) for x, y in polygon) for polygon in self.polygons)
 
 
 def figure_of(tangram: Tangram) -> Figure:
     """Return the drawing of a tangram: legs of small triangles are 40 units, the view box is tight."""
-    polygons = [[(40 * x, -40 * y) for x, y in one] for one in tangram.floats()]
-    xs = [x for one in polygons for x, _ in one]
-    ys = [y for one in polygons for _, y in one]
-    moved = tuple(tuple((x - min(xs), y - min(ys)) for x, y in one) for one in polygons)
+    polygons = [[(40 * x, -40 * y) for x, y in polygon] for polygon in tangram.floats()]
+    xs = [x for polygon in polygons for x, _ in polygon]
+    ys = [y for polygon in polygons for _, y in polygon]
+    moved = tuple(tuple((x - min(xs), y - min(ys)) for x, y in polygon) for polygon in polygons)
     return Figure(tangram.name, moved, (0.0, 0.0, max(xs) - min(xs), max(ys) - min(ys)))
 
 
@@ -240,11 +240,11 @@ def spans(polygon: Polygon) -> tuple[Span, Span, Span, Span]:
     return (first, second, third, fourth)
 
 
-def overlap(one: Sequence[Span], other: Sequence[Span]) -> bool:
+def overlap(first: Sequence[Span], second: Sequence[Span]) -> bool:
     """Return whether two pieces, given by their spans, share an area."""
     return all(
         (low_b - high_a).sign() < 0 and (low_a - high_b).sign() < 0
-        for (low_a, high_a), (low_b, high_b) in zip(one, other, strict=True)
+        for (low_a, high_a), (low_b, high_b) in zip(first, second, strict=True)
     )
 
 
@@ -256,10 +256,10 @@ def _dot(a: Point, b: Point, c: Point) -> Root2:
     return (b[0] - a[0]) * (c[0] - a[0]) + (b[1] - a[1]) * (c[1] - a[1])
 
 
-def edges_meet(one: Polygon, other: Polygon) -> bool:
+def edges_meet(first: Polygon, second: Polygon) -> bool:
     """Return whether two pieces that do not overlap share part of an edge, longer than a point."""
-    for a, b in edges(one):
-        for c, d in edges(other):
+    for a, b in edges(first):
+        for c, d in edges(second):
             if _cross(a, b, c).sign() or _cross(a, b, d).sign():
                 continue
             # c and d lie on the line through a and b: compare their positions along it with the edge.
@@ -269,9 +269,9 @@ def edges_meet(one: Polygon, other: Polygon) -> bool:
     return False
 
 
-def touch(one: Polygon, other: Polygon) -> bool:
+def touch(first: Polygon, second: Polygon) -> bool:
     """Return whether two pieces that do not overlap have a point in common."""
-    for this, that in ((one, other), (other, one)):
+    for this, that in ((first, second), (second, first)):
         for a, b in edges(this):
             for c in that:
                 inside = _dot(a, b, c)
@@ -318,16 +318,16 @@ def tangram_problems(tangram: Tangram, by_edges: bool = False) -> list[str]:
     Args:
         by_edges: see `connected`.
     """
-    found = []
+    problems = []
     if len(tangram.polygons) != len(PIECES):
         return [f"{len(tangram.polygons)} pieces; there are {len(PIECES)}"]
     for piece, polygon in zip(PIECES, tangram.polygons, strict=True):
         # Twice the area of a small triangle is 16 units.
         if not is_piece(polygon, piece) or double_area(polygon) != Root2(16 * AREAS[piece]):
-            found.append(f"piece {piece} is not the piece it should be, or not turned by a multiple of 45 degrees")
+            problems.append(f"piece {piece} is not the piece it should be, or not turned by a multiple of 45 degrees")
     reach = [spans(polygon) for polygon in tangram.polygons]
     for j in range(len(reach)):
-        found += [f"pieces {i + 1} and {j + 1} overlap" for i in range(j) if overlap(reach[i], reach[j])]
+        problems += [f"pieces {i + 1} and {j + 1} overlap" for i in range(j) if overlap(reach[i], reach[j])]
     if not connected(tangram.polygons, by_edges):
-        found.append("the pieces are not connected")
-    return found
+        problems.append("the pieces are not connected")
+    return problems

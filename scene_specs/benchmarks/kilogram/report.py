@@ -50,7 +50,7 @@ class Measured:
 
 def measure(figure: Figure) -> Measured:
     """Measure a drawing and report what exceeds the tolerances."""
-    shapes = [one if signed_area(one) > 0 else one[::-1] for one in figure.polygons]
+    shapes = [polygon if signed_area(polygon) > 0 else polygon[::-1] for polygon in figure.polygons]
     diagnostics = []
     for piece, shape in zip(PIECES, shapes, strict=True):
         if len(shape) != (expected := len(_FORMS[piece][1])):
@@ -66,14 +66,14 @@ def measure(figure: Figure) -> Measured:
     shared = sum(signed_area(cut) for a, b in combinations(shapes, 2) if len(cut := clipped(a, b)) > 2) / whole
     clusters = _count_clusters(shapes, MOST_GAP * math.sqrt(whole / 8))
     margin = _largest_margin(figure)
-    for piece, one, shape in zip(PIECES, off, shapes, strict=True):
-        if abs(one) > MOST_AREA:
-            diagnostics.append(f"piece {piece}'s area is off by {100 * one:+.1f} %")
+    for piece, excess, shape in zip(PIECES, off, shapes, strict=True):
+        if abs(excess) > MOST_AREA:
+            diagnostics.append(f"piece {piece}'s area is off by {100 * excess:+.1f} %")
         name, angles = _FORMS[piece]
         corners = sorted(180 - math.degrees(math.atan2(cross, dot)) for cross, dot in _corner_products(shape))
         if max(abs(a - b) for a, b in zip(corners, angles, strict=True)) > 2 * MOST_ANGLE_DEG:
-            found = ", ".join(f"{corner:.0f}" for corner in corners)
-            diagnostics.append(f"piece {piece} has corners of {found} degrees; it is a {name}")
+            listed = ", ".join(f"{corner:.0f}" for corner in corners)
+            diagnostics.append(f"piece {piece} has corners of {listed} degrees; it is a {name}")
     if angle > MOST_ANGLE_DEG:
         diagnostics.append(f"an edge is {angle:.1f} degrees off a multiple of 45")
     if shared > MOST_OVERLAP:
@@ -96,7 +96,7 @@ def _corner_products(polygon: Corners) -> Iterator[tuple[float, float]]:
 
 def _largest_angle_error(shapes: Sequence[Corners]) -> float:
     """Return the largest distance of an edge from a multiple of 45 degrees, after the best rotation of the figure."""
-    sides = [side for one in shapes for side in edges(one)]
+    sides = [side for shape in shapes for side in edges(shape)]
     turns = [math.degrees(math.atan2(y2 - y1, x2 - x1)) % 45 for (x1, y1), (x2, y2) in sides]
     # The rotation of the drawing: the circular mean with a period of 45 degrees.
     x = sum(math.cos(math.radians(8 * turn)) for turn in turns)
@@ -105,9 +105,9 @@ def _largest_angle_error(shapes: Sequence[Corners]) -> float:
     return max(abs((turn - own + 22.5) % 45 - 22.5) for turn in turns)
 
 
-def clipped(one: Sequence[XY], window: Sequence[XY]) -> Corners:
+def clipped(polygon: Sequence[XY], window: Sequence[XY]) -> Corners:
     """Return the part of a convex polygon inside another, both clockwise on a screen; () if there is none."""
-    kept = list(one)
+    kept = list(polygon)
     for a, b in edges(window):
         sides = [turn_of(a, b, point) for point in kept]
         cut: list[XY] = []
@@ -127,22 +127,22 @@ def _count_clusters(shapes: Sequence[Corners], gap: float) -> int:
     for i, j in combinations(range(len(shapes)), 2):
         if group[i] != group[j] and apart(shapes[i], shapes[j]) <= gap:
             old, new = group[j], group[i]
-            group = [new if one == old else one for one in group]
+            group = [new if cluster == old else cluster for cluster in group]
     return len({*group})
 
 
-def apart(one: Corners, other: Corners) -> float:
+def apart(first: Corners, second: Corners) -> float:
     """Return the distance of two convex polygons, 0 if they overlap."""
-    if len(clipped(one, other)) > 2:
+    if len(clipped(first, second)) > 2:
         return 0.0
-    both = ((one, other), (other, one))
+    both = ((first, second), (second, first))
     return min(distance_to_edge(point, *side) for here, there in both for point in here for side in edges(there))
 
 
 def _largest_margin(figure: Figure) -> float:
     x, y, width, height = figure.view_box
-    xs = [px for one in figure.polygons for px, _ in one]
-    ys = [py for one in figure.polygons for _, py in one]
+    xs = [px for polygon in figure.polygons for px, _ in polygon]
+    ys = [py for polygon in figure.polygons for _, py in polygon]
     sides = (min(xs) - x, min(ys) - y, x + width - max(xs), y + height - max(ys))
     scale = max(width, height)
     return min(sides) / scale if min(sides) < -MARGIN_OUTSIDE * scale else max(sides) / scale

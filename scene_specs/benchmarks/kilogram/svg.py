@@ -112,8 +112,8 @@ class _Reader:
             self.open.append(None)
             return
         if local not in _GROUPS and local != "polygon":
-            found = f"found <{preview_json(local)[1:-1]}>"
-            raise SvgError(f"{found}; expected seven <polygon>, which carry the pieces' corners, and <g>")
+            problem = f"found <{preview_json(local)[1:-1]}>"
+            raise SvgError(f"{problem}; expected seven <polygon>, which carry the pieces' corners, and <g>")
         if local == "svg":
             raise SvgError("found an <svg> inside the <svg>; expected one drawing")
         matrix = times(above, _parse_transform(attributes))
@@ -150,8 +150,8 @@ class _Reader:
     def figure(self, name: str) -> Figure:
         missing = [str(piece) for piece in PIECES if piece not in self.polygons]
         if missing:
-            found = f"found {len(self.polygons)} polygons, none with the id {', '.join(missing)}"
-            raise SvgError(f"{found}; expected 1 to 7")
+            problem = f"found {len(self.polygons)} polygons, none with the id {', '.join(missing)}"
+            raise SvgError(f"{problem}; expected 1 to 7")
         assert self.view_box is not None
         return Figure(name, tuple(self.polygons[piece] for piece in PIECES), self.view_box)
 
@@ -171,18 +171,18 @@ def numbers(text: str, what: str, most: int, largest: float = LARGEST) -> list[f
     """Parse at most `most` numbers, separated by spaces, commas or a sign. Raises SvgError, also for numbers that are
     not finite or above `largest`.
     """
-    found: list[float] = []
+    parsed: list[float] = []
     while text := text.lstrip(_SEPARATORS):
         match = _NUMBER.match(text)
         if match is None:
             raise SvgError(f"{what}: found {preview_json(text[:20])}; expected a number")
-        found.append(float(match[0]))
-        if not math.isfinite(found[-1]) or abs(found[-1]) > largest:
+        parsed.append(float(match[0]))
+        if not math.isfinite(parsed[-1]) or abs(parsed[-1]) > largest:
             raise SvgError(f"{what}: found {preview_json(match[0])}; expected numbers of at most {largest:g}")
-        if len(found) > most:
+        if len(parsed) > most:
             raise SvgError(f"{what}: found more than {most} numbers")
         text = text[match.end() :]
-    return found
+    return parsed
 
 
 def _view_box(attributes: dict[str, str]) -> tuple[float, float, float, float]:
@@ -206,10 +206,10 @@ def _parse_length(text: str) -> float | None:
     return float(match[1]) if match else None
 
 
-def times(one: Matrix, other: Matrix) -> Matrix:
+def times(last: Matrix, first: Matrix) -> Matrix:
     """Return the transform that applies `other`, then `one`."""
-    a, b, c, d, e, f = one
-    g, h, i, j, k, m = other
+    a, b, c, d, e, f = last
+    g, h, i, j, k, m = first
     return (a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * m + e, b * k + d * m + f)
 
 
@@ -226,13 +226,13 @@ def parse_transform(text: str) -> Matrix:
         match = _STEP.match(rest)
         steps += 1
         if match is None or steps > MOST_STEPS:
-            found = preview_json(rest[:40])
-            raise SvgError(f"transform: found {found}; expected matrix(...), translate(...), scale(...), ...")
+            shown = preview_json(rest[:40])
+            raise SvgError(f"transform: found {shown}; expected matrix(...), translate(...), scale(...), ...")
         matrix = times(matrix, _transform_matrix(match[1], match[2]))
         rest = rest[match.end() :]
     if not all(abs(value) <= _LARGEST_FACTOR for value in matrix):
-        found = preview_json(text)
-        raise SvgError(f"transform: found {found}; expected finite numbers of at most {_LARGEST_FACTOR:g}")
+        shown = preview_json(text)
+        raise SvgError(f"transform: found {shown}; expected finite numbers of at most {_LARGEST_FACTOR:g}")
     return matrix
 
 

@@ -216,18 +216,18 @@ def _follows(drawing: Sequence[Sequence[XY]], shapes: Sequence[NDArray[np.float6
     A piece that the line would cover has none.
     """
     # A line leaves the middles of the square and the parallelogram where they are.
-    placed = [np.array(one if signed_area(one) > 0 else one[::-1]) - 0.5 for one in drawing]
-    middles = [[one.mean(axis=0) for one in ones[:2]] for ones in (placed, shapes)]
+    placed = [np.array(polygon if signed_area(polygon) > 0 else polygon[::-1]) - 0.5 for polygon in drawing]
+    middles = [[shape.mean(axis=0) for shape in ones[:2]] for ones in (placed, shapes)]
     own, seen = (math.dist(*pair) for pair in middles)
-    placed = [np.array(canvas) / 2 + seen / own * one for one in placed]
+    placed = [np.array(canvas) / 2 + seen / own * polygon for polygon in placed]
     # The larger triangles are the last that a line covers.
     area, outer = signed_area(shapes[6].tolist()), signed_area(placed[6].tolist())
     lengths = np.linalg.norm(np.roll(placed[6], -1, axis=0) - placed[6], axis=1)
     line = 2 * outer / lengths.sum() * (1 - math.sqrt(area / outer))
     close = 1e-4 * min(canvas)
     return bool(line > -close) and all(
-        np.abs(np.array(inset(one.tolist(), line) or one) - shape).max() < close
-        for one, shape in zip(placed, shapes, strict=True)
+        np.abs(np.array(inset(polygon.tolist(), line) or polygon) - shape).max() < close
+        for polygon, shape in zip(placed, shapes, strict=True)
     )
 
 
@@ -265,8 +265,8 @@ def _game_problems(truth: Truth, frames: Mapping[str, _Frame], count: int) -> It
         return
     answer = frames[truth.answer]
     if answer.truth.counts != (truth.part_count, truth.shown_parts):
-        found = f"its target has {answer.truth.counts}"
-        yield f"it is said to have {truth.part_count} parts, {truth.shown_parts} shown; {found}"
+        actual = f"its target has {answer.truth.counts}"
+        yield f"it is said to have {truth.part_count} parts, {truth.shown_parts} shown; {actual}"
     if truth.text != answer.utterance or truth.target != answer.truth.tangram:
         meant = [name for name, frame in frames.items() if frame.utterance == truth.text]
         yield f"the stored answer is {truth.answer!r}, but the text is that of {', '.join(meant) or 'none'}"

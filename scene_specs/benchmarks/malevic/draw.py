@@ -80,14 +80,14 @@ def draw_scene(options: Options, episode: str, which: Set, wanted: Class | None,
         if wanted is not None:
             batch, targets = _with_query(batch, which, wanted, options.areas)
         # The first scene without overlaps in the order of draws: groups with fewer objects get no preference.
-        found: tuple[int, Drawn] | None = None
+        earliest: tuple[int, Drawn] | None = None
         for number, k in _scenes_with_k(batch, targets, which, wanted, options, rng):
             placed = _draw_places(batch.take(number), which, options, rng)
-            if placed is not None and (found is None or number[placed[0]] < found[0]):
+            if placed is not None and (earliest is None or number[placed[0]] < earliest[0]):
                 row, objects = placed
-                found = (int(number[row]), Drawn(objects, float(k[row]), int(targets[number[row]])))
-        if found is not None:
-            return found[1]
+                earliest = (int(number[row]), Drawn(objects, float(k[row]), int(targets[number[row]])))
+        if earliest is not None:
+            return earliest[1]
     sought = "with a query" if wanted is None else f"for a {wanted.color} {wanted.shape} that is {wanted.adjective}"
     raise UsageError(
         f"episode {episode}, seed {options.seed}: no scene {sought} in {_BATCHES * _BATCH:,} attempts; pass more "

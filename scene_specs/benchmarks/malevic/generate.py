@@ -29,7 +29,7 @@ from diorama.scene_specs.tasks.benchmark import Series
 
 _GROUPS = {
     "main": ("sup1", "pos1", "pos", "set-pos"),
-    "hard": tuple(name for name, one in SETS.items() if one.hardness and name != "sup1-hard"),
+    "hard": tuple(name for name, definition in SETS.items() if definition.hardness and name != "sup1-hard"),
     "generalization": tuple(f"generalization-{letter}" for letter in GENERALIZATION),
     "all": tuple(name for name in SETS if name != "sup1-hard"),
 }
@@ -49,10 +49,12 @@ def generate(options: Options) -> Series:
                 if split != RAW:
                     report.add(Truth.of_spec(spec))
                 yield spec
-        made = [report for report in reports if report.items]
-        if made:
-            _log.info("%s", table([report.row() for report in made]).removesuffix("\n"))
-        if alike := [f"{one.name} {one.split}" for one in made if one.items > 1 and len(one.answers) == 1]:
+        reported = [report for report in reports if report.items]
+        if reported:
+            _log.info("%s", table([report.row() for report in reported]).removesuffix("\n"))
+        if alike := [
+            f"{report.name} {report.split}" for report in reported if report.items > 1 and len(report.answers) == 1
+        ]:
             _log.warning(
                 "%s: all answers are equal; numbers of items that are a multiple of 80 have each class as often",
                 ", ".join(alike),
@@ -64,16 +66,16 @@ def generate(options: Options) -> Series:
 def _item_ranges(options: Options) -> list[tuple[str, str, range]]:
     """The item numbers to generate: (set, split, numbers). Raises UsageError if none of the sets has the split."""
     names = _GROUPS.get(options.name, (options.name,))
-    found = [
+    ranges = [
         (name, split, range(options.first, options.first + (items if options.count is None else options.count)))
         for name in names
         for split, items in (_RAW_SCENES if options.split == RAW else SETS[name].splits).items()
         if options.split in ("all", split) and (split != RAW or not SETS[name].base)
     ]
-    if not found:
+    if not ranges:
         allowed = ", ".join(SETS[names[0]].splits)
         raise UsageError(f"--split {options.split}: set {names[0]} has the splits {allowed}")
-    return found
+    return ranges
 
 
 def malevic_spec(options: Options, name: str, split: str, number: int) -> EpisodeData:
@@ -144,11 +146,11 @@ def _rounded(label: Label) -> dict[str, Any]:
 
 def captions(which: Set, objects: tuple[Object, ...], k: float) -> list[dict[str, Any]]:
     """Return every query of a scene that the set allows, with its false counterpart; object: index of its object."""
-    found = []
+    pairs = []
     for index, item in enumerate(objects):
         size = label_of(which, objects, item, k).size
         if size is None or not askable(which, objects, item, k):
             continue
         texts = [sentence(which, item.shape, item.color, word) for word in (size, opposite(which, size))]
-        found.append({"object": index, "true": texts[0], "false": texts[1]})
-    return found
+        pairs.append({"object": index, "true": texts[0], "false": texts[1]})
+    return pairs

@@ -152,8 +152,8 @@ class _Reader:
         try:
             return model.model_validate(data)
         except ValidationError as error:
-            for found in form_diagnostics(error, model, data):
-                self.source.diagnostic((*at, *found.path), found.problem)
+            for diagnostic in form_diagnostics(error, model, data):
+                self.source.diagnostic((*at, *diagnostic.path), diagnostic.problem)
             return None
 
     def _read_item(
@@ -274,9 +274,9 @@ def _read_file(path: Path, form: str) -> dict[str, Any]:
 
 def _set_of(path: Path) -> tuple[Set, str]:
     """Return the set that a folder of the path names, and its variant. Raises SpecError."""
-    for found in filter(None, map(_FOLDER.fullmatch, reversed(path.absolute().parts))):
-        if (name := _LETTERS.get(found[1], found[1])) in SETS:
-            return SETS[name], found[2] or "vague"
+    for match in filter(None, map(_FOLDER.fullmatch, reversed(path.absolute().parts))):
+        if (name := _LETTERS.get(match[1], match[1])) in SETS:
+            return SETS[name], match[2] or "vague"
     hint = "keep the published folders, such as set-pos-hard/annotation/test_annotation.json"
     raise spec_error("no folder of this path names a set of MALeViC", hint, file=str(path))
 

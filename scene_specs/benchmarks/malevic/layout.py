@@ -80,9 +80,9 @@ class Canvas:
         discs = np.sqrt((away * away).sum(axis=-1)) - radius[:, first] - radius[:, second]
         room = np.where(both, discs, room)
         for disc, other in ((first, second), (second, first)):
-            one = round_[:, disc] & ~round_[:, other]
+            disc_only = round_[:, disc] & ~round_[:, other]
             beside = self._least_distance(center[:, disc], low[:, other], high[:, other]) - radius[:, disc]
-            room = np.where(one, np.maximum(beside, room), room)
+            room = np.where(disc_only, np.maximum(beside, room), room)
         clear: NDArray[np.bool_] = (room >= gap[:, first, second]).all(axis=-1)
         return clear
 

@@ -79,7 +79,7 @@ class Scene(NamedTuple):
 
     def rivals(self, item: Seen) -> list[int]:
         """Return the areas that an object is compared with."""
-        return [one.area for one in self.objects if not self.by_set or one.shape == item.shape]
+        return [rival.area for rival in self.objects if not self.by_set or rival.shape == item.shape]
 
     def label(self, item: Seen) -> Judged:
         """Return the label of an object."""
@@ -98,10 +98,10 @@ class Scene(NamedTuple):
 
     def may_ask(self, item: Seen) -> bool:
         """Return whether the set can ask about an object."""
-        looks = [(one.shape, one.color) for one in self.objects]
+        looks = [(shown.shape, shown.color) for shown in self.objects]
         if looks.count((item.shape, item.color)) > 1 or item.radius in self.ends:
             return False
-        rivals, everything = self.rivals(item), [one.area for one in self.objects]
+        rivals, everything = self.rivals(item), [shown.area for shown in self.objects]
         if self.kind == "sup1":
             extreme = item.area in (max(rivals), min(rivals))
             single = extreme and rivals.count(max(rivals)) == rivals.count(min(rivals)) == 1
@@ -122,13 +122,13 @@ class Scene(NamedTuple):
 
     def captions(self) -> list[Caption]:
         """Return the sentences that can be asked, as an item stores them."""
-        found = []
+        askable = []
         for index, item in enumerate(self.objects):
             size = self.label(item).size
             if size and self.may_ask(item):
                 true, false = (self.sentence(item, word) for word in (size, _OPPOSITE[size]))
-                found.append(Caption(object=index, true=true, false=false))
-        return found
+                askable.append(Caption(object=index, true=true, false=false))
+        return askable
 
 
 def contradictions(truth: Truth, objects: Sequence[Seen]) -> Iterator[str]:
@@ -157,9 +157,9 @@ def contradictions(truth: Truth, objects: Sequence[Seen]) -> Iterator[str]:
     for index, (item, claimed) in enumerate(zip(objects, truth.objects, strict=True)):
         yield from _differences(f"objects[{index}].", claimed, item._asdict() | scene.label(item)._asdict())
     captions = scene.captions()
-    for index, (stored, found) in enumerate(zip_longest(truth.captions, captions)):
-        if stored != found:
-            pair = [preview_json(one and one.model_dump()) for one in (stored, found)]
+    for index, (stored, derived) in enumerate(zip_longest(truth.captions, captions)):
+        if stored != derived:
+            pair = [preview_json(caption and caption.model_dump()) for caption in (stored, derived)]
             yield f"captions[{index}]: stored {pair[0]}, found {pair[1]}"
     if truth.question:
         yield from _about_question(truth, scene, captions)
@@ -187,8 +187,8 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _differences(at: str, claimed: Truth | Described, found: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in found.items():
+def _differences(at: str, claimed: Truth | Described, derived: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in derived.items():
         stored = getattr(claimed, key)
         numbers = is_number(stored) and is_number(value)
         if not (math.isclose(stored, value, rel_tol=0.0, abs_tol=_NEAR) if numbers else stored == value):

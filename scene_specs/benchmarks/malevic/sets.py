@@ -90,15 +90,15 @@ class Set:
 
 def _all_sets() -> dict[str, Set]:
     main: list[Kind] = ["sup1", "pos1", "pos", "set-pos"]
-    found = [Set(kind, kind, _MAIN) for kind in main]
-    found += [Set(f"{kind}-hard", kind, {"test": 2000}, "hard") for kind in main]
-    found.append(Set("set-pos-very-hard", "set-pos", {"test": 2000}, "very-hard"))
-    found.append(Set("set-pos-compositional", "set-pos", _COMPOSITIONAL, compositional=True))
+    sets = [Set(kind, kind, _MAIN) for kind in main]
+    sets += [Set(f"{kind}-hard", kind, {"test": 2000}, "hard") for kind in main]
+    sets.append(Set("set-pos-very-hard", "set-pos", {"test": 2000}, "very-hard"))
+    sets.append(Set("set-pos-compositional", "set-pos", _COMPOSITIONAL, compositional=True))
     for letter, swapped in GENERALIZATION.items():
         splits = {"train": 8000, "val": 1000}
         base = "set-pos-compositional"
-        found.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, base, swapped))
-    return {which.name: which for which in found}
+        sets.append(Set(f"generalization-{letter}", "set-pos", splits, "", True, base, swapped))
+    return {which.name: which for which in sets}
 
 
 SETS: Mapping[str, Set] = _all_sets()
@@ -124,14 +124,14 @@ def set_by(name: str, options: Options) -> Set:
 
 def classes(which: Set, split: str) -> list[Class]:
     """Return the classes of a split, in the order of item numbers."""
-    found = []
+    listed = []
     for true in (True, False):
         for adjective in adjectives(which):
             for shape in which.shapes:
                 if which.compositional and (SEEN[shape] == adjective) == (split == "test-unseen"):
                     continue
-                found += [Class(shape, color, adjective, true) for color in which.colors]
-    return found
+                listed += [Class(shape, color, adjective, true) for color in which.colors]
+    return listed
 
 
 def adjectives(which: Set) -> tuple[str, str]:
@@ -141,14 +141,14 @@ def adjectives(which: Set) -> tuple[str, str]:
 
 def class_of(which: Set, split: str, number: int, seed: int = 0) -> tuple[Class, Class]:
     """Return the class of an item's image and that of its question, which differs only in generalization sets."""
-    found = classes(which, split)
-    made = found[number % len(found)]
+    all_classes = classes(which, split)
+    of_image = all_classes[number % len(all_classes)]
     # Rank of the item among those of its shape and answer.
-    rank = number // len(found) * len(COLORS) + list(COLORS).index(made.color)
+    rank = number // len(all_classes) * len(COLORS) + list(COLORS).index(of_image.color)
     rank %= which.splits[split] // 8
-    if not which.base or rank not in _swapped_ranks(which.name, split, made.shape, made.true, seed):
-        return made, made
-    return made, Class(made.shape, made.color, opposite(which, made.adjective), not made.true)
+    if not which.base or rank not in _swapped_ranks(which.name, split, of_image.shape, of_image.true, seed):
+        return of_image, of_image
+    return of_image, Class(of_image.shape, of_image.color, opposite(which, of_image.adjective), not of_image.true)
 
 
 @lru_cache(maxsize=256)

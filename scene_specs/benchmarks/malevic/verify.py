@@ -147,20 +147,20 @@ def _outline_of(item: ObjectData, prisms: bool) -> _Drawn:
     return _Drawn(shape, x, y, size, turned)
 
 
-def _painted_pixels(one: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _painted_pixels(outline: _Drawn) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return rows and columns of the pixels whose center is inside an outline."""
-    s = one.size
-    across, down = {"rectangle": (s / 2, 2 * s), "triangle": (2 * s, s)}.get(one.shape, (s, s))
-    if one.turned:
+    s = outline.size
+    across, down = {"rectangle": (s / 2, 2 * s), "triangle": (2 * s, s)}.get(outline.shape, (s, s))
+    if outline.turned:
         across, down = down, across
-    spans = [(math.floor(at - reach), math.ceil(at + reach)) for at, reach in ((one.y, down), (one.x, across))]
+    spans = [(math.floor(at - reach), math.ceil(at + reach)) for at, reach in ((outline.y, down), (outline.x, across))]
     row, column = (np.arange(low, high) + 0.5 for low, high in spans)
-    dy, dx = (row - one.y)[:, None], (column - one.x)[None, :]
+    dy, dx = (row - outline.y)[:, None], (column - outline.x)[None, :]
     mask = (abs(dx) < across) & (abs(dy) < down)
-    if one.shape == "circle":
+    if outline.shape == "circle":
         mask = dx * dx + dy * dy < s * s
-    elif one.shape == "triangle":
-        mask &= abs(dy if one.turned else dx) < s - (dx if one.turned else dy)
+    elif outline.shape == "triangle":
+        mask &= abs(dy if outline.turned else dx) < s - (dx if outline.turned else dy)
     rows, columns = np.nonzero(mask)
     return rows + spans[0][0], columns + spans[1][0]
 
@@ -175,33 +175,33 @@ def _read_objects(
     Areas are counted on the canvas; those of prisms follow from their sizes.
     """
     owner = np.full((CANVAS, CANVAS), -1)
-    found: list[Seen] = []
+    seen: list[Seen] = []
     for index, item in enumerate(items):
-        one = _outline_of(item, prisms)
-        if not 0 < one.size < _LARGEST:
-            return found, f"object {index} has the size {one.size:g}, which is that of no size class"
-        pixels = _painted_pixels(one)
+        outline = _outline_of(item, prisms)
+        if not 0 < outline.size < _LARGEST:
+            return seen, f"object {index} has the size {outline.size:g}, which is that of no size class"
+        pixels = _painted_pixels(outline)
         if min(ends.min(initial=0) for ends in pixels) < 0 or max(ends.max(initial=0) for ends in pixels) >= CANVAS:
-            return found, f"object {index} reaches beyond the canvas"
+            return seen, f"object {index} reaches beyond the canvas"
         below = owner[pixels]
         if (below >= 0).sum() > slack:
-            return found, f"objects {below.max()} and {index} overlap"
+            return seen, f"objects {below.max()} and {index} overlap"
         owner[pixels] = index
-        for word, allowed in ((item["color"], COLORS), (one.shape, _SHAPES)):
+        for word, allowed in ((item["color"], COLORS), (outline.shape, _SHAPES)):
             if word not in allowed:
-                return found, f"object {index} is {word!r}; expected {', '.join(allowed)}"
-        circle = one.shape == "circle" and not true_areas
+                return seen, f"object {index} is {word!r}; expected {', '.join(allowed)}"
+        circle = outline.shape == "circle" and not true_areas
         radii = {_circle_pixels(radius) if circle else 4 * radius * radius: radius for radius in rads}
-        exact = one.size**2 * (math.pi if one.shape == "circle" else 4.0)
+        exact = outline.size**2 * (math.pi if outline.shape == "circle" else 4.0)
         area = min(radii, key=lambda area: abs(area - exact)) if prisms else len(pixels[0])
         if area not in radii or (prisms and abs(area - exact) > 2e-3 * area):
-            return found, f"object {index}, a {one.shape}, has the area {exact:.0f}, which is that of no size class"
-        to_apex = radii[area] if one.shape == "triangle" else 0
+            return seen, f"object {index}, a {outline.shape}, has the area {exact:.0f}, which is that of no size class"
+        to_apex = radii[area] if outline.shape == "triangle" else 0
         # Centers of flat circles are up to half a pixel beyond the published ones, and triangles a quarter.
-        row = round(one.y - 0.25 + (0 if one.turned else to_apex))
-        column = round(one.x - 0.25 + (to_apex if one.turned else 0))
-        found.append(Seen(one.shape, item["color"], radii[area], area, row, column, one.turned))
-    return found, ""
+        row = round(outline.y - 0.25 + (0 if outline.turned else to_apex))
+        column = round(outline.x - 0.25 + (to_apex if outline.turned else 0))
+        seen.append(Seen(outline.shape, item["color"], radii[area], area, row, column, outline.turned))
+    return seen, ""
 
 
 def verify_record(episode: EpisodeRecord) -> str:
@@ -248,16 +248,16 @@ def _pixel_difference(image: ImageRecord, looks: Sequence[ObjectData], fitted: C
     unit = fitted(rest.shape) / CANVAS
     top, left = ((side - fitted(rest.shape)) / 2 for side in rest.shape)
     for drawn, look in zip(image.annotation.objects, looks, strict=True):
-        mask, one = drawn.rle.mask(), _outline_of(look, prisms=False)
+        mask, outline = drawn.rle.mask(), _outline_of(look, prisms=False)
         rest &= ~mask
         if not (pixels[mask] == COLORS[look["color"]]).all():
             return f"{drawn.name}: not all of its pixels are {look['color']}"
         inner, outer = np.zeros((2, *mask.shape), dtype=bool)
         for picture, margin in ((inner, -_MARGIN), (outer, _MARGIN)):
-            x, y, size = left + one.x * unit, top + one.y * unit, one.size * unit + margin
-            rows, columns = _painted_pixels(_Drawn(one.shape, x, y, size, one.turned))
+            x, y, size = left + outline.x * unit, top + outline.y * unit, outline.size * unit + margin
+            rows, columns = _painted_pixels(_Drawn(outline.shape, x, y, size, outline.turned))
             within = (rows >= 0) & (columns >= 0) & (rows < mask.shape[0]) & (columns < mask.shape[1])
             picture[rows[within], columns[within]] = True
         if (off := int((inner & ~mask).sum() + (mask & ~outer).sum())) > _STRAY:
-            return f"{drawn.name}: {off} pixels are not those of a {one.shape} of its size at its location"
+            return f"{drawn.name}: {off} pixels are not those of a {outline.shape} of its size at its location"
     return f"{int(rest.sum())} pixels of no object are not black" if rest.any() else ""

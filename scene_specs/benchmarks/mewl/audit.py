@@ -64,16 +64,16 @@ class TaskAudit:
 
     Attributes:
         chance: sum over episodes of 1 / options.
-        found: guesser -> expected correct answers of each rule.
-        kept: guesser -> number of times that the answer was among its highest options.
+        expected_hits: guesser -> expected correct answers of each rule.
+        right: guesser -> number of times that the answer was among its highest options.
         classes: what is tested for balance -> class -> count, with one independent draw per episode.
     """
 
     task: str
     episodes: int = 0
     chance: float = 0.0
-    found: dict[str, list[float]] = field(default_factory=dict)
-    kept: Counter[str] = field(default_factory=Counter)
+    expected_hits: dict[str, list[float]] = field(default_factory=dict)
+    right: Counter[str] = field(default_factory=Counter)
     classes: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, spec: EpisodeData, truth: Truth) -> None:
@@ -83,12 +83,12 @@ class TaskAudit:
         self.episodes += 1
         self.chance += 1 / len(options)
         for name, rules in GUESSERS.items():
-            sums = self.found.setdefault(name, [0.0] * len(rules))
+            sums = self.expected_hits.setdefault(name, [0.0] * len(rules))
             for k, rule in enumerate(rules):
                 scores = rule(utterances, options)
                 best = [o for o, score in zip(options, scores, strict=True) if score == max(scores)]
                 sums[k] += (answer in best) / len(best)
-                self.kept[name] += answer in best
+                self.right[name] += answer in best
         self._count_class("position", str(options.index(answer)), tuple(str(k) for k in range(len(options))))
         first = spec["frames"][CONTEXTS]["objects"][0]
         for kind in TYPES:
@@ -108,10 +108,10 @@ class TaskAudit:
         number = self.episodes
         chance = self.chance / number
         shares = {"position": max(self.classes["position"].values()) / number}
-        shares |= {name: max(sums) / number for name, sums in self.found.items()}
+        shares |= {name: max(sums) / number for name, sums in self.expected_hits.items()}
         error = math.sqrt(chance * (1 - chance) / number)
         # A hint never excludes the answer; a rule that is only lucky sometimes does.
-        hints = [text for name, text in _HINTS.items() if shares[name] > 1.2 * chance and self.kept[name] == number]
+        hints = [text for name, text in _HINTS.items() if shares[name] > 1.2 * chance and self.right[name] == number]
         p = {name: equal_frequencies(list(counts.values())) for name, counts in self.classes.items()}
         return {
             "task": self.task, "episodes": number, "chance": chance, "error": error,

@@ -62,9 +62,9 @@ class Info(BaseModel):
 
 def contradictions(info: Info, data: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield path in `info.json` and problem of each fact that the scenes of an imported spec, JSON data, contradict."""
-    for path, stated, found in _scene_copies(info, data["task"], data["frames"]):
-        if stated != found:
-            yield path, f"found {preview_json(stated)}; the scenes have {preview_json(found)}"
+    for path, stated, in_scenes in _scene_copies(info, data["task"], data["frames"]):
+        if stated != in_scenes:
+            yield path, f"found {preview_json(stated)}; the scenes have {preview_json(in_scenes)}"
 
 
 def _scene_copies(info: Info, task: Mapping[str, Any], frames: Sequence[Any]) -> Iterator[tuple[Path, Any, Any]]:
@@ -123,12 +123,12 @@ def in_scene(scene: Mapping[str, Any], sizes: Mapping[str, float]) -> Iterator[t
             problem = f"found {item['3d_coords'][2]:g}; a {item['size']} object on the ground has {sizes[item['size']]}"
             yield ("objects", index, "3d_coords", 2), problem
     sides = scene.get("relationships")
-    for side, (one, place) in product(sides if isinstance(sides, dict) else (), places.items()):
-        match value_at(sides, (side, one)), value_at(scene, ("directions", side)):
+    for side, (name, place) in product(sides if isinstance(sides, dict) else (), places.items()):
+        match value_at(sides, (side, name)), value_at(scene, ("directions", side)):
             case list(table), [float() | int(), float() | int(), float() | int()] as along:
                 for other, there in places.items():
                     away = sum((b - a) * part for a, b, part in zip(place, there, along, strict=False))
                     related = other in table
-                    if one != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
+                    if name != other and abs(away - _BESIDE) > _ROUNDING and related != (away > _BESIDE):
                         problem = f"{'lists' if related else 'lacks'} {other!r}, which is {away:.3g} along {side!r}"
-                        yield ("relationships", side, one), f"{problem}; expected those beyond {_BESIDE}"
+                        yield ("relationships", side, name), f"{problem}; expected those beyond {_BESIDE}"

@@ -33,10 +33,10 @@ _UNNAMED = re.compile(r"object-\d+")
 
 def _episode_folder(episode_id: str) -> Path:
     """`<split>/<task>/<number>`. Raises ValueError for an id that is not MEWL's."""
-    found = _ID.fullmatch(episode_id)
-    if found is None:
+    match = _ID.fullmatch(episode_id)
+    if match is None:
         raise ValueError("not a MEWL episode: expected an id mewl/<split>/<task>/<number>")
-    split, task, number = found.groups()
+    split, task, number = match.groups()
     return Path(split, task, str(int(number)) if number.isdecimal() else number)
 
 

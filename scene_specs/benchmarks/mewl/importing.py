@@ -82,7 +82,7 @@ def _read_episode(folder: Path, camera: CameraMode, strict: bool) -> EpisodeSpec
     try:
         info = Info.model_validate(data)
     except ValidationError as error:
-        raise SpecError([one.in_file(file) for one in form_diagnostics(error, Info, data)]) from None
+        raise SpecError([diagnostic.in_file(file) for diagnostic in form_diagnostics(error, Info, data)]) from None
     frames: list[FrameSpec] = []
     for index, name in enumerate(panel.name for panel in info.context_panels):
         if not name or "/" in name or "\\" in name or name.startswith("."):

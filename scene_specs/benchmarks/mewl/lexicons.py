@@ -65,8 +65,8 @@ def own_attributes(image: SeenImage) -> Sequence[str]:
 def find_named(image: SeenImage, color: str, shape: str) -> int | None:
     """Return the index of the only object of this color and shape, None if there is none or more than one."""
     # "object" stands for invented shapes, which have no name.
-    found = [k for k, o in enumerate(image.objects) if o[1] == color and shape in (o[0], "object")]
-    return found[0] if len(found) == 1 else None
+    matching = [k for k, o in enumerate(image.objects) if o[1] == color and shape in (o[0], "object")]
+    return matching[0] if len(matching) == 1 else None
 
 
 def lexicons(view: View, contexts: int = CONTEXTS) -> Iterator[Lexicon]:
@@ -208,8 +208,8 @@ def _match_pairs(cases: list[Case], taken: dict[str, Object], left: list[int]) -
     fitting = [(a, b, [pair for pair in pairs if _pair_fits(taken, (a, b), pair)]) for a, b, pairs in cases]
     at = min(range(len(cases)), key=lambda k: len(fitting[k][2]))
     first, second, pairs = fitting.pop(at)
-    for one, other in pairs:
-        yield from _match_pairs(fitting, {**taken, first: one, second: other}, left)
+    for first_object, second_object in pairs:
+        yield from _match_pairs(fitting, {**taken, first: first_object, second: second_object}, left)
 
 
 def _pair_fits(taken: Mapping[str, Object], words: tuple[str, str], pair: tuple[Object, Object]) -> bool:

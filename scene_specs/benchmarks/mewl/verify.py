@@ -144,18 +144,18 @@ def _fresh_meanings(view: View, lexicon: Lexicon, word: str) -> list[Meaning]:
     taken = list(lexicon.means.values())
     if task == "relation":
         return [relation for relation in RELATIONS if relation not in taken]
-    found: list[Meaning] = []
+    candidates: list[Meaning] = []
     if task in ("object", "bootstrap"):
         shown = {item for image in view.images[:CONTEXTS] for item in image.objects}
-        found = [item for item in dict.fromkeys(query.objects) if item not in shown]
+        candidates = [item for item in dict.fromkeys(query.objects) if item not in shown]
     elif task == "number":
-        found = [len(query.objects)]
+        candidates = [len(query.objects)]
     elif task == "pragmatic":
-        found = [*own_attributes(query)]
+        candidates = [*own_attributes(query)]
     elif len(query.objects) == 1:
         at = 0 if task != "composite" or any(o.split(" ")[0] == word for o in view.options) else 1
-        found = [query.objects[0][TYPES.index(lexicon.types[at])]]
-    return [*(meaning for meaning in found if meaning not in taken), ELSE]
+        candidates = [query.objects[0][TYPES.index(lexicon.types[at])]]
+    return [*(meaning for meaning in candidates if meaning not in taken), ELSE]
 
 
 def _true_options(view: View, lexicon: Lexicon, means: Means) -> tuple[list[str], list[str]]:
@@ -202,10 +202,10 @@ def _contradiction_text(view: View) -> str:
     return f"no lexicon fits the contexts: context {count - 1} says {image.utterance!r} and shows {shows} ({before})"
 
 
-def _disagreement_text(one: _Reading, two: _Reading) -> str:
-    differs = [word for word in one[1] if one[1][word] != two[1].get(word)]
+def _disagreement_text(first: _Reading, second: _Reading) -> str:
+    differs = [word for word in first[1] if first[1][word] != second[1].get(word)]
     parts = []
-    for picks, means in (one, two):
+    for picks, means in (first, second):
         case = _in_words({word: means[word] for word in differs if word in means})
         parts.append(f"if {case}, {'no option' if not picks else _options_text(picks)} is true")
     return f"two lexicons fit the contexts and disagree: {'; '.join(parts)}"

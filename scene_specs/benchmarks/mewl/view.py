@@ -73,8 +73,8 @@ def learner_view(data: EpisodeData, truth: Truth | None = None) -> View:
     """
     truth, diagnostics, images = truth or Truth.of_spec(data), [], []
     for number, frame in enumerate(data["frames"]):
-        found, image = _image_of_frame(frame, f"frames[{number}]")
-        diagnostics += found
+        problems, image = _image_of_frame(frame, f"frames[{number}]")
+        diagnostics += problems
         images.append(image)
     return _build_view(truth, images, str(data.get("id", "")), diagnostics)
 
@@ -197,8 +197,8 @@ def _from_locations(locations: Sequence[Sequence[float]], camera: Mapping[str, A
     behind = (x / length, y / length)
     axes = {"left": (-behind[1], behind[0]), "front": (-behind[0], -behind[1])}
     relations: list[_Related] = []
-    for (a, one), (b, two) in permutations(enumerate(locations), 2):
+    for (a, here), (b, there) in permutations(enumerate(locations), 2):
         for relation, axis in axes.items():
-            if (one[0] - two[0]) * axis[0] + (one[1] - two[1]) * axis[1] > stage.placement.relation_threshold:
+            if (here[0] - there[0]) * axis[0] + (here[1] - there[1]) * axis[1] > stage.placement.relation_threshold:
                 relations += [(relation, a, b), (OPPOSITE[relation], b, a)]
     return relations

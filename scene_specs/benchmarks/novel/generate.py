@@ -114,7 +114,7 @@ def _few_exemplars(draw: _Sampler) -> _Draft:
     shown = [(draw.member(base), look, word) for _ in range(pick(draw.rng, (1, 2, 4)))]
     choices: list[tuple[Invented, Look, Role]] = [
         (draw.member(base), look, "member"),
-        *((draw.member(one), look, "near") for one in near),
+        *((draw.member(concept), look, "near") for concept in near),
         (draw.concept(base.family), look, "far"),
     ]
     return _Draft(shown, choices, {word: base.name}, {"asked": word, "step": step})
@@ -166,7 +166,7 @@ def _episode_data(draft: _Draft, rng: np.random.Generator, task: str, number: in
     truth = dict(draft.truth)
     if "answer" not in truth:
         wanted = {"member"} if len(draft.words) == 1 else {"known" if truth["asked"] == exemplars[0].word else "new"}
-        right = next(letter for letter, one in zip(letters, choices, strict=True) if one.role in wanted)
+        right = next(letter for letter, choice in zip(letters, choices, strict=True) if choice.role in wanted)
         truth |= {"options": list(letters.upper()), "answer": right.upper()}
     listed = {"exemplars": exemplars, "choices": choices, "words": dict(draft.words)}
     task_truth = Truth.model_validate({"name": task, "number": number, **listed, **truth})

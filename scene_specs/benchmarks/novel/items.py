@@ -16,8 +16,8 @@ def items(episode: EpisodeRecord) -> Iterator[Item]:
     truth = Truth.of_record(episode)
     images = {image.frame: image.name for image in episode.images}
     parts = [Part(_TEXT["start"])]
-    for one in truth.exemplars:
-        parts += [Part(_TEXT["exemplar"].format(word=one.word)), Part(image=images[one.frame])]
+    for exemplar in truth.exemplars:
+        parts += [Part(_TEXT["exemplar"].format(word=exemplar.word)), Part(image=images[exemplar.frame])]
     for choice in truth.choices:
         letter = choice.frame[-1].upper()
         text = _TEXT["query"] if truth.asked is None else _TEXT["choice"].format(letter=letter)

@@ -51,31 +51,31 @@ def verify_record(episode: EpisodeRecord) -> str:
 
 
 def _find_problem(truth: Truth, shown: Mapping[str, Seen]) -> str:
-    listed = [*(one.frame for one in truth.exemplars), *(one.frame for one in truth.choices)]
+    listed = [*(exemplar.frame for exemplar in truth.exemplars), *(choice.frame for choice in truth.choices)]
     if listed != list(shown):
         return f"the truth lists the frames {', '.join(listed)}; found {', '.join(shown)}"
     for frame, (shape, *_) in shown.items():
         if parse_invented(shape) is None:
             return f"{frame}: found shape {shape!r}; expected an invented one"
-    shapes = [shown[one.frame][0] for one in truth.exemplars]
+    shapes = [shown[exemplar.frame][0] for exemplar in truth.exemplars]
     for exemplar, shape in zip(truth.exemplars, shapes, strict=True):
         center = truth.words.get(exemplar.word, "no shape")
         if shape.partition("?")[0] != center.partition("?")[0]:
             return f"{exemplar.frame}: found shape {shape!r}; {exemplar.word!r} means {center!r}"
     for choice in truth.choices:
-        found = nearest_exemplar(shown[choice.frame][0], shapes)
-        if abs(found - choice.distance) > 1e-5:
-            return f"{choice.frame}: the stored distance is {choice.distance:g}; found {found:g}"
+        distance = nearest_exemplar(shown[choice.frame][0], shapes)
+        if abs(distance - choice.distance) > 1e-5:
+            return f"{choice.frame}: the stored distance is {choice.distance:g}; found {distance:g}"
     if truth.name == "shape-bias":
         for at, kind in ((1, "color"), (2, "material"), (3, "size")):
-            if len({shown[one.frame][at] for one in truth.exemplars}) == 1:
+            if len({shown[exemplar.frame][at] for exemplar in truth.exemplars}) == 1:
                 return f"all exemplars have the same {kind}"
     answers = _answer_distances(truth, {frame: shape for frame, (shape, *_) in shown.items()})
     if len(answers) < 2:
         return f"found {len(answers)} possible answers; expected several"
-    (first, one), (second, two) = sorted(answers.items(), key=lambda pair: pair[1])[:2]
-    if two < MARGIN * one or one == two:
-        return f"{first} and {second} are about as likely: distances {one:g} and {two:g}"
+    (first, nearest), (second, next_nearest) = sorted(answers.items(), key=lambda pair: pair[1])[:2]
+    if next_nearest < MARGIN * nearest or nearest == next_nearest:
+        return f"{first} and {second} are about as likely: distances {nearest:g} and {next_nearest:g}"
     return "" if first == truth.answer else f"the stored answer is {truth.answer!r}; the distances say {first!r}"
 
 
@@ -91,4 +91,7 @@ def _answer_distances(truth: Truth, shapes: Mapping[str, str]) -> dict[str, floa
         query = shapes[truth.choices[0].frame]
         return {word: nearest_exemplar(query, named) for word, named in of_word.items()}
     known = truth.asked in of_word
-    return {one.frame[-1].upper(): one.distance if known else 1 / max(one.distance, 1e-6) for one in truth.choices}
+    return {
+        choice.frame[-1].upper(): choice.distance if known else 1 / max(choice.distance, 1e-6)
+        for choice in truth.choices
+    }

@@ -29,9 +29,9 @@ def contrasts(data: EpisodeData, change: Change, rng: np.random.Generator) -> It
         yield Edit(data, 0, (), None, None, refused)
         return
     for edit in chain.from_iterable(edits(data, change, rng) for _ in range(_ROUNDS)):
-        found = answers(truth, Layout.of(edit.data["frames"][0]))
-        if found.problem:
-            yield replace(edit, problem=found.problem)
+        answered = answers(truth, Layout.of(edit.data["frames"][0]))
+        if answered.problem:
+            yield replace(edit, problem=answered.problem)
         else:
-            edit.data["task"] |= {"answer": found.answer, "egocentric": list(found.egocentric)}
+            edit.data["task"] |= {"answer": answered.answer, "egocentric": list(answered.egocentric)}
             yield replace(edit, problem=verify_spec(edit.data))

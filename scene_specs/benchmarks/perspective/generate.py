@@ -191,12 +191,12 @@ def _truth_of(
     given = {"name": task, "number": number, "person": person, "asked": asked, "which": which, "of": of}
     given["options"] = options
     layout, first = Layout.of(frame), options[cell if task == "facing" else cell // 2]
-    found = answers(Truth.model_validate({**given, "answer": first, "egocentric": options}), layout)
-    if found.problem or found.answer != first:
+    answered = answers(Truth.model_validate({**given, "answer": first, "egocentric": options}), layout)
+    if answered.problem or answered.answer != first:
         return None
     if task == "director" and layout.nearer(*asked) != cell % 2:
         return None
-    return Truth.model_validate({**given, "answer": first, "egocentric": found.egocentric})
+    return Truth.model_validate({**given, "answer": first, "egocentric": answered.egocentric})
 
 
 # Half the side of the area, and of that of the screen; greatest distance from an eye; least distance between bodies on
@@ -261,16 +261,16 @@ def place(
         # Nothing stands between the eye and what is to be seen; the eye is inside the person's own body.
         start = eye if eye and wish and wish.seen else body.start
         starts = (body.start if other == layout.person else start for other, _ in others)
-        free = all(gap(a, body.end, one) - body.radius > _APART for a, (_, one) in zip(starts, others, strict=True))
+        free = all(gap(a, body.end, near) - body.radius > _APART for a, (_, near) in zip(starts, others, strict=True))
         if not free or max(map(abs, spot)) > most or not (name == SCREEN or layout.shown(name)):
             continue
         if wish is None:
             return True
-        found = wish.measured(layout, name)
+        measured = wish.measured(layout, name)
         if not target:
             drawn["drawn"] += 1
-            drawn["near-ties"] += None in found or "" in found
-        if found == wish.expected():
+            drawn["near-ties"] += None in measured or "" in measured
+        if measured == wish.expected():
             return True
     return False
 

@@ -106,7 +106,7 @@ class Layout(NamedTuple):
         """Return whether the person sees an object: all of it, or nothing; None in between."""
         eye, body = self.eyes(), self.bodies[name]
         angle, half = self._from_gaze(name, eye)
-        if angle >= BEHIND or (angle <= VIEW and any(hides(one, eye, body) for one in self.bodies.values())):
+        if angle >= BEHIND or (angle <= VIEW and any(hides(obstacle, eye, body) for obstacle in self.bodies.values())):
             return False
         return True if angle + half <= VIEW and self._line_is_free(name, eye, body.radius, _CLEAR) else None
 
@@ -178,8 +178,8 @@ class Layout(NamedTuple):
 
     def nearer(self, name: str, other: str) -> bool:
         """Return whether an object is nearer to the camera than another one."""
-        one, two = (math.dist(self.camera[:2], self.bodies[item].middle) for item in (name, other))
-        return one < two
+        own_distance, other_distance = (math.dist(self.camera[:2], self.bodies[item].middle) for item in (name, other))
+        return own_distance < other_distance
 
     def size(self, name: str) -> float:
         """Return half the height of an object."""
@@ -190,7 +190,7 @@ class Layout(NamedTuple):
 
     def _from_gaze(self, name: str, eye: Point3) -> tuple[float, float]:
         """Angle of the middle of an object from the gaze, and by how much its ends may differ from it. Degrees."""
-        gaze, away = (tuple(map(sub, self._point_of(one), eye)) for one in (self.target, name))
+        gaze, away = (tuple(map(sub, self._point_of(seen), eye)) for seen in (self.target, name))
         far = math.hypot(*away)
         size = math.hypot(self.bodies[name].radius, self.size(name))
         cosine = sum(map(mul, gaze, away)) / (far * math.hypot(*gaze))
@@ -226,7 +226,7 @@ def body_of(item: Any) -> Body:
 
 
 def walls_of(cell: Any) -> dict[str, Body]:
-    """Return the walls of a cell of a shelf, as JSON data of a spec, by name."""
+    """Return the walls of a cell of a shelf: name -> JSON data of a spec."""
     turn, high, (side, thin), (back, thick) = math.radians(cell["rotation_deg"]), _TALL * CELL, _SIDES, _BACK
     low = high - _RAIL * CELL if cell["shape"] == "open_cell" else 0.0
 

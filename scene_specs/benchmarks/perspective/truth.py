@@ -44,8 +44,8 @@ class Truth(TaskTruth):
     @model_validator(mode="after")
     def _check_asked(self) -> Truth:
         if not len(self.asked) == len({*self.asked}) == _ASKED[self.name]:
-            found = ", ".join(self.asked) or "none"
-            raise ValueError(f"asked: expected different objects, {_ASKED[self.name]} for {self.name}; found {found}")
+            listed = ", ".join(self.asked) or "none"
+            raise ValueError(f"asked: expected different objects, {_ASKED[self.name]} for {self.name}; found {listed}")
         if (self.which is None) == (self.name == "shelf"):
             raise ValueError(f"which: expected smallest or largest for shelf only; found {self.which or 'none'}")
         return self

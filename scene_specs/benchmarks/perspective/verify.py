@@ -50,7 +50,7 @@ class _Measured:
         return True if share >= SEEN else False if unseen else None
 
     def side(self, name: str, of: str) -> str:
-        (x1, y1), (x2, y2) = (self._offset_from_person(one)[:2] for one in (of, name))
+        (x1, y1), (x2, y2) = (self._offset_from_person(point)[:2] for point in (of, name))
         turn = math.degrees(math.atan2(x1 * y2 - y1 * x2, x1 * x2 + y1 * y2))
         return "" if not _SIDE <= abs(turn) <= 180 - _SIDE else "left" if turn > 0 else "right"
 
@@ -106,9 +106,9 @@ def verify_record(episode: EpisodeRecord) -> str:
     """Return why the stored truth contradicts what was measured; "" if it does not. Raises SpecError."""
     truth = Truth.of_record(episode)
     wanted = [1, 1] if truth.is_photographed else [1]
-    if (counts := [len(one.annotation.observers) for one in episode.images]) != wanted:
+    if (counts := [len(episode_image.annotation.observers) for episode_image in episode.images]) != wanted:
         return f"expected these numbers of observers per image: {wanted}; found {counts}"
-    image, *photos = (one.annotation for one in episode.images)
+    image, *photos = (episode_image.annotation for episode_image in episode.images)
     called = {item.name: f"{item.color} {item.shape}" for item in image.objects}
     for photo in photos:
         (person,) = image.observers
@@ -121,7 +121,7 @@ def verify_record(episode: EpisodeRecord) -> str:
 
 
 def _find_problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
-    """called: name of each object -> its color and shape."""
+    """Return why the truth contradicts what is seen, "" if it does not. called: object -> its color and shape."""
     if truth.person != sight.person:
         return f"the truth is about {truth.person}; the image shows {sight.person}"
     named = dict.fromkeys((sight.target, *truth.asked, *(truth.options if truth.name == "facing" else ())))
@@ -136,11 +136,11 @@ def _find_problem(truth: Truth, sight: Sight, called: Mapping[str, str]) -> str:
         return f"{hidden[0]} is hidden in the image"
     if truth.name == "level-2" and truth.of != sight.target:
         return f"left and right are counted from the {truth.of}; {truth.person} looks at the {sight.target}"
-    found = answers(truth, sight)
-    if not found.problem and (found.answer, found.egocentric) != (truth.answer, truth.egocentric):
+    derived = answers(truth, sight)
+    if not derived.problem and (derived.answer, derived.egocentric) != (truth.answer, truth.egocentric):
         stored = f"{truth.answer!r} (from the camera: {', '.join(truth.egocentric)})"
-        return f"the stored answer is {stored}; found {found.answer!r} ({', '.join(found.egocentric)})"
-    return found.problem
+        return f"the stored answer is {stored}; found {derived.answer!r} ({', '.join(derived.egocentric)})"
+    return derived.problem
 
 
 class Answers(NamedTuple):
@@ -174,16 +174,16 @@ def answers(truth: Truth, sight: Sight) -> Answers:
         return Answers(problem=f"the person sees a part of the {part}")
     if truth.name == "level-1":
         return Answers("yes" if all(seen.values()) else "no", ("yes",))
-    found = [name for name, share in seen.items() if share]
+    visible = [name for name, share in seen.items() if share]
     if truth.name == "shelf":
         sizes = {name: sight.size(name) for name in truth.asked}
         ordered = sorted(sizes, key=lambda name: sizes[name], reverse=truth.which == "largest")
-        if len(found) < 2 or any(max(pair) < _SIZES * min(pair) for pair in combinations(sizes.values(), 2)):
-            return Answers(problem=f"the person sees {len(found)} of the three objects, or their sizes are alike")
-        return Answers(next(name for name in ordered if name in found), (ordered[0],))
-    if len(found) != 1:
-        return Answers(problem=f"the person sees {len(found)} of the two objects")
-    return Answers(found[0], truth.asked)
+        if len(visible) < 2 or any(max(pair) < _SIZES * min(pair) for pair in combinations(sizes.values(), 2)):
+            return Answers(problem=f"the person sees {len(visible)} of the three objects, or their sizes are alike")
+        return Answers(next(name for name in ordered if name in visible), (ordered[0],))
+    if len(visible) != 1:
+        return Answers(problem=f"the person sees {len(visible)} of the two objects")
+    return Answers(visible[0], truth.asked)
 
 
 def form_problem(data: EpisodeData, truth: Truth) -> str:
@@ -204,10 +204,12 @@ def form_problem(data: EpisodeData, truth: Truth) -> str:
     if any(camera.get("jitter") for camera in cameras):
         return "the geometry knows nothing of jitter"
     walls = [item for item in objects if item.get("name") == SCREEN or item.get("shape") in CELLS]
-    found = [(item.get("shape"), item.get("size"), item.get("material")) for item in walls]
-    if truth.name != "shelf" and found != [({"polygon": CORNERS, "height": HIGH}, 1, "matte")]:
+    looks = [(item.get("shape"), item.get("size"), item.get("material")) for item in walls]
+    if truth.name != "shelf" and looks != [({"polygon": CORNERS, "height": HIGH}, 1, "matte")]:
         return f"expected one object {SCREEN}, of the shape, size and material that render-specs perspective writes"
-    if truth.name == "shelf" and not (found and all(one in [(kind, CELL, "matte") for kind in CELLS] for one in found)):
+    if truth.name == "shelf" and not (
+        looks and all(look in [(kind, CELL, "matte") for kind in CELLS] for look in looks)
+    ):
         return f"expected cells of a shelf, of size {CELL} and matte, and no {SCREEN}"
     problems = (_body_problem(item, item in people, item in walls) for item in (*objects, *people))
     return next(filter(None, problems), "")

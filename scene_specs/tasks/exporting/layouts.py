@@ -53,7 +53,7 @@ class EpisodeFolders:
     """What a format writes. Its functions are those of modules, because other processes call them, too.
 
     Attributes:
-        version: of the format.
+        version: version of the format.
         marked: the JSON file of a folder that holds the identity of the stored episode.
         folder_of: episode id -> relative path; raises ValueError for an id of another benchmark.
         files_of: all files of an episode, given its identity; raises SpecError or ValueError for an episode that the

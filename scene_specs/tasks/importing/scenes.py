@@ -53,7 +53,7 @@ class Recovery(NamedTuple):
 
     Attributes:
         location: Blender units.
-        size: of the image, pixels.
+        size: size of the image, pixels.
     """
 
     location: Vec
@@ -100,9 +100,9 @@ def recover(
     start = np.array(nominal)
     best: Recovery | None = None
     for size in sorted(sizes, key=lambda size: float(np.abs(project(start, points, focal, size) - pixels).max())):
-        found = _solve_camera(points, pixels, start, focal, size)
-        if found is not None and (best is None or found.pixel_residual < best.pixel_residual):
-            best = found
+        recovery = _solve_camera(points, pixels, start, focal, size)
+        if recovery is not None and (best is None or recovery.pixel_residual < best.pixel_residual):
+            best = recovery
         # A wrong size is off by tens of pixels.
         if best is not None and best.consistent:
             break
@@ -118,8 +118,8 @@ def _solve_camera(points: Array, pixels: Array, start: Array, focal: float, size
             return None
         location = better
     off = np.abs(project(location, points, focal, size) - pixels).max(axis=0)
-    found = (float(location[0]), float(location[1]), float(location[2]))
-    return Recovery(found, float(off[2]), float(max(off[0], off[1])), size)
+    point = (float(location[0]), float(location[1]), float(location[2]))
+    return Recovery(point, float(off[2]), float(max(off[0], off[1])), size)
 
 
 def _descend(
@@ -185,9 +185,9 @@ class SourceFile:
         """Add a diagnostic at a path below the scene."""
         self.diagnostics.append(Diagnostic(self.file, 0, "", path_text((*self.at, *path)), problem, hint))
 
-    def unexpected(self, path: JsonPath, found: Any, allowed: str) -> None:
+    def unexpected(self, path: JsonPath, wrong: Any, allowed: str) -> None:
         """Add the diagnostic of a wrong value."""
-        self.diagnostic(path, f"found {preview_json(found)}; allowed: {allowed}")
+        self.diagnostic(path, f"found {preview_json(wrong)}; allowed: {allowed}")
 
     def invalid(self, error: SpecError) -> None:
         """Add the diagnostics of data that no spec can hold."""
@@ -245,9 +245,9 @@ def _read_object(entry: Any, source: SourceFile, at: JsonPath) -> ObjectSpec | N
     words = {"shape": SHAPES, "color": tuple(COLORS), "material": MEWL_MATERIALS, "size": tuple(SIZES)}
     for key, known in words.items():
         if entry.get(key) not in known:
-            found = preview_json(entry[key]) if key in entry else "nothing"
+            shown = preview_json(entry[key]) if key in entry else "nothing"
             hint = did_you_mean(entry.get(key), known)
-            source.diagnostic((*at, key), f"found {found}; allowed: {', '.join(known)}", hint)
+            source.diagnostic((*at, key), f"found {shown}; allowed: {', '.join(known)}", hint)
     place = _read_numbers(entry.get("3d_coords"), 3, source, (*at, "3d_coords"))
     turn = _read_numbers([entry.get("rotation")], 1, source, (*at, "rotation"))
     name = entry.get("name")
@@ -280,8 +280,8 @@ def _read_pointer(
     place = _read_numbers(scene["objects"][index].get("3d_coords"), 3, source, ("objects", index, "3d_coords"))
     target = scene.get("points_to")
     if not isinstance(target, int) or isinstance(target, bool) or not 0 <= target < len(objects):
-        found = preview_json(target) if "points_to" in scene else "nothing"
-        source.diagnostic(("points_to",), f"found {found}; allowed: the index of an object, 0 to {len(objects) - 1}")
+        shown = preview_json(target) if "points_to" in scene else "nothing"
+        source.diagnostic(("points_to",), f"found {shown}; allowed: the index of an object, 0 to {len(objects) - 1}")
         return None
     if place is None:
         return None
@@ -294,8 +294,8 @@ def _read_numbers(value: Any, count: int, source: SourceFile, at: JsonPath) -> l
         numbers = _NUMBERS.validate_python(value, strict=True)
         if len(numbers) == count:
             return numbers
-    found, allowed = (value[0], "a number") if count == 1 else (value, f"{count} numbers")
-    source.unexpected(at, found, f"{allowed} from -10000 to 10000")
+    wrong_value, allowed = (value[0], "a number") if count == 1 else (value, f"{count} numbers")
+    source.unexpected(at, wrong_value, f"{allowed} from -10000 to 10000")
     return None
 
 
@@ -319,12 +319,12 @@ def _read_camera(scene: dict[str, Any], source: SourceFile) -> CameraSpec:
     why = f"{len(points)} of at least 3 objects have pixel_coords"
     if len(points) >= 3:
         focal = stage.lens / stage.sensor_width
-        found = recover(np.array(points), np.array(pixels), stage.location, focal, SIZES_OF_IMAGES)
-        if found is not None and found.consistent:
-            return CameraSpec(location=found.location, jitter=0.0)
+        recovery = recover(np.array(points), np.array(pixels), stage.location, focal, SIZES_OF_IMAGES)
+        if recovery is not None and recovery.consistent:
+            return CameraSpec(location=recovery.location, jitter=0.0)
         why = "no camera aimed at the origin fits its numbers"
-        if found is not None:
-            why += f" (off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels)"
+        if recovery is not None:
+            why += f" (off by {recovery.depth_residual:.2g} in depth and {recovery.pixel_residual:.2g} pixels)"
     if source.strict:
         source.diagnostic(("objects",), f"the camera can't be recovered: {why}", "without --strict: the nominal camera")
     else:
@@ -385,7 +385,7 @@ def parse_json(text: str, file: str) -> Any:
             _reject_constant("surrogate")
         return value
     except (ValueError, RecursionError):
-        located = [found.in_file(file) for found in scan(text).diagnostics]
+        located = [diagnostic.in_file(file) for diagnostic in scan(text).diagnostics]
         raise SpecError(located or [Diagnostic.of("not JSON", file=file)]) from None
 
 

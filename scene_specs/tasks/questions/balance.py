@@ -71,12 +71,12 @@ class WordBalance:
         sums, scores = {}, []
         for options in _possible_answers(program, answer, view):
             first = known["first", options[0]]
-            for one in options:
-                if one not in sums:
-                    sums[one] = sum([found[one] for found in tables])
-            mean = sum([sums[one] + first[one] for one in options]) / len(options)
+            for option in options:
+                if option not in sums:
+                    sums[option] = sum([table[option] for table in tables])
+            mean = sum([sums[option] + first[option] for option in options]) / len(options)
             scores.append((sums[answer] + first[answer] - mean, options))
-        return min(scores, key=lambda one: one[0])
+        return min(scores, key=lambda score: score[0])
 
     def lacking(self, family: str) -> bool | None:
         """Whether yes, or no, was right less often; None if neither was, or for other answers."""
@@ -87,8 +87,8 @@ class WordBalance:
         """Count a question. Returns its options."""
         _, options = self.excess(family, program, answer, view)
         for word in ("first", options[0]), *_guessing_clues(program, view):
-            for one in options:
-                self._excess[family][word][one] += (one == answer) - 1 / len(options)
+            for option in options:
+                self._excess[family][word][option] += (option == answer) - 1 / len(options)
         return options
 
 
@@ -113,18 +113,18 @@ def _guessing_clues(program: Node, view: ImageView) -> list[Hashable]:
     steps = [*program.steps()]
     words = Counter([(step.op, step.value) for step in steps if step.value])
     twice = {op for (op, _), times in words.items() if times > 1}
-    found: list[Hashable] = ["", tuple([step.op for step in steps]), ("twice", *sorted(twice))]
-    found += [len(view.objects)] * (_WEIGHT if program.output == "integer" else 1)
+    clues: list[Hashable] = ["", tuple([step.op for step in steps]), ("twice", *sorted(twice))]
+    clues += [len(view.objects)] * (_WEIGHT if program.output == "integer" else 1)
     # The place of a step: digits from 1 are those of inputs of inputs.
     left: list[tuple[int, Node, str | int | None]] = [(0, program, None)]
     while left:
         place, node, number = left.pop()
         filters, base = split(node)
-        found += [(place, len(filters)), (place, base.op, base.value), *[(place, one) for one in filters]]
-        found += [(number, filters[:1])] if number else []
+        clues += [(place, len(filters)), (place, base.op, base.value), *[(place, filtering) for filtering in filters]]
+        clues += [(number, filters[:1])] if number else []
         number = base.value if base.op in ("between", *NUMERALS) else number
         left += [(10 * place + k, part, number) for k, part in enumerate(base.inputs, 1)]
-    return [*found, ("length", len(found))]
+    return [*clues, ("length", len(clues))]
 
 
 def answer_table(counts: Mapping[str, Counter[Answer]]) -> str:
@@ -132,7 +132,7 @@ def answer_table(counts: Mapping[str, Counter[Answer]]) -> str:
     rows = []
     for family, answers in sorted(counts.items()):
         total, common = answers.total(), answers.most_common(8)
-        shares = [f"{spoken(one)} {number / total:.0%}" for one, number in common]
+        shares = [f"{spoken(answer)} {number / total:.0%}" for answer, number in common]
         most = f"{spoken(common[0][0])} {common[0][1] / total:.1%}"
         rows.append((family, str(total), f"{1 / len(answers):.1%}", most, ", ".join(shares)))
     return "\n".join(text_table(("family", "questions", "chance", "most frequent", "answers"), rows)) + "\n"

@@ -30,7 +30,7 @@ def captions(view: ImageView, grammar: Grammar, min_pixels: int) -> dict[str, An
 
     def is_clear(kind: tuple[str, str]) -> bool:
         read = grammar.readings(" ".join(lexicon.words["one"][kind][0]), lexicon, "noun")
-        return {one for _, one in read} == {filtered(SCENE, [kind])}
+        return {meaning for _, meaning in read} == {filtered(SCENE, [kind])}
 
     seen = [item for item in view.objects if item.truth.visible_pixels >= min_pixels]
     known = [[(name, v) for name in NOUNS if (v := item.values[name]) is not None] for item in seen]
@@ -51,9 +51,9 @@ def _arrangement_sentences(view: ImageView, grammar: Grammar, min_pixels: int) -
 
     It begins with the words for the camera if a side in it could be an object's own.
     """
-    named = {one.target: one.texts[0] for one in expressions(view, grammar, 0, min_pixels)}
+    named = {expression.target: expression.texts[0] for expression in expressions(view, grammar, 0, min_pixels)}
     words = grammar.lexicon_of({}).words
-    found, order = [], sorted(named)
+    sentences, order = [], sorted(named)
     for before, index in pairwise(order):
         nearer = [(how, k) for how in SUPPORTED if how in view.relations for k in order]
         for relation, other in (*nearer, *((name, before) for name in RELATED if name in view.relations)):
@@ -62,9 +62,9 @@ def _arrangement_sentences(view: ImageView, grammar: Grammar, min_pixels: int) -
                 subject, of = (named[k].removesuffix(f", {grammar.camera}") for k in (index, other))
                 owned = relation in SIDES and other in view.fronts
                 framed = owned or (subject, of) != (named[index], named[other])
-                found.append(_capitalize(f"{grammar.camera}, " * framed + f"{subject} is {side} {of}."))
+                sentences.append(_capitalize(f"{grammar.camera}, " * framed + f"{subject} is {side} {of}."))
                 break
-    return found
+    return sentences
 
 
 def _counted(number: int, noun: str) -> str:
@@ -87,7 +87,7 @@ def scene_graph(view: ImageView, number: int | None) -> dict[str, Any]:
     Pointers are left out.
 
     Args:
-        number: see clevr_numbers.
+        number: number of the image; see `clevr_numbers`.
     """
     split, names = view.split or "new", [name for name in (*RELATED, "touching") if name in view.relations]
     return {

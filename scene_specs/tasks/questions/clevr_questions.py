@@ -39,8 +39,8 @@ def clevr_question(question: Question, number: int, index: int) -> dict[str, Any
     Its family index is the place in CLEVR_FAMILIES; all other families share the next number.
 
     Args:
-        number: of its image in the split.
-        index: of the question.
+        number: number of its image in the split.
+        index: index of the question.
     """
     split = question.view.split or "new"
     image = f"CLEVR_{split}_{number:06d}"

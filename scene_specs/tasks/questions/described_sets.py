@@ -77,52 +77,52 @@ class Sets:
         if key not in self._pairs:
             # Of neither or at most two of a few objects, hardly anything is asked.
             least = QUANTIFIERS.get(tree.op, 2 if tree.parts[1].op == "fits" and tree.op == "difference" else 4)
-            large = [one for one in self._sets(tree.parts[0]) if one.bits.bit_count() >= least]
+            large = [candidate for candidate in self._sets(tree.parts[0]) if candidate.bits.bit_count() >= least]
             # What is said of all things, or of those with two properties, hardly ever needs all its steps.
-            plain = [one for one in large if len(one.names) == 1] or large
+            plain = [candidate for candidate in large if len(candidate.names) == 1] or large
             ranked = [
-                (rank, self._draws.number(), Node(tree.op, None, (one.node, other.node)))
-                for one in self._draws.some(plain, _SETS)
-                for other in self._said(tree.parts[1], one)
-                if (rank := self._rank(tree.op, one, other, wanted))
+                (rank, self._draws.number(), Node(tree.op, None, (first.node, other.node)))
+                for first in self._draws.some(plain, _SETS)
+                for other in self._said(tree.parts[1], first)
+                if (rank := self._rank(tree.op, first, other, wanted))
             ]
             self._pairs[key] = [node for _, _, node in sorted(ranked)]
         if not self._pairs[key]:
             raise NothingError("nothing can be said of any set")
         return self._pairs[key].pop()
 
-    def _rank(self, op: str, one: _Set, other: _Set, wanted: Answer | None) -> int:
+    def _rank(self, op: str, first: _Set, second: _Set, wanted: Answer | None) -> int:
         """How good it is to say of the members of a set that they are in another one.
 
         Returns:
             0: another result than the wanted one, or one without need of the other set; 2: the answer is another one
             for all objects, or its part of the first set is not just half of it; 1: others.
         """
-        inside, quantify = one.bits & other.bits, partial(attempt, self._executor.quantify, op)
+        inside, quantify = first.bits & second.bits, partial(attempt, self._executor.quantify, op)
         if op not in QUANTIFIERS:
-            is_clear = inside != other.bits and 2 * inside.bit_count() != one.bits.bit_count()
-            return 0 if inside in (0, one.bits) else 1 + is_clear
-        answer = quantify(one.bits, other.bits)
+            is_clear = inside != second.bits and 2 * inside.bit_count() != first.bits.bit_count()
+            return 0 if inside in (0, first.bits) else 1 + is_clear
+        answer = quantify(first.bits, second.bits)
         # An exception must matter.
-        idle = one.node.op == "except" and quantify(one.bits | one.beside, other.bits) == answer
+        idle = first.node.op == "except" and quantify(first.bits | first.beside, second.bits) == answer
         if answer is None or idle or wanted not in (None, answer):
             return 0
-        return 1 + bool(quantify(self._everything, other.bits) != answer)
+        return 1 + bool(quantify(self._everything, second.bits) != answer)
 
-    def _said(self, tree: Tree, one: _Set) -> list[_Set]:
+    def _said(self, tree: Tree, base: _Set) -> list[_Set]:
         """What can be said of the members of a set: not their place beside one of them, nor what its words give."""
         if tree.op != "union":
             every = self._sets(tree)
-            return [other for other in every if not other.beside & one.bits and other.names.isdisjoint(one.names)]
-        some = [self._draws.some(self._said(part, one), _SAID) for part in tree.parts]
+            return [other for other in every if not other.beside & base.bits and other.names.isdisjoint(base.names)]
+        some = [self._draws.some(self._said(part, base), _SAID) for part in tree.parts]
         return [
             _Set(Node("union", None, (a.node, b.node)), a.bits | b.bits)
             for a, b in product(*some)
-            if a.bits & one.bits & ~b.bits and b.bits & one.bits & ~a.bits
+            if a.bits & base.bits & ~b.bits and b.bits & base.bits & ~a.bits
         ]
 
     def _sets(self, tree: Tree) -> Iterable[_Set]:
-        """Sets of this kind: all that need few words, or else a few drawn ones."""
+        """The sets of a form: all that need few words, or else a few drawn ones."""
         return self._plain(tree) or self._drawn_sets(tree)
 
     def _all_plain(self, tree: Tree) -> list[_Set]:
@@ -144,10 +144,12 @@ class Sets:
             named = [k for k in range(len(self._view.objects)) if self.identifying(k, self._everything)]
             referents = {k: self.named_object([k], ()) for k in named}
             if op == "except":
-                for one in self._sets(part):
-                    for k in bits_of(one.bits):
+                for base in self._sets(part):
+                    for k in bits_of(base.bits):
                         if k in referents:
-                            yield _Set(Node(op, None, (one.node, referents[k])), one.bits ^ 1 << k, one.names, 1 << k)
+                            yield _Set(
+                                Node(op, None, (base.node, referents[k])), base.bits ^ 1 << k, base.names, 1 << k
+                            )
             for name in RELATIONS.get(op, (op,)):
                 for k, bits in enumerate(self._view.relations.get(name, ())):
                     if bits and k in referents:
@@ -165,7 +167,7 @@ class Sets:
     def one_of(self, tree: Tree, least: int, avoid: Collection[str]) -> Node:
         """A set of at least so many objects, whose words give none of some attributes. Raises NothingError."""
         every = self._sets(tree)
-        sets = (one.node for one in every if one.bits.bit_count() >= least and one.names.isdisjoint(avoid))
+        sets = (group.node for group in every if group.bits.bit_count() >= least and group.names.isdisjoint(avoid))
         node: Node | None = self._draws.pick([*sets] or [None]) if isinstance(every, list) else next(sets, None)
         if node is None:
             raise NothingError(f"no set of {least} objects was found")
@@ -174,7 +176,7 @@ class Sets:
     def named_object(self, targets: Iterable[int], avoid: Collection[str]) -> Node:
         """A reference to one of some objects by its own attributes. Raises PresuppositionError."""
         names = [self.identifying(k, self._everything) for k in targets]
-        some = [kept for every in names if (kept := [one for one in every if not {*avoid} & {*dict(one)}])]
+        some = [kept for every in names if (kept := [filters for filters in every if not {*avoid} & {*dict(filters)}])]
         if not some:
             raise PresuppositionError("nothing identifies an object")
         return Node("unique", None, (filtered(SCENE, self._draws.pick(self._draws.pick(some))),))
@@ -184,8 +186,8 @@ class Sets:
         """Sets by up to two filters that are both needed, with their members."""
         pairs = [(name, value) for name in QUERIED for value in self._view.value_bits[name]]
         sets = [some for size in range(3) for some in combinations(pairs, size)]
-        found = [(some, self.passing(self._everything, some)) for some in sets]
-        return [(some, bits) for some, bits in found if bits and len(self.needed(self._everything, some)) == len(some)]
+        named = [(some, self.passing(self._everything, some)) for some in sets]
+        return [(some, bits) for some, bits in named if bits and len(self.needed(self._everything, some)) == len(some)]
 
     def passing(self, bits: int, filters: Iterable[tuple[str, str]]) -> int:
         """The members of a set that pass filters."""
@@ -196,18 +198,18 @@ class Sets:
     def needed(self, bits: int, filters: Filters) -> list[tuple[str, str]]:
         """The filters without those that make no difference."""
         kept = [*filters]
-        for one in filters:
-            others = [other for other in kept if other != one]
+        for dropped in filters:
+            others = [other for other in kept if other != dropped]
             if self.passing(bits, others) == self.passing(bits, kept):
                 kept = others
         return kept
 
     def _identifying(self, target: int, bits: int) -> list[Filters]:
         """The sets of filters that only this object of a set passes and none of which can be left out."""
-        found: list[Filters] = []
+        minimal: list[Filters] = []
         pairs = [(name, v) for name in QUERIED if (v := self._view.objects[target].values[name]) is not None]
         for size in range(len(pairs) + 1):
             for chosen in combinations(pairs, size):
-                if self.passing(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in found):
-                    found.append(chosen)
-        return found
+                if self.passing(bits, chosen) == 1 << target and not any({*less} <= {*chosen} for less in minimal):
+                    minimal.append(chosen)
+        return minimal

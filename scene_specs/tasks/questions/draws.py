@@ -31,9 +31,9 @@ class Draws:
         """One of the patterns, by weight."""
         if len(items) == 1:
             return items[0]
-        left = self.number() * sum([one.weight for one in items])
-        for one in items:
-            left -= one.weight
+        left = self.number() * sum([pattern.weight for pattern in items])
+        for pattern in items:
+            left -= pattern.weight
             if left < 0:
-                return one
+                return pattern
         return items[-1]

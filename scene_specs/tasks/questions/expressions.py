@@ -35,7 +35,7 @@ class Expression(NamedTuple):
     texts: tuple[str, ...]
 
     def data(self) -> dict[str, Any]:
-        """As a line of a file. mask: COCO's run-length encoding."""
+        """The expression as JSON data, a line of a file. mask: COCO's run-length encoding."""
         item = self.view.objects[self.target].truth
         both = zip(("shortest", "detailed"), self.texts, (self.shortest, self.detailed), strict=False)
         variants = {name: {"text": text, "program": program_json(node)} for name, text, node in both if node}
@@ -67,7 +67,7 @@ def expressions(view: ImageView, grammar: Grammar, seed: int, min_pixels: int = 
     def clear_text(node: Node) -> str | None:
         for _ in range(_WORDINGS):
             text = grammar.text_of(node, "named", lexicon, cache(draws.pick))
-            if {one for _, one in grammar.readings(text, lexicon, "named")} == {node}:
+            if {meaning for _, meaning in grammar.readings(text, lexicon, "named")} == {node}:
                 return text if judge.is_framed(node) else f"{text}, {grammar.camera}"
         return None
 
@@ -155,8 +155,8 @@ def _with_all_attributes(view: ImageView, judge: Judge, index: int, node: Node) 
     pairs = [(name, value) for name in QUERIED if (value := view.objects[index].values[name]) is not None]
     longer = Node(node.op, node.value, (filtered(base, pairs), *node.inputs[1:]))
     plain = Node("unique", None, (filtered(SCENE, pairs),))
-    for one in (longer, plain):
-        meaning = judge.meaning(one)
-        if one != node and meaning is not None and {*meaning} == {index}:
-            return one
+    for candidate in (longer, plain):
+        meaning = judge.meaning(candidate)
+        if candidate != node and meaning is not None and {*meaning} == {index}:
+            return candidate
     return None

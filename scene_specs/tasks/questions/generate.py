@@ -35,11 +35,11 @@ def families_of(grammar: Grammar, names: Iterable[str]) -> list[str]:
     """Names of families, with those that `clevr` and `forms` stand for. Raises UsageError for an unknown one."""
     several = {"clevr": CLEVR_FAMILIES, "forms": (*grammar.forms,)}
     known = {name: (name,) for name in (*grammar.families, *grammar.forms)} | several
-    for one in names:
-        if one not in known:
-            hint = did_you_mean(one, known)
-            raise UsageError(f"unknown family {one!r}; allowed: {', '.join(known)}" + (f"; {hint}" if hint else ""))
-    return [name for one in names for name in known[one]]
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError(f"unknown family {name!r}; allowed: {', '.join(known)}" + (f"; {hint}" if hint else ""))
+    return [name for wanted in names for name in known[wanted]]
 
 
 class DisagreementError(DioramaError, ValueError):
@@ -56,11 +56,11 @@ class Question(NamedTuple):
 
     Attributes:
         identity: distinguishes the questions of an image, from 0.
-        group: of answers that are balanced: the family, with the kind of the answer if those of the family differ.
-        flips: of a contrast, whether neighbors have different answers; None for an image that was asked about alone.
+        group: name of the answers balanced together: the family, with the kind of answer if it has several.
+        flips: whether neighbors of a contrast have different answers; None for an image asked about alone.
         twin: identity of the question with, or without, its negation or exception.
-        vague: for each "few" and "many", the share of other thresholds that give this answer, and the threshold.
-        options: of a form, as an item.
+        vague: of each "few" and "many", the share of other thresholds that give this answer, and the threshold.
+        options: options of a form, if it is asked as an item.
     """
 
     view: ImageView
@@ -76,7 +76,7 @@ class Question(NamedTuple):
     options: Sequence[Answer] = ()
 
     def data(self) -> dict[str, Any]:
-        """As a line of a file."""
+        """The question as JSON data, a line of a file."""
         contrast = self.view.contrast
         return {
             "episode": self.view.episode,
@@ -131,7 +131,7 @@ class Questioner:
     Args:
         families: names of `families_of`, () for all but the forms.
         per_image: most questions of an image.
-        min_pixels: see Judge.
+        min_pixels: least number of visible pixels; see `Judge`.
         nested: also ask questions of more than MAX_WORDS, or with several relative clauses, as CLEVR does.
 
     Raises:
@@ -152,7 +152,10 @@ class Questioner:
         allowed = {**grammar.families, **grammar.forms}
         self._families = {name: allowed[name] for name in families_of(grammar, families) or grammar.families}
         # Families whose questions have answers of several kinds, which are balanced separately.
-        kinds = {name: {one.program.output(grammar.phrases) for one in made} for name, made in self._families.items()}
+        kinds = {
+            name: {pattern.program.output(grammar.phrases) for pattern in patterns}
+            for name, patterns in self._families.items()
+        }
         self._mixed = {name for name, some in kinds.items() if len(some) > 1}
         # By form, too: without an image, a reader would know that "Are all things ...?" has the answer no.
         self.balance, self._forms, self._by_words, self.tally = Balance(), Balance(), WordBalance(), Tally()
@@ -168,51 +171,53 @@ class Questioner:
         Raises:
             DisagreementError: two independent answers differ.
         """
-        if others and all(one.objects == view.objects for one in others):
+        if others and all(other.objects == view.objects for other in others):
             return
         views = (view, *others)
-        judges = [Judge(one, self._min_pixels) for one in views]
-        if any(judge.crowded for judge in judges) or not all(one.objects for one in views):
+        judges = [Judge(each_view, self._min_pixels) for each_view in views]
+        if any(judge.crowded for judge in judges) or not all(each_view.objects for each_view in views):
             self.tally.crowded += 1
             return
         draws = Draws(self._seed, f"{view.episode}:{view.image}")
         sampler = Sampler(view, judges[0], self._grammar, draws)
         change, lexicon = view.contrast.change if view.contrast else "", self._grammar.lexicon_of(view.value_bits)
         image = _Image(judges, sampler, set(), change, lexicon)
-        positions = [PositionsExecutor(one) for one in views]
+        positions = [PositionsExecutor(each_view) for each_view in views]
         possible = {
-            name: [one for one in made if all(_applies_to(one, each) for each in views)]
-            for name, made in self._families.items()
+            name: [pattern for pattern in patterns if all(_applies_to(pattern, each) for each in views)]
+            for name, patterns in self._families.items()
         }
         # Families with the fewest questions first, but forms that are rarely found later; at random among equals.
         rare = {name: self.tally.missing[name] / 4 * (name in self._grammar.forms) for name in possible}
         ranked = sorted(
-            (self.tally.kept[name] + rare[name], draws.number(), name) for name, made in possible.items() if made
+            (self.tally.kept[name] + rare[name], draws.number(), name)
+            for name, patterns in possible.items()
+            if patterns
         )
         number = 0
         for _, _, family in ranked:
             if number == self._per_image:
                 return
-            paired = any(one.twin for one in possible[family])
+            paired = any(pattern.twin for pattern in possible[family])
             if paired and number + 1 == self._per_image:
                 continue
-            found = self._find_question(family, possible[family], image)
-            if found is None:
+            written = self._find_question(family, possible[family], image)
+            if written is None:
                 self.tally.missing[family] += 1
                 continue
             twins = (number + 1, number) if paired else (None,)
-            for (name, text, program, answers), twin in zip(found, twins, strict=True):
+            for (name, text, program, answers), twin in zip(written, twins, strict=True):
                 group, flips = self._balance_group(name, program), answers[0] != answers[1] if others else None
                 if flips is not None:
                     self.tally.flips[image.change, name, flips] += 1
-                for one, executor, judge, answer in zip(views, positions, judges, answers, strict=True):
-                    _check_positions(executor, one, text, program, answer)
+                for shown, executor, judge, answer in zip(views, positions, judges, answers, strict=True):
+                    _check_positions(executor, shown, text, program, answer)
                     self.tally.kept[name] += 1
                     self.balance.add(group, answer)
                     self._forms.add(form_of(program), answer)
-                    options = self._by_words.add(group, program, answer, one) if family in self._grammar.forms else ()
+                    options = self._by_words.add(group, program, answer, shown) if family in self._grammar.forms else ()
                     vague = tuple(judge.vagueness(program))
-                    yield Question(one, number, name, group, text, program, answer, flips, twin, vague, options)
+                    yield Question(shown, number, name, group, text, program, answer, flips, twin, vague, options)
                 number += 1
 
     def _find_question(self, family: str, patterns: Sequence[Pattern], image: _Image) -> list[_Found] | None:
@@ -227,7 +232,7 @@ class Questioner:
                 wanted = self._by_words.lacking(family) if is_form else None
                 program = image.sampler.sample(pattern, self._nested, wanted)
             except NothingError:
-                patterns = [one for one in patterns if one is not pattern]
+                patterns = [other for other in patterns if other is not pattern]
                 if not patterns:
                     return None
                 continue
@@ -237,42 +242,42 @@ class Questioner:
             programs = [(family, program), *([twin] if twin else [])]
             if is_form and not self._is_wanted(programs, image):
                 continue
-            answers = [self._answers(name, one, is_form, flip <= stay, image) for name, one in programs]
-            if None not in answers and (found := self._written(programs, answers, image)):
-                image.seen.update(part for _, text, one, _ in found for part in (one, text))
-                return found
+            answers = [self._answers(name, asked, is_form, flip <= stay, image) for name, asked in programs]
+            if None not in answers and (written := self._written(programs, answers, image)):
+                image.seen.update(part for _, text, question, _ in written for part in (question, text))
+                return written
         return None
 
     def _written(self, programs: Sequence[tuple[str, Node]], answers: Sequence[Any], image: _Image) -> list[_Found]:
         """The questions of programs; [] if one can't be said well, or was."""
-        found: list[_Found] = []
+        written: list[_Found] = []
         # The twin has the same words for the same values.
         choose = cache(image.sampler.draws.pick)
-        for (name, one), answer in zip(programs, answers, strict=True):
-            text = self._grammar.text_of(one, name, image.lexicon, choose)
-            if not self._nested and not (is_plain(text) and reads_well(one)):
+        for (name, program), answer in zip(programs, answers, strict=True):
+            text = self._grammar.text_of(program, name, image.lexicon, choose)
+            if not self._nested and not (is_plain(text) and reads_well(program)):
                 self.tally.nested[programs[0][0]] += 1
                 return []
-            if {read for _, read in self._grammar.readings(text, image.lexicon)} != {one}:
+            if {read for _, read in self._grammar.readings(text, image.lexicon)} != {program}:
                 self.tally.ambiguous[programs[0][0]] += 1
                 return []
             if text in image.seen:
                 return []
-            found.append((name, text, one, answer))
-        return found
+            written.append((name, text, program, answer))
+        return written
 
     def _is_wanted(self, programs: Sequence[tuple[str, Node]], image: _Image) -> bool:
         """Whether a form and its twin have different answers, which were not right too often with these words."""
         excess = 0.0
         for judge in image.judges:
-            answers = [judge.executor.outcome(one) for _, one in programs]
-            if any(isinstance(one, PresuppositionError) for one in answers):
+            answers = [judge.executor.outcome(program) for _, program in programs]
+            if any(isinstance(answer, PresuppositionError) for answer in answers):
                 return False
             if len({*answers}) < len(answers):
                 self.tally.idle[programs[0][0]] += 1
                 return False
-            for (name, one), answer in zip(programs, answers, strict=True):
-                excess += self._by_words.excess(self._balance_group(name, one), one, answer, judge.view)[0]
+            for (name, program), answer in zip(programs, answers, strict=True):
+                excess += self._by_words.excess(self._balance_group(name, program), program, answer, judge.view)[0]
         self.tally.unbalanced[programs[0][0]] += excess > 0
         return excess <= 0
 
@@ -284,14 +289,14 @@ class Questioner:
         """
         if program in image.seen:
             return None
-        found: list[Answer] = []
+        answers: list[Answer] = []
         for judge in image.judges:
             # Those of forms were tested.
             answer = judge.answer(program, *(() if is_form else (partial(self._admits, family, program, judge.view),)))
-            if answer is None or (found and (answer != found[-1]) != flips):
+            if answer is None or (answers and (answer != answers[-1]) != flips):
                 return None
-            found.append(answer)
-        return found
+            answers.append(answer)
+        return answers
 
     def _admits(self, family: str, program: Node, view: ImageView, answer: Answer) -> bool:
         """Whether an answer is wanted."""

@@ -57,21 +57,21 @@ class Grammar:
             self.camera = self._data.camera
             sections = self._data.phrases, self._data.families, self._data.forms
             self.phrases, *some = (patterns_of(part, self._data.attributes) for part in sections)
-            families, forms = ([one for patterns in part.values() for one in patterns] for part in some)
-            twins = [one.twin for one in forms if one.twin]
-            made = [*families, *forms, *twins]
-            check_patterns(self.phrases, made)
+            families, forms = ([pattern for patterns in part.values() for pattern in patterns] for part in some)
+            twins = [form.twin for form in forms if form.twin]
+            questions = [*families, *forms, *twins]
+            check_patterns(self.phrases, questions)
             # The forms are asked only if they are named, and their twins with them.
             self.families, self.forms, self._twins = map(_by_name, (families, forms, twins))
             self._named = {**self.phrases, **self._twins, **self.forms, **self.families}
             # First word -> words up to the first slot, pattern, and wording of questions.
             self._by_first: dict[str, list[tuple[list[Any], Pattern, tuple[str | Slot, ...]]]] = {}
-            for one in made:
-                for words in one.words:
+            for pattern in questions:
+                for words in pattern.words:
                     head: list[Any] = [*takewhile(lambda word: isinstance(word, str), words)]
                     if not head:
-                        raise ValueError(f"{one.name}: a question can't begin with the slot {words[0][0]}")
-                    self._by_first.setdefault(head[0], []).append((head, one, words))
+                        raise ValueError(f"{pattern.name}: a question can't begin with the slot {words[0][0]}")
+                    self._by_first.setdefault(head[0], []).append((head, pattern, words))
             self._lexicons: dict[tuple[tuple[str, str], ...], Lexicon] = {}
             self.lexicon_of({})
         except ValidationError as error:
@@ -107,19 +107,19 @@ class Grammar:
     def _realize_patterns(
         self, patterns: Sequence[Pattern], node: Node, number: str, lexicon: Lexicon, choose: Choose
     ) -> list[str]:
-        matches = ((one, bound) for one in patterns if (bound := self._match_slots(one.program, node)) is not None)
-        if (found := next(matches, None)) is None:
+        matches = ((rule, bound) for rule in patterns if (bound := self._match_slots(rule.program, node)) is not None)
+        if (matched := next(matches, None)) is None:
             raise ValueError(f"{patterns[0].name}: no pattern has this program")
-        pattern, bound = found
-        made: list[str] = []
+        pattern, bound = matched
+        words: list[str] = []
         for part in choose(pattern.words):
             if isinstance(part, str):
-                made.append(part)
+                words.append(part)
             elif part.name in VERBS:
-                made.append(VERBS[part.name][number == "many"])
+                words.append(VERBS[part.name][number == "many"])
             else:
-                made += self._slot(pattern.slots[part.name], bound[part.name], part.form or number, lexicon, choose)
-        return made
+                words += self._slot(pattern.slots[part.name], bound[part.name], part.form or number, lexicon, choose)
+        return words
 
     def _slot(self, kind: str, value: Bound, form: str, lexicon: Lexicon, choose: Choose) -> list[str]:
         if kind == "filter":
@@ -133,7 +133,7 @@ class Grammar:
         self, filters: Sequence[tuple[str, str]], form: str, lexicon: Lexicon, choose: Choose
     ) -> list[str]:
         words = [word for name, v in filters if name in ADJECTIVES for word in choose(lexicon.words[name][v])]
-        noun = next((one for one in filters if one[0] in NOUNS), ("", ""))
+        noun = next((pair for pair in filters if pair[0] in NOUNS), ("", ""))
         singular = lexicon.words["one"][noun]
         chosen = singular.index(choose(singular))
         return [*words, *lexicon.words["many" if form == "many" else "one"][noun][chosen]]
@@ -142,7 +142,7 @@ class Grammar:
         """What the slots of a program stand for; None if the node is not of its form.
 
         Args:
-            is_made: its phrases surely are.
+            is_made: whether its phrases surely are of this form.
         """
         if tree.phrase:
             is_one = is_made or any(
@@ -167,10 +167,10 @@ class Grammar:
         elif tree.slot:
             bound[tree.slot] = node.value
         for part, below in zip(inputs, tree.parts, strict=True):
-            found = self._match_slots(below, part, is_made)
-            if found is None:
+            inner = self._match_slots(below, part, is_made)
+            if inner is None:
                 return None
-            bound |= found
+            bound |= inner
         return bound
 
     def twin_of(self, node: Node, pattern: Pattern) -> tuple[str, Node] | None:
@@ -192,19 +192,19 @@ class Grammar:
             patterns = self._by_first.get(tokens[0] if tokens else "", ())
         else:
             patterns = [([], pattern, words) for pattern in self.phrases[phrase] for words in pattern.words]
-        found: dict[Node, str] = {}
+        family_of: dict[Node, str] = {}
         for head, pattern, words in patterns:
             # A quick test, as most wordings are others.
             if tokens[: len(head)] == head:
                 for node, end in reader.wording(pattern, words, "one", 0):
                     if end == len(tokens):
-                        found.setdefault(node, pattern.name)
-        return [(name, node) for node, name in found.items()]
+                        family_of.setdefault(node, pattern.name)
+        return [(name, node) for node, name in family_of.items()]
 
 
 def _by_name(patterns: Sequence[Pattern]) -> dict[str, tuple[Pattern, ...]]:
-    names = dict.fromkeys(one.name for one in patterns)
-    return {name: tuple(one for one in patterns if one.name == name) for name in names}
+    names = dict.fromkeys(pattern.name for pattern in patterns)
+    return {name: tuple(pattern for pattern in patterns if pattern.name == name) for name in names}
 
 
 class _Reader:
@@ -300,15 +300,15 @@ def split(node: Node) -> tuple[tuple[tuple[str, str], ...], Node]:
 
 def filtered(node: Node, filters: Iterable[tuple[str, str]]) -> Node:
     """A set of objects, filtered in the order of attributes."""
-    for name, value in sorted(filters, key=lambda one: ATTRIBUTES.index(one[0])):
+    for name, value in sorted(filters, key=lambda pair: ATTRIBUTES.index(pair[0])):
         node = Node(f"filter_{name}", value, (node,))
     return node
 
 
 def tokens_of(text: str) -> list[str]:
     """Lower-case words and punctuation marks; `another` is `an other`."""
-    found = re.findall(r"[^\s?;,.]+|[?;,.]", text.lower())
-    return [part for word in found for part in (("an", "other") if word == "another" else (word,))]
+    words = re.findall(r"[^\s?;,.]+|[?;,.]", text.lower())
+    return [part for word in words for part in (("an", "other") if word == "another" else (word,))]
 
 
 def written(words: Sequence[str]) -> str:

@@ -33,11 +33,11 @@ class Lexicon:
     @cache  # noqa: B019 - lexicons are few and live as long as the program
     def by_first(self, kind: str) -> dict[str, list[tuple[Words, Any]]]:
         """First word -> word sequences of a kind with their values."""
-        found: dict[str, list[tuple[Words, Any]]] = {}
+        sequences: dict[str, list[tuple[Words, Any]]] = {}
         for value, forms in self.words[kind].items():
             for words in forms:
-                found.setdefault(words[0], []).append((words, value))
-        return found
+                sequences.setdefault(words[0], []).append((words, value))
+        return sequences
 
 
 def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexicon:
@@ -73,10 +73,12 @@ def make_lexicon(data: GrammarForm, known: Mapping[str, Sequence[str]]) -> Lexic
     numbers = {k: str(_ENGLISH.number_to_words(k)) for k in COUNTS}
     words |= {key: {k: split([word]) for k, word in numbers.items()} for key in NUMERALS}
     pairs = combinations(numbers.items(), 2)
-    words["between"] = {f"{low}-{high}": split([f"{one} and {other}"]) for (low, one), (high, other) in pairs}
+    words["between"] = {
+        f"{low}-{high}": split([f"{low_word} and {high_word}"]) for (low, low_word), (high, high_word) in pairs
+    }
     plain = sorted(known["color"])
     words["among"] = {
-        ", ".join(some): split([" , ".join(" ".join(words["color"][one][0]) for one in some)])
+        ", ".join(some): split([" , ".join(" ".join(words["color"][color][0]) for color in some)])
         for some in combinations(plain, CHOICES)
     }
     words["see"] = words["visibility"]
@@ -104,6 +106,6 @@ def _plural_of(words: Words) -> Words:
 
 def plural(noun: str) -> str:
     """A noun or noun phrase in the plural, also if it is one already, as in the file names of some models."""
-    made = str(_ENGLISH.plural_noun(noun))
+    plural_form = str(_ENGLISH.plural_noun(noun))
     # inflect takes the "glass" of one glass for a plural, too, but makes "glasses" of it.
-    return noun if made == f"{noun}s" and _ENGLISH.singular_noun(noun) else made
+    return noun if plural_form == f"{noun}s" and _ENGLISH.singular_noun(noun) else plural_form

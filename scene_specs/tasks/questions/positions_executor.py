@@ -70,15 +70,15 @@ class PositionsExecutor:
         return alike if what == "same" else others - alike
 
     def _having(self, members: frozenset[int], name: str, value: Any) -> frozenset[int]:
-        found = {k: self._attribute(k, name) for k in sorted(members)}
-        doubtful = {k for k, own in found.items() if own is None}
+        owned = {k: self._attribute(k, name) for k in sorted(members)}
+        doubtful = {k for k, own in owned.items() if own is None}
         if name in NOUNS:
-            doubtful = {k for k in doubtful if not any(self._attribute(k, one) for one in NOUNS)}
+            doubtful = {k for k in doubtful if not any(self._attribute(k, noun) for noun in NOUNS)}
         refuse_if(doubtful, f"{name} in doubt")
-        return frozenset(k for k in found if found[k] == value)
+        return frozenset(k for k in owned if owned[k] == value)
 
-    def _larger(self, one: int, other: int) -> bool:
-        ratio = self._items[one].scale / self._items[other].scale
+    def _larger(self, index: int, other: int) -> bool:
+        ratio = self._items[index].scale / self._items[other].scale
         refuse_if(not (ratio <= 1 / (1 + _MARGIN) or ratio >= 1 + _MARGIN), "no clear difference of size")
         return ratio > 1
 
@@ -104,7 +104,7 @@ class PositionsExecutor:
         named = item.values[name]
         if name == "color" and named is not None:
             linear = item.truth.color_linear
-            near = (one for one, rgb in COLORS.items() if math.dist([v / 255 for v in rgb], linear) < _SAME_COLOR)
+            near = (color for color, rgb in COLORS.items() if math.dist([v / 255 for v in rgb], linear) < _SAME_COLOR)
             return next(near, named)
         if name == "size" and named is not None:
             return next((size for size, scale in SIZES.items() if scale == item.truth.scale), named)
@@ -146,16 +146,16 @@ class PositionsExecutor:
         )
         return stacked and gap >= -CONTACT and (relation != "on" or gap <= CONTACT)
 
-    def _seen(self, side: str, one: int, of: int, viewer: int) -> bool:
+    def _seen(self, side: str, index: int, of: int, viewer: int) -> bool:
         """Whether an object is on a side of another one, within 60 degrees, rather than on the opposite side."""
         own, (front, eye) = of == viewer, (self._view.fronts.get(viewer), self._view.eyes.get(viewer))
-        if front is None or (eye is None and not own) or one in (of, viewer):
+        if front is None or (eye is None and not own) or index in (of, viewer):
             raise PresuppositionError("nobody sees it")
-        x, y = (self._items[one].truth.location[k] - self._items[of].truth.location[k] for k in (0, 1))
+        x, y = (self._items[index].truth.location[k] - self._items[of].truth.location[k] for k in (0, 1))
         heading = math.atan2(front[1], front[0])
         if eye is not None and not own:
             refuse_if(self._items[of].truth.location[:2] == eye[:2], "out of view")
-            across = [self._bearing(k, eye) for k in (one, of)]
+            across = [self._bearing(k, eye) for k in (index, of)]
             if max(abs(math.remainder(angle - heading, math.tau)) for angle in across) > math.pi / 3:
                 raise PresuppositionError("out of view")
             heading = across[1]
@@ -166,9 +166,9 @@ class PositionsExecutor:
             raise PresuppositionError("on neither side clearly")
         return abs(off) < math.pi / 2
 
-    def _on_one_side(self, pair: str, one: int, other: int, of: int) -> bool:
+    def _on_one_side(self, pair: str, index: int, other: int, of: int) -> bool:
         """Whether two objects are on one of a pair of another one's own sides, where only one pair has them so."""
-        places = [{side for side in ("right", "behind") if self._seen(side, k, of, of)} for k in (one, other)]
+        places = [{side for side in ("right", "behind") if self._seen(side, k, of, of)} for k in (index, other)]
         refuse_if(len(places[0] ^ places[1]) != 1, "together or apart by either pair")
         return (places[0] ^ places[1]).isdisjoint({"right"} if pair == "left-right" else {"behind"})
 
@@ -216,14 +216,14 @@ class PositionsExecutor:
     @cached_property
     def _carriers(self) -> dict[int, frozenset[int]]:
         """Object -> what it is in, leans on, and stands on: of tops of one height, the one under its center."""
-        found = {}
+        carriers = {}
         for k in self._everything:
             below = [j for j in sorted(self._everything - {k}) if self._holds("on", k, j)]
             below.sort(key=lambda j: self._off_center(k, j))
             leaned = self._leaned_on(k)
             holders = frozenset(j for j in self._everything if j != k and self._is_in(k, j))
-            found[k] = holders.union(below[:1], () if leaned is None else (leaned,))
-        return found
+            carriers[k] = holders.union(below[:1], () if leaned is None else (leaned,))
+        return carriers
 
     def _off_center(self, index: int, of: int) -> float:
         """How far from the middle of another object's box the middle of an object is, as a share of its half."""
@@ -269,9 +269,9 @@ def _only(members: frozenset[int]) -> int:
     return min(members)
 
 
-def _is_double(one: int, other: int) -> bool:
-    refuse_if(other == 0, "twice nothing")
-    return one - other == other
+def _is_double(number: int, half: int) -> bool:
+    refuse_if(half == 0, "twice nothing")
+    return number - half == half
 
 
 _NUMERALS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -290,11 +290,11 @@ _STEPS: Mapping[str, Callable[..., Any]] = {
     "nearest": lambda self, _, members, to: self._nearest(members - {to}, self._items[to].truth.location),
     "extreme": lambda self, which, members: self._extreme(members, which),
     "between": lambda _self, value, members: int(value.split("-")[0]) <= len(members) <= int(value.split("-")[1]),
-    "among": lambda _self, value, color: next((one for one in value.split(", ") if one == color), "none of these"),
-    "larger": lambda self, _, one, other: self._larger(one, other),
-    "smaller": lambda self, _, one, other: self._larger(other, one),
-    "own": lambda self, side, one, of: self._seen(side, one, of, of),
-    "seen": lambda self, side, one, of, viewer: self._seen(side, one, of, viewer),
-    "own_side": lambda self, pair, one, other, of: self._on_one_side(pair, one, other, of),
-    "faces": lambda self, _, one, other: self._faces(one, other),
+    "among": lambda _self, value, color: next((word for word in value.split(", ") if word == color), "none of these"),
+    "larger": lambda self, _, index, other: self._larger(index, other),
+    "smaller": lambda self, _, index, other: self._larger(other, index),
+    "own": lambda self, side, index, of: self._seen(side, index, of, of),
+    "seen": lambda self, side, index, of, viewer: self._seen(side, index, of, viewer),
+    "own_side": lambda self, pair, index, other, of: self._on_one_side(pair, index, other, of),
+    "faces": lambda self, _, index, other: self._faces(index, other),
 }

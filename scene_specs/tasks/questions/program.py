@@ -172,45 +172,45 @@ def parse_clevr(steps: Any) -> Node:
     """
     if not _is_list(steps) or not steps or len(steps) > MAX_STEPS:
         raise ValueError(f"found {_short_text(steps)}; expected a list of 1 to {MAX_STEPS} steps")
-    made: list[Node] = []
+    nodes: list[Node] = []
     for number, step in enumerate(steps):
         match step:
             case {"inputs": list(inputs)} if all(type(k) is int and 0 <= k < number for k in inputs):
                 values = step.get("value_inputs", step.get("side_inputs", []))
             case dict():
-                found = _short_text(step.get("inputs"))
-                raise ValueError(f"step {number}: found inputs {found}; expected numbers of earlier steps")
+                shown = _short_text(step.get("inputs"))
+                raise ValueError(f"step {number}: found inputs {shown}; expected numbers of earlier steps")
             case _:
                 raise ValueError(f"step {number}: found {_short_text(step)}; expected an object")
         if not _is_list(values):
             raise ValueError(f"step {number}: found values {_short_text(values)}; expected a list")
-        made.append(_checked_node(step.get("function", step.get("type")), values, [made[k] for k in inputs]))
-        if sum(1 for _ in made[-1].steps()) > MAX_STEPS:
+        nodes.append(_checked_node(step.get("function", step.get("type")), values, [nodes[k] for k in inputs]))
+        if sum(1 for _ in nodes[-1].steps()) > MAX_STEPS:
             raise ValueError(f"step {number}: found more than {MAX_STEPS} steps")
-    return made[-1]
+    return nodes[-1]
 
 
 def clevr_json(node: Node) -> list[dict[str, Any]]:
     """CLEVR's form of a program, as in its question files."""
-    made: list[dict[str, Any]] = []
+    steps: list[dict[str, Any]] = []
 
     def add(step: Node) -> int:
         inputs = [add(part) for part in step.inputs]
         values = [] if step.value is None else [step.value]
-        made.append({"function": step.op, "inputs": inputs, "value_inputs": values})
-        return len(made) - 1
+        steps.append({"function": step.op, "inputs": inputs, "value_inputs": values})
+        return len(steps) - 1
 
     add(node)
-    return made
+    return steps
 
 
 def _checked_node(op: Any, values: Sequence[Any], inputs: Sequence[Node]) -> Node:
     kind = OPERATIONS.get(str(op))
     if kind is None:
         raise ValueError(f"unknown operation {_short_text(op)}; expected one of {', '.join(OPERATIONS)}")
-    found = tuple(node.output for node in inputs)
-    if found != kind.inputs:
-        raise ValueError(f"{op}: found inputs ({', '.join(found)}); expected ({', '.join(kind.inputs)})")
+    given_inputs = tuple(node.output for node in inputs)
+    if given_inputs != kind.inputs:
+        raise ValueError(f"{op}: found inputs ({', '.join(given_inputs)}); expected ({', '.join(kind.inputs)})")
     if kind.values == ():
         if values:
             raise ValueError(f"{op}: found the value {_short_text(values[0])}; expected none")

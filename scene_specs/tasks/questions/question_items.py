@@ -22,18 +22,18 @@ def items(asker: Questioner, views: Iterable[ImageView]) -> Iterator[Item]:
     that would have its place if other episodes were selected. A guesser without images knows the form.
     """
     for view in views:
-        for one in asker.ask(view):
-            options = tuple(map(spoken, one.options)) or _answer_options(one)
-            text = _TEXT["question"].format(question=one.text, options=", ".join(options))
-            groups = {"objects": str(len(view.objects)), "steps": str(sum(1 for _ in one.program.steps()))}
+        for question in asker.ask(view):
+            options = tuple(map(spoken, question.options)) or _answer_options(question)
+            text = _TEXT["question"].format(question=question.text, options=", ".join(options))
+            groups = {"objects": str(len(view.objects)), "steps": str(sum(1 for _ in question.program.steps()))}
             pair = ""
-            if one.twin is not None:
+            if question.twin is not None:
                 groups["change"] = "negation"
-                pair = f"{view.episode}#{view.image}-{min(one.identity, one.twin)}"
+                pair = f"{view.episode}#{view.image}-{min(question.identity, question.twin)}"
             yield Item(
-                crc32(f"{view.image} {one.text}".encode()), one.family, (Part(image=view.image), Part(text)),
-                options, spoken(one.answer), int(_TEXT["version"]), groups=groups,
-                key=form_of(one.program), pair=pair,
+                crc32(f"{view.image} {question.text}".encode()), question.family, (Part(image=view.image), Part(text)),
+                options, spoken(question.answer), int(_TEXT["version"]), groups=groups,
+                key=form_of(question.program), pair=pair,
             )  # fmt: skip
 
 

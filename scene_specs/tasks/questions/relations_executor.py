@@ -55,28 +55,28 @@ class RelationsExecutor:
 
     def run(self, node: Node) -> Any:
         """Sets are bits, objects indices, other results an Answer. Raises PresuppositionError."""
-        found = self.outcome(node)
-        if isinstance(found, PresuppositionError):
-            raise PresuppositionError(*found.args)
-        return found
+        outcome = self.outcome(node)
+        if isinstance(outcome, PresuppositionError):
+            raise PresuppositionError(*outcome.args)
+        return outcome
 
     def outcome(self, node: Node) -> Any:
         """The result of a program, or the PresuppositionError that it would raise."""
-        found = self._known.get(node)
-        if found is None:
-            found = self._known[node] = self._run_step(node)
-        return found
+        outcome = self._known.get(node)
+        if outcome is None:
+            outcome = self._known[node] = self._run_step(node)
+        return outcome
 
     def _run_step(self, node: Node) -> Any:
         inputs, known = [], self._known
         for part in node.inputs:
             # As `outcome`, without the call: most inputs are known.
-            found = known.get(part)
-            if found is None:
-                found = known[part] = self._run_step(part)
-            if isinstance(found, PresuppositionError):
-                return found
-            inputs.append(found)
+            input_outcome = known.get(part)
+            if input_outcome is None:
+                input_outcome = known[part] = self._run_step(part)
+            if isinstance(input_outcome, PresuppositionError):
+                return input_outcome
+            inputs.append(input_outcome)
         try:
             return _STEPS[node.op](self, node.value, *inputs)
         except PresuppositionError as error:
@@ -93,7 +93,9 @@ class RelationsExecutor:
         """Bits of the objects with this value of an attribute, and of those that it is not clear of."""
         if name not in self._unclear:
             needed = (name,) if name in DOUBTFUL else NOUNS
-            self._unclear[name] = ~reduce(or_, (members for one in needed for members in self._values[one].values()), 0)
+            self._unclear[name] = ~reduce(
+                or_, (members for noun in needed for members in self._values[noun].values()), 0
+            )
         return self._values[name].get(value, 0), self._unclear[name]
 
     def value(self, name: str, index: int) -> str:
@@ -135,15 +137,15 @@ class RelationsExecutor:
         refuse_if(len(members) < 2, "an extreme of fewer than two objects")
         if which in _SIDES:
             table = self._view.relations[_SIDES[which]]
-            found = [k for k in members if table[k] & bits == bits ^ 1 << k]
+            extremes = [k for k in members if table[k] & bits == bits ^ 1 << k]
         else:
-            found = [k for k in members if all(self._is_larger(k, j, which) for j in members if j != k)]
-        refuse_if(len(found) != 1, f"no object is clearly {which}")
-        return found[0]
+            extremes = [k for k in members if all(self._is_larger(k, j, which) for j in members if j != k)]
+        refuse_if(len(extremes) != 1, f"no object is clearly {which}")
+        return extremes[0]
 
     def _is_larger(self, k: int, j: int, which: str) -> bool:
-        one, other = (k, j) if which == "largest" else (j, k)
-        return self._view.objects[one].scale >= CLEARLY * self._view.objects[other].scale
+        large, small = (k, j) if which == "largest" else (j, k)
+        return self._view.objects[large].scale >= CLEARLY * self._view.objects[small].scale
 
     def nearest(self, _: Any, bits: int, index: int) -> int:
         """The object of a set that is clearly nearest to another one."""
@@ -153,47 +155,47 @@ class RelationsExecutor:
         refuse_if(len(ranked) < 2 or ranked[1][0] < CLEARLY * ranked[0][0], "no object is clearly nearest")
         return ranked[0][1]
 
-    def compare(self, word: Any, one: int, other: int) -> bool:
+    def compare(self, word: Any, index: int, other: int) -> bool:
         """Whether one object is larger."""
-        first, second = self._view.objects[one].scale, self._view.objects[other].scale
+        first, second = self._view.objects[index].scale, self._view.objects[other].scale
         if not max(first, second) >= CLEARLY * min(first, second):
             raise PresuppositionError("two objects of about the same size, or of unknown size")
         return bool(first > second)
 
-    def seen(self, side: Any, one: int, of: int, viewer: int) -> bool:
+    def seen(self, side: Any, index: int, of: int, viewer: int) -> bool:
         """Whether an object is on a side of another one for somebody, or for that one itself; not on the opposite."""
         sides = self._view.viewpoints.get(viewer, {})
         for name in (side, OPPOSITE[side]):
-            if sides and sides[name].get(of, 0) >> one & 1:
+            if sides and sides[name].get(of, 0) >> index & 1:
                 return bool(name == side)
         raise PresuppositionError("on no side clearly, or not in view")
 
-    def own_side(self, pair: Any, one: int, other: int, of: int) -> bool:
+    def own_side(self, pair: Any, index: int, other: int, of: int) -> bool:
         """Whether two objects are on the same one of a pair of another one's own sides; they aren't by the other pair.
 
         Or they are by the other pair, but not by this one: so the answer depends on where the front is.
         """
-        same = {key: self.seen(key, one, of, of) is self.seen(key, other, of, of) for key in ("left", "front")}
+        same = {key: self.seen(key, index, of, of) is self.seen(key, other, of, of) for key in ("left", "front")}
         refuse_if(same["left"] == same["front"], "the same answer by both pairs of sides")
         return same["left" if pair == "left-right" else "front"]
 
-    def faces(self, _: Any, one: int, other: int) -> bool:
+    def faces(self, _: Any, index: int, other: int) -> bool:
         """Whether another object is in the middle of what is in front of one; not if it is clearly beside that."""
-        front = self._view.fronts.get(one)
-        here, there = (self._view.objects[k].truth.location for k in (one, other))
+        front = self._view.fronts.get(index)
+        here, there = (self._view.objects[k].truth.location for k in (index, other))
         x, y = there[0] - here[0], there[1] - here[1]
         if front and hypot(x, y) > self._view.threshold:
             share = (x * front[0] + y * front[1]) / hypot(x, y)
             if share <= cos(radians(NOT_FACED)):
                 return False
-            if share >= cos(radians(FACED)) and self._view.viewpoints[one]["front"].get(one, 0) >> other & 1:
+            if share >= cos(radians(FACED)) and self._view.viewpoints[index]["front"].get(index, 0) >> other & 1:
                 return True
         raise PresuppositionError("not clearly faced, or without a front")
 
-    def faced(self, _: Any, one: int) -> int:
+    def faced(self, _: Any, index: int) -> int:
         """The objects that one faces."""
-        others = bits_of(self._present & ~(1 << one))
-        return sum(1 << k for k in others if self.faces(None, one, k))
+        others = bits_of(self._present & ~(1 << index))
+        return sum(1 << k for k in others if self.faces(None, index, k))
 
     def quantify(self, word: str, bits: int, others: int) -> bool:
         """Whether as much of a set as a quantifier says is in another one."""
@@ -216,10 +218,10 @@ class RelationsExecutor:
             "few": inside / total <= limit, "many": inside / total >= limit,
         }[word]  # fmt: skip
 
-    def twice(self, _: Any, one: int, other: int) -> bool:
+    def twice(self, _: Any, number: int, half: int) -> bool:
         """Whether a number is twice another one."""
-        refuse_if(not other, "twice as many as none")
-        return one == 2 * other
+        refuse_if(not half, "twice as many as none")
+        return number == 2 * half
 
 
 class Rearrangements:
@@ -251,10 +253,10 @@ class Rearrangements:
 
     def outcomes(self, node: Node) -> list[Any]:
         """The result of a program in each, None where a presupposition fails."""
-        found = self._known.get(node)
-        if found is None:
-            found = self._known[node] = self._run_step(node, *map(self.outcomes, node.inputs))
-        return found
+        outcomes = self._known.get(node)
+        if outcomes is None:
+            outcomes = self._known[node] = self._run_step(node, *map(self.outcomes, node.inputs))
+        return outcomes
 
     def _run_step(self, node: Node, *inputs: list[Any]) -> list[Any]:
         # The most frequent steps, without calls and errors.
@@ -264,19 +266,19 @@ class Rearrangements:
         if kind == "filter":
             key = name, node.value
             if key not in self._filters:
-                self._filters[key] = [one.filtering(*key) for one in self.images]
+                self._filters[key] = [executor.filtering(*key) for executor in self.images]
             tables = zip(inputs[0], self._filters[key], strict=True)
             return [None if bits is None or bits & table[1] else bits & table[0] for bits, table in tables]
         if node.op in QUANTIFIERS and node.op != "only":
             pairs, share = zip(*inputs, strict=True), self._share
             return [
-                None if one is None or other is None else share(node.op, one.bit_count(), (one & other).bit_count())
-                for one, other in pairs
+                None if bits is None or other is None else share(node.op, bits.bit_count(), (bits & other).bit_count())
+                for bits, other in pairs
             ]
         step, value = _STEPS[node.op], node.value
         return [
-            None if None in one else attempt(step, one[0], value, *one[1:])
-            for one in zip(self.images, *inputs, strict=True)
+            None if None in arguments else attempt(step, arguments[0], value, *arguments[1:])
+            for arguments in zip(self.images, *inputs, strict=True)
         ]
 
 
@@ -298,7 +300,7 @@ def _steps_about(name: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     yield f"query_{name}", lambda self, _, index: self.value(name, index)
     yield f"same_{name}", lambda self, _, index: self.same(name, index)
     yield f"differ_{name}", lambda self, _, index: self.differ(name, index)
-    yield f"equal_{name}", lambda _self, _, one, other: one == other
+    yield f"equal_{name}", lambda _self, _, first, second: first == second
 
 
 _METHODS = ("unique", "relate", "falls", "extreme", "nearest", "twice", "seen", "own_side", "faces", "faced")
@@ -308,7 +310,7 @@ _STEPS: dict[str, Callable[..., Any]] = {
     **{op: step for name in ATTRIBUTES for op, step in _steps_about(name)},
     **{name: getattr(RelationsExecutor, name) for name in _METHODS},
     **{op: lambda _self, number, bits, test=test: test(bits.bit_count(), number) for op, test in _NUMERALS.items()},
-    **{op: lambda _self, _, one, other, test=test: test(one, other) for op, test in _NUMBERS.items()},
+    **{op: lambda _self, _, first, second, test=test: test(first, second) for op, test in _NUMBERS.items()},
     **{op: lambda self, _, bits, others, op=op: self.quantify(op, bits, others) for op in QUANTIFIERS},
     "scene": lambda self, _: self._present,
     "count": lambda _self, _, bits: bits.bit_count(),
@@ -317,10 +319,10 @@ _STEPS: dict[str, Callable[..., Any]] = {
     "not": lambda _self, _, truth: not truth,
     "except": lambda _self, _, bits, index: bits & ~(1 << index),
     "difference": lambda _self, _, bits, others: bits & ~others,
-    "union": lambda _self, _, one, other: one | other,
-    "intersect": lambda _self, _, one, other: one & other,
+    "union": lambda _self, _, bits, others: bits | others,
+    "intersect": lambda _self, _, bits, others: bits & others,
     "among": lambda _self, value, color: color if color in value.split(", ") else NONE_OF_THESE,
     "larger": RelationsExecutor.compare,
-    "smaller": lambda self, word, one, other: self.compare(word, other, one),
-    "own": lambda self, side, one, of: self.seen(side, one, of, of),
+    "smaller": lambda self, word, index, other: self.compare(word, other, index),
+    "own": lambda self, side, index, of: self.seen(side, index, of, of),
 }

@@ -63,7 +63,7 @@ class Sampler:
 
         Args:
             nested: whether a question of CLEVR's families has up to three references inside each other, not two.
-            wanted: of a form, the answer to look for.
+            wanted: for a form, the answer to look for.
 
         Raises:
             PresuppositionError: if the choices lead nowhere; NothingError if all others do, too.
@@ -75,7 +75,13 @@ class Sampler:
         return self._make(pattern.program, False, (), CLEVR_HOPS if deep else HOPS)
 
     def _make(self, tree: Tree, unique: bool, avoid: Collection[str], hops: int) -> Node:
-        """unique: the set must have one object. avoid: attributes not to be mentioned. hops: references allowed."""
+        """Draw a program of this form.
+
+        Args:
+            unique: whether the set must have one object.
+            avoid: attributes not to be mentioned.
+            hops: number of references allowed.
+        """
         op = tree.op
         if tree.phrase:
             patterns = self._grammar.phrases[op]
@@ -109,9 +115,9 @@ class Sampler:
         """A reference to an object, one of a few that are made for an image."""
         if self._is_form and phrase == "plain":
             return self._sets.named_object(range(len(self.view.objects)), avoid)
-        made = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
-        if len(made) >= _REFERENCES:
-            return self.draws.pick(made)  # type: ignore[no-any-return]
+        references = self._references.setdefault((phrase, tuple(sorted({*avoid})), hops), [])
+        if len(references) >= _REFERENCES:
+            return self.draws.pick(references)  # type: ignore[no-any-return]
         targets, named = self._targets, self._named.get(phrase, range(len(self.view.objects)))
         self._targets = named
         node = Node("unique", None, (self._make(tree.parts[0], True, avoid, hops),))
@@ -120,7 +126,7 @@ class Sampler:
         refuse_if(not self.judge.needs_all(node), "a step of a reference is not needed")
         if phrase == "viewer" and len(named) == 1 and "shape" not in mentioned(node):
             raise PresuppositionError("who looks is the person, not a thing")
-        made.append(node)
+        references.append(node)
         return node
 
     def _fill_slot(self, tree: Tree, avoid: Collection[str], hops: int) -> Node:
@@ -138,7 +144,7 @@ class Sampler:
         if op == "among":
             inner = self._make(part, False, avoid, hops)
             own = self._run(inner)
-            others = [one for one in self.view.vocabulary["color"] if one != own]
+            others = [color for color in self.view.vocabulary["color"] if color != own]
             named = [] if self.draws.number() < 1 / (CHOICES + 1) else [own]
             named += self.draws.some(others, CHOICES - len(named))
             refuse_if(len(named) < CHOICES, "too few colors to name")
@@ -166,21 +172,21 @@ class Sampler:
         return Node(op, count, (inner,))
 
     def _number(self, op: str, tree: Tree, avoid: Collection[str], hops: int) -> Node:
-        """Of a form, a step that compares the size of a set with a number near it."""
+        """A step of a form that compares the size of a set with a number near it."""
         inner = self._make(tree, False, avoid, hops) if tree.op == "intersect" else self._sets.one_of(tree, 2, avoid)
         count = self._run(inner).bit_count()
-        made = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]
-        made = [one for one in made if self._wanted in (None, self._run(one))]
-        refuse_if(not made, "no number gives the wanted answer")
-        return self.draws.pick(made)  # type: ignore[no-any-return]
+        nodes = [Node(op, number, (inner,)) for number in range(count - 1, count + 3) if number in COUNTS]
+        nodes = [node for node in nodes if self._wanted in (None, self._run(node))]
+        refuse_if(not nodes, "no number gives the wanted answer")
+        return self.draws.pick(nodes)  # type: ignore[no-any-return]
 
     def _clear_extreme(self, members: Node) -> Node:
         """A superlative that is clear, and names the exception if it counted."""
         run, (every, *excepted) = self.judge.executor.outcome, members.inputs if members.op == "except" else (members,)
-        made = [Node("extreme", which, (members,)) for which in EXTREMES]
-        clear = [one for one in made if not isinstance(run(one), PresuppositionError)]
+        superlatives = [Node("extreme", which, (members,)) for which in EXTREMES]
+        clear = [node for node in superlatives if not isinstance(run(node), PresuppositionError)]
         for other in excepted:
-            clear = [one for one in clear if run(Node("extreme", one.value, (every,))) == run(other)]
+            clear = [node for node in clear if run(Node("extreme", node.value, (every,))) == run(other)]
         refuse_if(not clear, "nothing is clearly at an end")
         return self.draws.pick(clear)  # type: ignore[no-any-return]
 
@@ -191,12 +197,12 @@ class Sampler:
         """
         op, wanted = tree.op, tree.op == "faced" or self.draws.number() < 0.5
         for _ in range(_TRIES):
-            inputs = tuple(self._make(one, False, avoid, hops) for one in tree.parts)
+            inputs = tuple(self._make(child, False, avoid, hops) for child in tree.parts)
             if len({*map(self._run, inputs)}) < len(inputs):
                 continue
-            made = [Node(op, side, inputs) for side in OPERATIONS[op].values or (None,)]
-            found = [(one, self.judge.executor.outcome(one)) for one in made]
-            clear = [one for one, is_so in found if isinstance(is_so, int) and (tree.slot or bool(is_so) == wanted)]
+            nodes = [Node(op, side, inputs) for side in OPERATIONS[op].values or (None,)]
+            judged = [(node, self.judge.executor.outcome(node)) for node in nodes]
+            clear = [node for node, is_so in judged if isinstance(is_so, int) and (tree.slot or bool(is_so) == wanted)]
             if clear:
                 return self.draws.pick(clear)  # type: ignore[no-any-return]
         raise PresuppositionError("nothing is clearly on a side, or faced")
@@ -221,7 +227,9 @@ class Sampler:
         if unique:
             members = [k for k in members if k in self._targets]
             for target in (*members[first:], *members[:first]):
-                names = [one for one in self._sets.identifying(target, bits) if {*avoid}.isdisjoint(dict(one))]
+                names = [
+                    filters for filters in self._sets.identifying(target, bits) if {*avoid}.isdisjoint(dict(filters))
+                ]
                 if names:
                     return self.draws.pick(names)  # type: ignore[no-any-return]
             raise PresuppositionError("nothing identifies an object")

@@ -53,9 +53,9 @@ class ObjectView:
     """An object of an image.
 
     Attributes:
-        truth: its annotation.
+        truth: annotation of the object.
         values: attribute -> value, None for those that it has not, or not clearly.
-        extent: of its mesh.
+        extent: extent of its mesh.
     """
 
     truth: ObjectAnnotation
@@ -103,31 +103,31 @@ class ImageView:
     @cached_property
     def value_bits(self) -> dict[str, dict[str, int]]:
         """Attribute -> value -> bits of the objects that have it."""
-        found: dict[str, dict[str, int]] = {name: {} for name in ATTRIBUTES}
+        by_attribute: dict[str, dict[str, int]] = {name: {} for name in ATTRIBUTES}
         for k, item in enumerate(self.objects):
             for name, value in item.values.items():
                 if value is not None:
-                    found[name][value] = found[name].get(value, 0) | 1 << k
-        return found
+                    by_attribute[name][value] = by_attribute[name].get(value, 0) | 1 << k
+        return by_attribute
 
     @cached_property
     def thresholds(self) -> dict[str, float]:
         """few and many -> the share that is the limit in this image."""
-        found = {}
-        for word, one in VAGUE.items():
+        limits = {}
+        for word, distribution in VAGUE.items():
             # Without numpy's generators: commands import this module before they run.
             digest = sha256(f"{word}:{self.episode}:{self.image}".encode()).digest()
-            found[word] = round(one.inv_cdf((int.from_bytes(digest[:6]) + 0.5) / 2**48), 4)
-        return found
+            limits[word] = round(distribution.inv_cdf((int.from_bytes(digest[:6]) + 0.5) / 2**48), 4)
+        return limits
 
     @cached_property
     def vocabulary(self) -> dict[str, list[str]]:
         """Attribute -> values to ask for: those of the image and, where CLEVR has one of them, CLEVR's."""
-        found = {}
+        words = {}
         for name, values in self.value_bits.items():
             usual = CLEVR_VALUES.get(name, ())
-            found[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
-        return found
+            words[name] = sorted({*values, *(usual if any(value in usual for value in values) else ())})
+        return words
 
 
 def bits_of(bits: int) -> Iterator[int]:
@@ -152,11 +152,11 @@ def view_of(
     index = {item.name: k for k, item in enumerate(kept)}
 
     def of_all(some: Iterable[str]) -> int:
-        return sum(1 << index[one] for one in some)
+        return sum(1 << index[name] for name in some)
 
     def bits(some: Iterable[str]) -> int:
         # A relation can name the hand, which is left out.
-        return of_all(one for one in some if one in index)
+        return of_all(name for name in some if name in index)
 
     contacts = "leaning" in annotation.relations
     names = (*RELATIONS, *(("in", "leaning", "touching") if contacts else ()))
@@ -175,7 +175,7 @@ def view_of(
             for who, sides in annotation.viewpoints.items()
         },
         {index[name]: front for name, front in annotation.fronts.items()},
-        {index[one.name]: one.eye for one in annotation.observers},
+        {index[observer.name]: observer.eye for observer in annotation.observers},
     )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def falling(relations: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, s
     """Name -> names of all objects that would fall if it were taken away: all that it carries, directly or not.
 
     Args:
-        relations: of an annotation: relation -> A -> all B in this relation to it.
+        relations: relations of an annotation: relation -> A -> all B in this relation to it.
     """
     carried = {name: {b for how in SUPPORTED for b in relations[how][name]} for name in relations["on"]}
     for middle in carried:
@@ -235,5 +235,5 @@ def falling(relations: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, s
     return carried
 
 
-def _center_within(one: Extent, other: Extent) -> bool:
-    return all(other[k][0] <= (one[k][0] + one[k][1]) / 2 <= other[k][1] for k in range(2))
+def _center_within(extent: Extent, other: Extent) -> bool:
+    return all(other[k][0] <= (extent[k][0] + extent[k][1]) / 2 <= other[k][1] for k in range(2))

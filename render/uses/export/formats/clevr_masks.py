@@ -132,8 +132,8 @@ def _masks_of(scene: Any, source: SourceFile) -> dict[str, Any]:
     head = {key: scene[key] for key in ("image_index", "image_filename", "split") if key in scene}
     camera = _camera_of(recovery)
     matrices = camera_annotation(camera).model_dump(mode="json", include={"intrinsics", "extrinsics"})
-    found = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
-    return {**head, "camera": {**found, **matrices}, "objects": list(_objects_with_masks(frame, camera))}
+    recovered = {key: getattr(recovery, key) for key in ("location", "size", "depth_residual", "pixel_residual")}
+    return {**head, "camera": {**recovered, **matrices}, "objects": list(_objects_with_masks(frame, camera))}
 
 
 def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
@@ -146,11 +146,11 @@ def _recover_camera(scene: dict[str, Any], frame: FrameSpec) -> Recovery:
         raise ValueError("it has a pointer, or an object without pixel_coords [x, y, depth]")
     points = np.array([item.location for item in frame.objects], dtype=np.float64)
     focal = stage.lens / stage.sensor_width
-    found = recover(points, np.array(pixels, dtype=np.float64), stage.location, focal, SIZES_OF_IMAGES)
-    if found is None or not found.consistent:
-        off = f" (off by {found.depth_residual:.2g} in depth and {found.pixel_residual:.2g} pixels)" if found else ""
+    fit = recover(points, np.array(pixels, dtype=np.float64), stage.location, focal, SIZES_OF_IMAGES)
+    if fit is None or not fit.consistent:
+        off = f" (off by {fit.depth_residual:.2g} in depth and {fit.pixel_residual:.2g} pixels)" if fit else ""
         raise ValueError(f"its pixel_coords match no camera that looks at the origin{off}")
-    return found
+    return fit
 
 
 def _is_pixel(value: Any) -> bool:

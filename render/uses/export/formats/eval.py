@@ -69,7 +69,9 @@ class Lists(ImageLists):
             self._without += 1
             return []
         benchmark = items[0].benchmark
-        paths = {one.name: f"{benchmark}/images/{image_path(record.episode_id, one.name)}" for one in record.images}
+        paths = {
+            shown.name: f"{benchmark}/images/{image_path(record.episode_id, shown.name)}" for shown in record.images
+        }
         lines = self.stream(f"{benchmark}/items.jsonl", ["items"], _Lines)
         for item in items:
             parts = [{"text": part.text, "image": paths.get(part.image, "")} for part in item.parts]

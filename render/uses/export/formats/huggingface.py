@@ -95,7 +95,7 @@ def _card_text(store: EpisodeReader, options: ExportOptions, files: Mapping[str,
 
 @cache
 def _parquet_schema(questions: bool) -> pa.Schema:
-    """Of the files: the columns of a store with all texts, and questions if any are asked."""
+    """Schema of the Parquet files: the columns of a store with all texts, and questions if any are asked."""
     schema = episode_schema(COMPLETE_VERSION)
     if not questions:
         return schema

@@ -109,15 +109,15 @@ class _WebdatasetExport(ShardExport):
 
     def side_files_from_store(self, shards: Mapping[str, WrittenShard]) -> dict[str, str]:
         listed = [
-            {"url": name, "nsamples": one.samples, "filesize": one.size, "sha256": one.sha256, "split": one.split}
-            for name, one in shards.items()
+            {"url": name, "nsamples": tar.samples, "filesize": tar.size, "sha256": tar.sha256, "split": tar.split}
+            for name, tar in shards.items()
         ]
         chosen = {*chosen_ids(self.store, self.options)}
         rows = self.store.scan(["episode_id", "image_names"], self.options.where, 8192)
         images = max((len(row["image_names"] or ()) for row in rows if row["episode_id"] in chosen), default=0)
         asked = self.options.questions is not None
         index = {"wids_version": 1, "images": images, "questions": asked, "shardlist": listed}
-        splits = dict.fromkeys(one.split for one in shards.values())
+        splits = dict.fromkeys(tar.split for tar in shards.values())
         return {
             _INDEX: json.dumps(index, indent=1) + "\n",
             "README.md": head(_card_head(splits, images, asked)) + "\n# Rendered by Diorama\n",

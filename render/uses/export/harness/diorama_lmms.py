@@ -34,5 +34,5 @@ def doc_to_messages(doc: dict[str, Any], lmms_eval_specific_kwargs: Any = None) 
 
 def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
     """accuracy: 1 for a right answer by the rule of diorama_answers.py, otherwise 0. id: for the log of samples."""
-    found = answer_of(results[0], doc["options"], doc["lettered"])
-    return {"accuracy": float(found == doc["answer"]), "id": doc["id"]}
+    answer = answer_of(results[0], doc["options"], doc["lettered"])
+    return {"accuracy": float(answer == doc["answer"]), "id": doc["id"]}

@@ -25,9 +25,9 @@ def option_scorer() -> Scorer:
     """Score by the rule of diorama_answers.py."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        found = answer_of(state.output.completion, state.metadata["options"], state.metadata["lettered"])
-        value = CORRECT if found == state.metadata["answer"] else INCORRECT
-        return Score(value=value, answer=found, explanation=state.output.completion)
+        answer = answer_of(state.output.completion, state.metadata["options"], state.metadata["lettered"])
+        value = CORRECT if answer == state.metadata["answer"] else INCORRECT
+        return Score(value=value, answer=answer, explanation=state.output.completion)
 
     return score
 
