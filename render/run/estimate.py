@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import FiniteFloat, TypeAdapter
 
 from diorama.render.geometry.sampling_plan import expected_number, object_samples_at, samples_at
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import read_foreign
-from diorama.scene_specs.files.writing import write_atomic
 from diorama.scene_specs.model.materials import scatters, transmits
 from diorama.scene_specs.model.scene import Scene, Settings
 from diorama.scene_specs.model.spec import EpisodeSpec

@@ -23,9 +23,9 @@ from pydantic import Field, TypeAdapter
 
 from diorama.render.run.estimate import Estimator
 from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.files.atomic import write_atomic
 from diorama.scene_specs.files.foreign import printable, read_foreign
 from diorama.scene_specs.files.tables import counted
-from diorama.scene_specs.files.writing import write_atomic
 
 if TYPE_CHECKING:
     from diorama.render.run.summary import Summary
