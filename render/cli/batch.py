@@ -222,6 +222,7 @@ def main(
     require_module("ray")
     from diorama.render.run.batch import Batch
     from diorama.render.run.options import RunOptions
+    from diorama.render.run.run_batch import run_batch
     from diorama.scene_specs.reading.source import SpecSource
 
     logical_gpus = os.environ.get("DIORAMA_LOGICAL_GPUS")
@@ -230,7 +231,7 @@ def main(
     run_options = RunOptions(resume="replace" if replace else "keep" if keep else "error", **options)
     batch, error = Batch(SpecSource(specs), store or opt.default_store(), run_options), None
     try:
-        batch.run(dry_run)
+        run_batch(batch, dry_run)
     except (DeviceError, RayFailedError) as caught:
         if batch.summary.stopped not in ("device", "ray"):
             raise

@@ -42,8 +42,6 @@ class Committer:
         hurry: set it to end the wait between two tries; one last try follows.
     """
 
-    endless = False
-
     def __init__(self, store: LanceStore, options: RunOptions, warn: Callable[[str], None] = log.warning) -> None:
         self._store, self._warn = store, warn
         self._every, self._patience = options.commit_every, options.store_wait

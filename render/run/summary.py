@@ -89,7 +89,7 @@ class Summary:
         steps: step -> seconds added up over workers, and of commits.
         devices: device -> number of episodes that it rendered.
         store: its path or URL.
-        estimate: of a dry run, see diorama.render.run.estimate; {} if there is none.
+        estimate: of a dry run, see diorama.render.run.run_batch; {} if there is none.
     """
 
     todo: int = 0

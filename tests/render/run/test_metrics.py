@@ -56,7 +56,7 @@ def test_each_card_has_its_numbers(tmp_path: Path) -> None:
     store, file = str(tmp_path / "a.lance"), tmp_path / "run.prom"
     summary = Summary(todo=9, store=store)
     cards(summary)
-    progress = Progress(summary, 9.0, metrics=lambda status: write_metrics(file, status, summary))
+    progress = Progress(summary, 9.0, on_status=lambda status: write_metrics(file, status, summary))
     progress.tick(2, "running", [(1.0, 5.0)], ["worker 1 (...) has been on episode e1 for 3 min 0 s"])
     found = samples(file.read_text())
     assert [value for _, value in found["diorama_gpu_images_total"]] == [3, 3]
