@@ -50,7 +50,7 @@ def main(
     """
     if port and not serve:
         raise click.UsageError("--port is for --serve")
-    from diorama.render.store.episode_store import condition
+    from diorama.render.store.selection import condition
     from diorama.render.uses.gallery.build_gallery import GalleryOptions, build
 
     store = opt.open_reader(url, at)

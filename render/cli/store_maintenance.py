@@ -94,12 +94,14 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
       render-store history scenes.lance
       render-store history scenes.lance clevr/train/000000 --json
     """
+    from diorama.render.store.lance import history as episode_history
+
     store = opt.open_reader(url)
-    found: list[Any] = store.versions() if episode is None else store.history(episode)
+    items: list[Any] = store.versions() if episode is None else episode_history.history(store, episode)
     if as_json:
-        print_json([asdict(item) for item in found], ascii_only=False)
+        print_json([asdict(item) for item in items], ascii_only=False)
         return
-    for item in found:
+    for item in items:
         when = item.committed.isoformat(timespec="seconds")
         if episode is None:
             contents = f"{counted(item.episodes, 'episode')} in {counted(item.fragments, 'file')}"
@@ -107,7 +109,7 @@ def history(url: str, episode: str | None, as_json: bool) -> None:
         else:
             state = f"attempt {item.attempt}, images {item.sha256[:12]}" if item.present else "deleted"
             click.echo(f"version {item.version}\t{when}\t{state}")
-    if not found:
+    if not items:
         click.echo(f"no remaining version has episode {episode}")
 
 
@@ -159,8 +161,8 @@ def copy(
       render-store copy scenes.lance val.lance --split val --differing newest
     """
     from diorama.render.store import copying, open_or_create, peek
-    from diorama.render.store.episode_store import condition as combine
     from diorama.render.store.episode_store import unknown_id_message
+    from diorama.render.store.selection import condition as combine
     from diorama.scene_specs.reading.source import SpecSource
 
     condition = combine(**filters)

@@ -194,11 +194,11 @@ def conflicting_commits(store: LanceStore, parts: Sequence[bytes]) -> list[Failu
     columns = [KEY, "job_hash"]
     ours = {row[KEY]: row["job_hash"] for row in decode(parts).select(columns).to_pylist()}
     store.refresh()
-    found = {row[KEY]: row["job_hash"] for row in store.scan(columns, ids_filter([*ours]))}
+    stored = {row[KEY]: row["job_hash"] for row in store.scan(columns, ids_filter([*ours]))}
     return [
-        conflict_failure(name, store.url, f"render key {found[name][:12]}, and {key[:12]} here")
+        conflict_failure(name, store.url, f"render key {stored[name][:12]}, and {key[:12]} here")
         for name, key in ours.items()
-        if found.get(name, key) != key
+        if stored.get(name, key) != key
     ]
 
 

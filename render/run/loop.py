@@ -24,7 +24,15 @@ from diorama.render.run.summary import Summary
 from diorama.render.run.waiting import Waiting
 from diorama.render.run.worker import Card, Done, Failure, Task, Worker, failures_in, how_lost, pack
 from diorama.render.run.worker_plan import WorkerPlan
-from diorama.scene_specs.errors import AssetError, ConflictError, DeviceError, DioramaError, GpuMemoryError, StoreError
+from diorama.scene_specs.errors import (
+    AssetError,
+    ConflictError,
+    DeviceError,
+    DioramaError,
+    GpuMemoryError,
+    StoreError,
+    first_line,
+)
 from diorama.scene_specs.files.tables import counted
 
 log = logging.getLogger(__name__)
@@ -142,7 +150,7 @@ class RenderLoop:
                     lost = True
             self._commit_rendered()
             if isinstance(error, RayError):
-                raise RayLostError.of(error) from error
+                raise RayLostError(f"Ray failed: {first_line(error)}") from error
             raise
         finally:
             with interrupts.undisturbed():
@@ -202,10 +210,10 @@ class RenderLoop:
             def fits(task: Task, choosy: bool = choosy) -> bool:
                 return self._cards.may_take(slot, task, choosy) and may_take(self._pool.slots, slot, task)
 
-            while not self.summary.stopped and (found := self._waiting.take(fits)):
-                if isinstance(found, Task):
-                    return found
-                self._count_failure(found, 0.0)
+            while not self.summary.stopped and (task := self._waiting.take(fits)):
+                if isinstance(task, Task):
+                    return task
+                self._count_failure(task, 0.0)
         return None
 
     def _has_more(self) -> bool:

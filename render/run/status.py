@@ -1,4 +1,4 @@
-"""How a run reports: a line on the terminal, a file for `render-batch --status STORE`, and events for `--json-log`."""
+"""How a run reports: a line on the terminal, a file for `render-batch --status`, and events for `--json-log`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from diorama.render.run.estimate import Estimator
 from diorama.scene_specs.errors import UsageError
 from diorama.scene_specs.files.atomic import write_atomic
-from diorama.scene_specs.files.foreign import printable, read_foreign
 from diorama.scene_specs.files.tables import counted
 
 if TYPE_CHECKING:
@@ -34,9 +33,6 @@ log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 2.0
 _LINE_SECONDS = 30.0
-# On another host only the age of the file shows whether its writer is alive.
-_STALE_SECONDS = 30.0
-_MOST_BYTES = 1 << 16
 _MOST_LINES = 64
 # A status beside a downloaded store is a stranger's: numbers that arithmetic on floats can take, no NaN.
 _Count = Annotated[int, Field(ge=0, le=2**53)]
@@ -89,38 +85,13 @@ class Status:
     def here(cls, store: str, **facts: Any) -> Status:
         """Return the status of a run of this process that starts now."""
         pid = os.getpid()
-        return cls(store, host=socket.gethostname(), pid=pid, born=_start_time(pid), started=time.time(), **facts)
-
-    @property
-    def alive(self) -> bool:
-        """Whether the run is still going on."""
-        if self.state == "ended":
-            return False
-        if self.host != socket.gethostname():
-            return time.time() - self.written < _STALE_SECONDS
-        return bool(self.born) and _start_time(self.pid) == self.born
-
-    def line(self) -> str:
-        """Return the status in one line of text, and one more for each GPU and for each late worker."""
-        left = self.total - self.done - self.failed
-        text = f"{self.store}: {self.done} of {counted(self.total, 'episode')} done"
-        text += f", {self.failed} failed" if self.failed else ""
-        text += f", {counted(self.lost_gpus, 'GPU')} left the run" if self.lost_gpus else ""
-        if not self.alive:
-            ago = span(max(0.0, time.time() - self.written))
-            how = "ended" if self.state == "ended" else "was killed or died; run the same command again to continue"
-            return printable(f"no active run; the last one {how} ({ago} ago). {text}")
-        text += f", {self.rate:.2f} images/s, {counted(self.workers, 'worker')}"
-        if self.left is not None and left > 0:
-            text += f", about {span(self.left)} to go"
-        text += f" ({self.state})" if self.state != "running" else ""
-        return "\n".join(map(printable, (text, *self.gpus, *self.late)))
+        return cls(store, host=socket.gethostname(), pid=pid, born=start_time(pid), started=time.time(), **facts)
 
     def write(self) -> None:
         """Replace the status file of the store; if that fails, only the log tells."""
         self.written = time.time()
         try:
-            path = _prepare_safe_path(self.store)
+            path = prepare_safe_path(self.store)
             # A link or a pipe under this name is replaced, and nothing is written through it.
             if path.is_symlink() or not path.is_file():
                 path.unlink(missing_ok=True)
@@ -313,7 +284,7 @@ def path_of(store: str) -> Path:
     return base / f"diorama-{hashlib.sha256(store.encode()).hexdigest()[:16]}.status.json"
 
 
-def _prepare_safe_path(store: str) -> Path:
+def prepare_safe_path(store: str) -> Path:
     """Return `path_of(store)`. Raises OSError if others can write to its folder or replace it, for a URL."""
     path = path_of(store)
     if "://" in store:
@@ -325,15 +296,7 @@ def _prepare_safe_path(store: str) -> Path:
     return path
 
 
-def read_status(store: str) -> Status | None:
-    """Return the last status of a run into a store; None if no valid status file exists."""
-    try:
-        return TypeAdapter(Status).validate_json(read_foreign(_prepare_safe_path(store), _MOST_BYTES))
-    except (OSError, ValueError):
-        return None
-
-
-def _start_time(pid: int) -> str:
+def start_time(pid: int) -> str:
     """Return when a process started, in kernel ticks since boot; "" if it does not exist."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[19]

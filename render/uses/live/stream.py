@@ -122,16 +122,16 @@ class LiveItem(Item):
 
 def _generate_block(blocks: Blocks, number: int) -> Future[list[EpisodeData]]:
     """Generate a block in a thread that does not keep Python from ending; some benchmarks need half a minute."""
-    found = Future[list[EpisodeData]]()
+    specs = Future[list[EpisodeData]]()
 
     def generate() -> None:
         try:
-            found.set_result(blocks.block(number))
+            specs.set_result(blocks.block(number))
         except BaseException as error:
-            found.set_exception(error)
+            specs.set_exception(error)
 
     threading.Thread(target=generate, daemon=True).start()
-    return found
+    return specs
 
 
 def _tasks(options: LiveOptions, first: int) -> Iterator[Task | None]:
