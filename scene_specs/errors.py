@@ -256,3 +256,8 @@ class StoreError(DioramaError):
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's message that is not blank, or the name of its class."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 episode", "2 episodes"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

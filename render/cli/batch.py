@@ -14,9 +14,8 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import print_json
-from diorama.scene_specs.errors import DeviceError, RayFailedError, UsageError
+from diorama.scene_specs.errors import DeviceError, RayFailedError, UsageError, counted
 from diorama.scene_specs.files.foreign import printable
-from diorama.scene_specs.files.tables import counted
 
 # A larger limit is a typing error, and from 2**63 on Python can't count to it.
 _MAX_EPISODES = 10**12

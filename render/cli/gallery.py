@@ -12,7 +12,7 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand
 from diorama.render.cli.output import progress_bar
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import counted
 
 if TYPE_CHECKING:
     from diorama.render.uses.gallery.build_gallery import GalleryReport

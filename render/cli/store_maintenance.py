@@ -12,8 +12,8 @@ import click
 from diorama.render.cli import options as opt
 from diorama.render.cli.command import DioramaCommand, log
 from diorama.render.cli.output import print_json, progress_bar
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted, text_table
+from diorama.scene_specs.errors import StoreError, UsageError, counted
+from diorama.scene_specs.files.tables import text_table
 
 _MAX_DAMAGED = 20
 # A century: dates much further back can't be represented.

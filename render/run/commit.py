@@ -15,8 +15,7 @@ from diorama.render.store.episode_store import KEY, PutResult, ids_filter
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import put_first
 from diorama.render.store.rows import decode, job_of_row
-from diorama.scene_specs.errors import ConflictError, StoreError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import ConflictError, StoreError, counted
 
 log = logging.getLogger(__name__)
 

@@ -19,8 +19,7 @@ from typing import Any
 
 from diorama.render.machine.blender_series import PYTHONS, require_module
 from diorama.render.run.machine import core_limits, memory_here, memory_limits, workers_that_fit
-from diorama.scene_specs.errors import DioramaError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DioramaError, UsageError, counted
 
 # Shared library that bpy loads -> Debian package that has it.
 LIBRARIES = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import socket
 import time
 
-from diorama.scene_specs.reports.tables import counted
 from pydantic import TypeAdapter
 
 from diorama.render.run.status import Status, prepare_safe_path, span, start_time
+from diorama.scene_specs.errors import counted
 from diorama.scene_specs.files.foreign import printable, read_foreign
 
 # On another host only the age of the file shows whether its writer is alive.

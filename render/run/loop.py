@@ -31,9 +31,9 @@ from diorama.scene_specs.errors import (
     DioramaError,
     GpuMemoryError,
     StoreError,
+    counted,
     first_line,
 )
-from diorama.scene_specs.files.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -28,9 +28,9 @@ from diorama.scene_specs.errors import (
     RayFailedError,
     RenderError,
     UsageError,
+    counted,
     first_line,
 )
-from diorama.scene_specs.files.tables import counted
 
 log = logging.getLogger(__name__)
 

@@ -22,9 +22,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from diorama.render.run.estimate import Estimator
-from diorama.scene_specs.errors import UsageError
+from diorama.scene_specs.errors import UsageError, counted
 from diorama.scene_specs.files.atomic import write_atomic
-from diorama.scene_specs.files.tables import counted
 
 if TYPE_CHECKING:
     from diorama.render.run.summary import Summary

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diorama.render.run.worker import Failure
-from diorama.scene_specs.errors import DeviceError, RayFailedError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DeviceError, RayFailedError, counted
 
 _SHOWN_FAILURES = 50
 _CODES = {"device": DeviceError.exit_code, "ray": RayFailedError.exit_code}

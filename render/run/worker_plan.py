@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diorama.render.run.options import RunOptions
-from diorama.scene_specs.errors import DeviceError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import DeviceError, UsageError, counted
 
 # Beyond this number of workers per GPU, the CPU work or the GPU's memory is the bottleneck.
 MOST_PER_GPU = 8

@@ -11,8 +11,7 @@ from diorama.render.store.episode_store import BATCH_ROWS, IDENTITY_COLUMNS, Epi
 from diorama.render.store.lance.lance_store import LanceStore
 from diorama.render.store.resume import check_blender_series, put_first
 from diorama.render.store.selection import read_each
-from diorama.scene_specs.errors import ConflictError, MissingError, StoreError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import ConflictError, MissingError, StoreError, counted
 from diorama.scene_specs.model.record import EpisodeRecord
 
 Differing = Literal["error", "newest", "keep", "replace"]

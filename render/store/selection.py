@@ -23,8 +23,7 @@ from diorama.render.store.episode_store import (
     quote_sql,
 )
 from diorama.render.store.rows import record_of
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import StoreError, UsageError, counted
 from diorama.scene_specs.language.diagnostics import did_you_mean
 from diorama.scene_specs.model.record import EpisodeRecord
 from diorama.scene_specs.model.scene import Change

@@ -33,8 +33,7 @@ from diorama.render.store.lance.errors import LANCE_ERRORS, is_conflict, transla
 from diorama.render.store.lance.location import check_conditional_put, probe_location
 from diorama.render.store.lance.reader import LanceReader, find_dataset, open_dataset
 from diorama.render.store.rows import decode, table_of
-from diorama.scene_specs.errors import StoreError, UsageError
-from diorama.scene_specs.files.tables import counted
+from diorama.scene_specs.errors import StoreError, UsageError, counted
 from diorama.scene_specs.model.record import EpisodeRecord
 
 log = logging.getLogger(__name__)
